@@ -1,0 +1,1 @@
+"""Simulate trajectories under a known force and keep them in checked datasets."""

@@ -1,0 +1,1 @@
+"""Train sequence models on trajectories and read off the force that they learned."""
