@@ -1,0 +1,169 @@
+"""When a law counts as recovered from a world model: every gate, its threshold and its value.
+
+On the orbits it was trained on, a model that merely fits ellipses also yields Newton's law, so
+nothing that is read off held-out orbits counts. What counts is read off kicked states: the
+velocity turned and rescaled in mid-orbit, where only a model that knows the force can go on.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FOUND = ("exact", "up_to_scale")
+"""Verdicts that say: this is the reference law."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What kicked states must show; the same for every law."""
+
+    exponent_margin: float = 0.05
+    """Largest distance of the free exponent from that of the true law on the same states."""
+    constant_margin: float = 0.05
+    """Largest relative error of every constant of the law."""
+    kick_r2: float = 0.97
+    """Least R^2 of the implied acceleration one and four steps after the kick."""
+    seeds_agreeing: float = 0.8
+    """Least fraction of the search seeds that find the law."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One condition, with what was asked and what was found."""
+
+    name: str
+    passed: bool
+    required: str
+    found: str
+
+
+def gates(
+    kicked: dict[str, Any], controls: dict[str, dict[str, Any]], thresholds: Thresholds
+) -> list[Gate]:
+    """Hold the evidence against every condition.
+
+    Args:
+        kicked: what was recovered from kicked states, as `symreg recover` writes it, with the
+            probe's metrics under `metrics`.
+        controls: the same for the controls `injected` and `untrained`.
+        thresholds: what is asked.
+    """
+    found = [
+        Gate(
+            "law",
+            kicked["verdict"] in FOUND and kicked["recovered"],
+            f"{' or '.join(FOUND)} on kicked states",
+            kicked["verdict"] if kicked["recovered"] else f"{kicked['verdict']}, not recovered",
+        )
+    ]
+    exponent = kicked["exponent"]
+    distance = _distance(exponent.get("value"), exponent.get("truth"))
+    found.append(
+        Gate(
+            "exponent",
+            distance is not None and distance <= thresholds.exponent_margin,
+            f"within {thresholds.exponent_margin:g} of {_number(exponent.get('truth'))}",
+            _number(exponent.get("value")),
+        )
+    )
+    for name, constant in _constants(kicked).items():
+        error = constant.get("relative_error")
+        found.append(
+            Gate(
+                f"constant {name}",
+                error is not None and abs(error) <= thresholds.constant_margin,
+                f"within {thresholds.constant_margin:.0%} of {_number(constant.get('truth'))}",
+                _number(constant.get("value")),
+            )
+        )
+    for step, value in sorted(kicked["metrics"]["kick_r2"].items(), key=lambda item: int(item[0])):
+        found.append(
+            Gate(
+                f"kick R² after {step} step{'s' if step != '1' else ''}",
+                value is not None and value >= thresholds.kick_r2,
+                f"at least {thresholds.kick_r2:g}",
+                _number(value),
+            )
+        )
+    seeds = kicked["seeds"]
+    found.append(
+        Gate(
+            "search seeds",
+            seeds["agreeing"] >= thresholds.seeds_agreeing * seeds["run"],
+            f"at least {thresholds.seeds_agreeing:.0%} agree",
+            f"{seeds['agreeing']} of {seeds['run']}",
+        )
+    )
+    permuted = kicked["nulls"]["permuted"]
+    found.append(_null("permuted targets", permuted))
+    found.append(_null("untrained network", controls["untrained"]))
+    injected = controls["injected"]
+    found.append(
+        Gate(
+            "true law injected",
+            bool(injected["recovered"]),
+            "recovered",
+            "recovered" if injected["recovered"] else f"not recovered ({injected['verdict']})",
+        )
+    )
+    return found
+
+
+def in_words(name: str, found: list[Gate], sources: dict[str, dict[str, Any]]) -> str:
+    """What the gates say about the model, in plain words.
+
+    Args:
+        name: the law that moved the training orbits.
+        found: the gates.
+        sources: what was recovered from each set of states.
+    """
+    failed = [gate.name for gate in found if not gate.passed]
+    if not failed:
+        return (
+            f"The model believes in {name}: the law comes out of states whose velocity was turned "
+            "in mid-orbit, and out of no control."
+        )
+    instrument = {"permuted targets", "untrained network", "true law injected"} & set(failed)
+    if instrument:
+        return (
+            "No conclusion about the model: the instrument failed its own controls "
+            f"({', '.join(sorted(instrument))})."
+        )
+    fooled = bool(sources["orbit"]["recovered"])
+    if any(gate.startswith("kick R²") for gate in failed):
+        seen = (
+            f"On held-out orbits the predictions look like {name}, but they"
+            if fooled
+            else "The predictions"
+        )
+        return (
+            f"{seen} do not follow the force once the velocity is turned in mid-orbit: the model "
+            "has learned the shape of the orbits that it saw (as Kepler's ellipses), not a law of "
+            f"force. {name.capitalize()} is not recovered."
+        )
+    return (
+        f"The model follows a force after a kick, but {name} is not recovered from it: "
+        f"{', '.join(failed)} failed."
+    )
+
+
+def as_json(found: list[Gate]) -> list[dict[str, Any]]:
+    """The gates as JSON's own types."""
+    return [asdict(gate) for gate in found]
+
+
+def _null(name: str, result: dict[str, Any]) -> Gate:
+    passed = not result["recovered"] and result["verdict"] not in FOUND
+    return Gate(name, passed, "no law", result["verdict"])
+
+
+def _constants(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    constant = result["constant"]
+    return {constant.get("name") or "GM": constant, **(result.get("parameters") or {})}
+
+
+def _distance(value: float | None, truth: float | None) -> float | None:
+    return None if value is None or truth is None else abs(value - truth)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
