@@ -1,0 +1,59 @@
+"""Attention kinds behind one contract, chosen by name.
+
+    attention = make_attention("lssar(p=15)", d_head=32, n_heads=4)
+    visible = Visible(causal=True, window=None)
+    output = attention(q, k, v, visible)         # (batch, head, query, d_head), the fast path
+    weights = attention.weights(q, k, visible)   # (batch, head, query, key), for reading
+
+Queries, keys and values come as (batch, head, time, d_head), already rotated. Importing this
+package does not import torch, so configuration can check a name cheaply.
+
+Adding a kind
+-------------
+Write one file in `worldmodel/attention/kinds/`; its name is the kind's name. It holds one
+subclass of `Attention` that says what a row of scores becomes. This is the whole of
+`kinds/squared.py`, squared-ReLU attention divided by the row's sum:
+
+    import torch
+
+    from worldmodel.attention.base import Attention
+
+
+    class Squared(Attention):
+        def __init__(self, d_head, n_heads, floor=1e-6):
+            super().__init__(d_head, n_heads)
+            self.floor = floor
+
+        def normalise(self, scores, rows):
+            squares = rows.hide(torch.relu(scores) ** 2 + self.floor, 0.0)
+            return squares / squares.sum(-1, keepdim=True)
+
+`squared` and `squared(floor=1e-3)` are then known to every command and every test of the
+contract: causality, windows, cached keys and the pictures come from the base class. Override
+`prepare` to change what a score is, and `full` to give a faster path when no window is set. A
+file that lives elsewhere is found after `worldmodel.attention.kinds.__path__.append(folder)`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from worldmodel.attention.specs import AttentionSpec, attention_kinds, parse_attention
+
+if TYPE_CHECKING:
+    from worldmodel.attention.base import Attention, Visible, make_attention
+
+__all__ = [
+    "Attention",
+    "AttentionSpec",
+    "Visible",
+    "attention_kinds",
+    "make_attention",
+    "parse_attention",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Attention", "Visible", "make_attention"):
+        from worldmodel.attention import base
+
+        return getattr(base, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""One file per attention kind; the file's name is the kind's name."""
