@@ -141,7 +141,11 @@ def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentP
 
 def _add_options(parser: jsonargparse.ArgumentParser, config: type, prefix: str = "") -> None:
     """One option for every field; a tuple of values takes several words."""
-    helps = {p.arg_name: p.description for p in parse_from_object(config).params}
+    helps = {
+        p.arg_name: p.description
+        for base in reversed(config.__mro__[:-1])
+        for p in parse_from_object(base).params
+    }
     hints = typing.get_type_hints(config)
     for field in dataclasses.fields(config):
         hint = hints[field.name]
@@ -150,6 +154,11 @@ def _add_options(parser: jsonargparse.ArgumentParser, config: type, prefix: str 
             _add_options(parser, typing.cast(type, hint), f"{name}.")
             continue
         settings: dict[str, Any] = {"type": hint, "help": helps.get(field.name)}
+        if hint is bool:
+            settings = {
+                "action": jsonargparse.ActionYesNo(yes_prefix="", no_prefix="no-"),
+                "help": helps.get(field.name),
+            }
         if typing.get_origin(hint) is tuple:
             settings.update(type=typing.get_args(hint)[0], nargs="+")
         if field.default is not dataclasses.MISSING:
