@@ -1,0 +1,183 @@
+"""The report of a run: figures as PNG, and one HTML page that needs nothing else."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import matplotlib
+import numpy as np
+import pandas as pd
+import sympy
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from orbits.expressions import parse_expression
+
+from orbits.files import written_aside
+from orbits.force_samples import read_force_samples, vectors
+from orbits.forces import parse_law
+from orbits.units import GM_SUN
+from symreg import figures
+from symreg.gates import Thresholds
+from symreg.pipeline import CONTROLS, SOURCES
+
+CAPTIONS = {
+    "law": (
+        "The force that the model's predictions imply, against distance, for the three sets of "
+        "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
+        "regression found."
+    ),
+    "residuals": "The same, as a deviation from the true law; the line is the median in 20 bins.",
+    "kicks": (
+        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that knows "
+        "the force goes on as before (R² near 1); one that fits ellipses to what it saw fails."
+    ),
+    "arrows": (
+        "The force field in the plane: true (grey) and implied (coloured), for the model and for "
+        "the same network untrained. Arrow lengths are compressed (fourth root)."
+    ),
+    "pareto": "Every formula that the search kept: how complex, and how far off.",
+    "training": "Loss during training.",
+}
+"""Figures of the report, in order, and what each shows."""
+
+Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
+    """Draw every figure of a run into `figures/`, as PNG.
+
+    Args:
+        folder: the run directory.
+        verdict: the content of `verdict.json`.
+    """
+    matplotlib.use("Agg")
+    names = list(SOURCES | CONTROLS)
+    tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in names}
+    reference = reference_curve(verdict["law"])
+    results = verdict["sources"] | verdict["controls"]
+    (folder / "figures").mkdir(exist_ok=True)
+
+    figure, axes = _panels(3, height=3.8)
+    for panel, name in zip(axes, SOURCES, strict=True):
+        expression = results[name]["expression"]
+        figures.plot_field(
+            panel, tables[name], reference, curve(expression), title=SOURCES[name],
+            color=figures.COLORS[name], label=_label(expression),
+        )  # fmt: skip
+    _save(figure, folder, "law")
+
+    figure, axes = _panels(3, height=3.2)
+    for panel, name in zip(axes, SOURCES, strict=True):
+        figures.plot_residuals(
+            panel, tables[name], reference, title=SOURCES[name], color=figures.COLORS[name]
+        )
+    _save(figure, folder, "residuals")
+
+    figure, axes = _panels(1, width=6.0)
+    kicks = {n: results[n]["metrics"] for n in ("kicked", "injected", "untrained")}
+    figures.plot_kicks(axes[0], kicks, Thresholds().kick_r2)
+    _save(figure, folder, "kicks")
+
+    figure, axes = _panels(2, width=9.0, height=4.6)
+    for panel, name, title in (
+        (axes[0], "kicked", "the model, on kicked states"),
+        (axes[1], "untrained", "the same network, untrained"),
+    ):
+        truth = _true_vectors(tables[name], reference)
+        figures.plot_arrows(panel, tables[name], truth, title=title, color=figures.COLORS[name])
+    _save(figure, folder, "arrows")
+
+    figure, axes = _panels(1, width=6.0)
+    fronts = {n: results[n]["pareto_front"] for n in SOURCES}
+    chosen = {n: results[n].get("complexity") for n in SOURCES}
+    figures.plot_pareto_front(axes[0], fronts, chosen)
+    _save(figure, folder, "pareto")
+
+    figure, axes = _panels(1, width=6.0)
+    metrics = pd.read_json(folder / "model" / "metrics.jsonl", lines=True)
+    figures.plot_training(axes[0], metrics)
+    _save(figure, folder, "training")
+
+
+def render(folder: Path, verdict: dict[str, Any]) -> str:
+    """The report as one HTML page: figures and formulas inside, no request to anywhere.
+
+    Args:
+        folder: the run directory, with its `figures/`.
+        verdict: the content of `verdict.json`.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("symreg", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"mathml": mathml, "number": _number, "percent": _percent}
+    pictures = {
+        name: base64.b64encode((folder / "figures" / f"{name}.png").read_bytes()).decode()
+        for name in CAPTIONS
+    }
+    return environment.get_template("report.html.jinja").render(
+        verdict=verdict, sources=SOURCES, controls=CONTROLS, captions=CAPTIONS, pictures=pictures
+    )
+
+
+def reference_curve(law: str) -> Curve:
+    """Attraction by distance under a law with the Sun's GM, au to au/yr^2."""
+    parsed = parse_law(law)
+    return lambda r: -parsed.radial_acceleration(r, np.full(np.shape(r), GM_SUN))
+
+
+def curve(expression: str | None) -> Curve | None:
+    """Attraction by distance of a recovered formula; None where it is not a function of r alone."""
+    if expression is None:
+        return None
+    parsed = parse_expression(expression, ("r",))
+    evaluate = sympy.lambdify(sympy.Symbol("r", positive=True), parsed, "numpy")
+    return lambda r: np.broadcast_to(np.asarray(evaluate(r), dtype=float), np.shape(r))
+
+
+def mathml(expression: str | None) -> str:
+    """A formula as presentation MathML, to be embedded in HTML."""
+    if not expression:
+        return ""
+    parsed = _rounded(parse_expression(expression, ("r", "gm", "m1", "m2", "mass")))
+    body = sympy.mathml(parsed, printer="presentation")
+    return jinja2.utils.markupsafe.Markup(f'<math display="inline">{body}</math>')
+
+
+def _rounded(expression: sympy.Expr, digits: int = 4) -> sympy.Expr:
+    """The expression with its floating-point constants to so many significant digits."""
+    floats = expression.atoms(sympy.Float)
+    return expression.xreplace({f: sympy.Float(f, digits) for f in floats})
+
+
+def _true_vectors(table: pd.DataFrame, reference: Curve) -> NDArray[np.float64]:
+    r = table["r"].to_numpy()
+    return -(reference(r) / r)[:, None] * vectors(table)
+
+
+def _panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(1, count, squeeze=False)[0]
+
+
+def _save(figure: Figure, folder: Path, name: str) -> None:
+    with written_aside(folder / "figures" / f"{name}.png") as aside:
+        figure.savefig(aside, dpi=130, format="png")
+
+
+def _label(expression: str | None) -> str:
+    if expression is None:
+        return "no formula"
+    text = str(_rounded(parse_expression(expression, ("r",)), 4))
+    return text if len(text) <= 34 else text[:33] + "…"
+
+
+def _number(value: Any, digits: int = 4) -> str:
+    return "–" if value is None else f"{value:.{digits}g}"
+
+
+def _percent(value: Any) -> str:
+    return "–" if value is None else f"{100 * value:.2f} %"
