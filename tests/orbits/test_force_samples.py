@@ -1,0 +1,70 @@
+"""Force samples keep to their schema, on the way in and on the way out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from orbits.force_samples import read_force_samples, vectors, write_force_samples
+
+ATTRIBUTES = {"readout": "implied", "states": "orbit", "model": "m", "law": "newton", "dt": 0.01}
+
+
+def table(rows=6):
+    rng = np.random.default_rng(0)
+    position = rng.uniform(0.5, 1, (rows, 2))
+    r = np.linalg.norm(position, axis=1)
+    acceleration = -position / r[:, None] ** 3
+    return pd.DataFrame(
+        {
+            "orbit": np.arange(rows) // 2, "time": np.arange(rows) * 0.01, "r": r,
+            "x": position[:, 0], "y": position[:, 1], "a_x": acceleration[:, 0],
+            "a_y": acceleration[:, 1], "a_norm": np.linalg.norm(acceleration, axis=1),
+        }
+    )  # fmt: skip
+
+
+def test_round_trip_keeps_values_types_and_attributes(tmp_path):
+    path = tmp_path / "forces.parquet"
+    write_force_samples(path, table(), ATTRIBUTES | {"metrics": {"r2": 0.5}})
+    read, attributes = read_force_samples(path)
+    pd.testing.assert_frame_equal(read, table())
+    assert attributes["metrics"] == {"r2": 0.5}
+    assert attributes["units"]["acceleration"] == "au/yr^2"
+    np.testing.assert_array_equal(vectors(read, "a_"), table()[["a_x", "a_y"]])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="a_x"), r"lacks the column\(s\) a_x"),
+        (lambda t: t.iloc[:0], "holds no rows"),
+        (lambda t: t.assign(a_y=np.nan), "column a_y has 6 value"),
+        (lambda t: t.assign(x="far"), "column x is not numeric"),
+        (lambda t: t.assign(r=t["r"] * 1.01), "column r is not the length"),
+        (lambda t: t.assign(a_norm=-t["a_norm"]), "column a_norm is not the length"),
+    ],
+)
+def test_a_table_that_breaks_the_schema_is_refused_both_ways(tmp_path, change, message):
+    bad = change(table())
+    with pytest.raises(ValueError, match=message):
+        write_force_samples(tmp_path / "a.parquet", bad, ATTRIBUTES)
+    assert not list(tmp_path.iterdir())
+    bad.to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=message):
+        read_force_samples(tmp_path / "b.parquet")
+
+
+def test_a_file_that_is_missing_torn_or_of_another_format_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"none\.parquet does not exist"):
+        read_force_samples(tmp_path / "none.parquet")
+    path = tmp_path / "a.parquet"
+    write_force_samples(path, table(), ATTRIBUTES)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match="not a readable Parquet file"):
+        read_force_samples(path)
+
+
+def test_attributes_are_asked_for(tmp_path):
+    with pytest.raises(ValueError, match="lack the attributes law, dt"):
+        few = {k: v for k, v in ATTRIBUTES.items() if k not in ("law", "dt")}
+        write_force_samples(tmp_path / "a.parquet", table(), few)
