@@ -145,6 +145,8 @@ def run_stages(config: RunConfig) -> dict[str, float]:
         StageFailure: if a stage ends with an error; it has said why, and earlier stages stay.
     """
     folder = config.folder
+    if folder.exists() and not (folder / "configuration.json").exists():
+        _refuse_a_foreign_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder), _terminated_as_interrupt():
         _claim(folder, config)
@@ -205,7 +207,7 @@ def _run_stage(folder: Path, stage: Stage) -> dict[str, Any]:
     (folder / "logs").mkdir(exist_ok=True)
     start = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", program, *arguments],
+        [sys.executable, "-P", "-m", program, *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         text=True,
@@ -251,12 +253,6 @@ def _claim(folder: Path, config: RunConfig) -> None:
     resolved = {key: value for key, value in asdict(config).items() if key != "out"}
     path = folder / "configuration.json"
     if not path.exists():
-        others = [p.name for p in folder.iterdir() if p.name != ".lock"]
-        if others:
-            raise ValueError(
-                f"{folder} is not a run directory and not empty (it has {others[0]}); "
-                "choose another --out."
-            )
         write_json(path, resolved)
         return
     earlier = read_json(path)
@@ -269,6 +265,15 @@ def _claim(folder: Path, config: RunConfig) -> None:
         raise ValueError(
             f"{folder} belongs to another configuration: {', '.join(changed) or 'other options'}; "
             "choose another --out, or delete that folder."
+        )
+
+
+def _refuse_a_foreign_folder(folder: Path) -> None:
+    others = sorted(p.name for p in folder.iterdir() if p.name != ".lock")
+    if others:
+        raise ValueError(
+            f"{folder} is not a run directory and not empty (it has {others[0]}); "
+            "choose another --out."
         )
 
 

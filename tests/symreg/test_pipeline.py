@@ -1,0 +1,203 @@
+"""A run is a chain of processes: done once, gone on with, never mixed up."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from symreg import pipeline
+from symreg.pipeline import Stage, StageFailure, run_stages, stages
+from symreg.run_config import RunConfig
+
+TOY_STAGE = """
+    # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`
+    import sys, time, pathlib
+    output, *inputs = sys.argv[1:]
+    with open("runs.txt", "a") as file:
+        print(output, file=file)
+    if pathlib.Path("wait").exists():
+        print("waiting", flush=True)
+        time.sleep(60)
+    if pathlib.Path("fail").exists():
+        print("toy: no luck", file=sys.stderr)
+        sys.exit(2)
+    text = "".join(pathlib.Path(name).read_text() for name in inputs)
+    pathlib.Path(output).write_text(text + output)
+    print(f"made {output}")
+"""
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A chain of three stages, each a real process: a, then b from a, then c from b."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "toy_stage.py").write_text(textwrap.dedent(TOY_STAGE))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
+    chain = [
+        Stage("a", "make a", ("toy_stage", "a"), (), "a"),
+        Stage("b", "make b", ("toy_stage", "b", "a"), ("a",), "b"),
+        Stage("c", "make c", ("toy_stage", "c", "b"), ("b",), "c"),
+    ]
+    monkeypatch.setattr(pipeline, "stages", lambda config: chain)
+    return RunConfig(out=str(tmp_path / "run"))
+
+
+def runs(config):
+    """Names of the stages that ran since the last look."""
+    path = config.folder / "runs.txt"
+    names = path.read_text().split() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return names
+
+
+def test_stages_run_in_order_once_and_keep_their_records(toy, capsys):
+    seconds = run_stages(toy)
+    assert runs(toy) == ["a", "b", "c"]
+    assert (toy.folder / "c").read_text() == "abc"
+    assert (toy.folder / "logs" / "b.log").read_text() == "$ toy_stage b a\nmade b\n"
+    assert run_stages(toy) == seconds
+    assert runs(toy) == []
+    assert capsys.readouterr().out.count("there already") == 3
+
+
+def test_a_changed_file_is_made_again_with_all_that_follows(toy):
+    run_stages(toy)
+    runs(toy)
+    (toy.folder / "b").write_text("forged")
+    run_stages(toy)
+    assert runs(toy) == ["b"]  # c was made from the same b as now: nothing follows
+    (toy.folder / "a").write_text("forged")
+    (toy.folder / "b").unlink()
+    run_stages(toy)
+    assert runs(toy) == ["a", "b"]
+    assert (toy.folder / "c").read_text() == "abc"
+
+
+def test_a_failed_stage_keeps_what_was_finished_and_the_next_run_goes_on(toy):
+    run_stages(toy)
+    runs(toy)
+    (toy.folder / "b").unlink()
+    (toy.folder / "fail").touch()
+    with pytest.raises(StageFailure) as failure:
+        run_stages(toy)
+    assert (failure.value.stage.name, failure.value.code) == ("b", 2)
+    (toy.folder / "fail").unlink()
+    run_stages(toy)
+    assert runs(toy) == ["b", "b"]
+
+
+def test_another_configuration_is_told_apart_by_the_option_that_differs(toy):
+    run_stages(toy)
+    with pytest.raises(ValueError, match=r"belongs to another configuration: --seed 0 \(now 1\)"):
+        run_stages(RunConfig(out=toy.out, seed=1))
+
+
+def test_a_folder_of_somebody_elses_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="not a run directory and not empty"):
+        run_stages(RunConfig(out=str(tmp_path)))
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path, number):
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        from symreg import pipeline
+        from symreg.pipeline import Stage, run_stages
+        from symreg.run_config import RunConfig
+        pipeline.stages = lambda config: {pipeline.stages(toy)!r}
+        try:
+            run_stages(RunConfig(out={toy.out!r}))
+        except KeyboardInterrupt:
+            raise SystemExit(130)
+        """)
+    )
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "make b" in line:
+            break
+        if "made a" in line:
+            (toy.folder / "wait").touch()
+    while "b" not in (toy.folder / "runs.txt").read_text().split():
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.stdout.read()
+    assert process.wait(timeout=30) == 130
+    assert (toy.folder / "a").exists()
+    assert not (toy.folder / "b").exists()
+    (toy.folder / "wait").unlink()
+    runs(toy)
+    run_stages(toy)
+    assert runs(toy) == ["b", "c"]
+
+
+def test_two_runs_on_one_directory_do_not_mix(toy):
+    toy.folder.mkdir()
+    with (
+        pipeline._locked(toy.folder),
+        pytest.raises(ValueError, match="in use by another `symreg run`"),
+    ):
+        run_stages(toy)
+
+
+def test_options_reach_the_stages():
+    config = RunConfig(
+        law="power_law(n=3)", attention="lssar(p=15)", context_length=16, seed=7, engine="operon"
+    )
+    commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
+    assert "--law power_law(n=3)" in commands["train_orbits"]
+    assert "--attention lssar(p=15) --context-length 16" in commands["train"]
+    assert "--engine operon" in commands["recover_kicked"]
+    assert "--states kicked" in commands["probe_kicked"]
+    assert "--control untrained" in commands["probe_untrained"]
+    assert "--seed 1000010" in commands.pop("held_out_orbits")
+    assert "--seed" not in commands.pop("planets")
+    assert all("--seed 7" in command for command in commands.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"context_length": 0}, "--context-length is 0; at least 1"),
+        ({"dt": -1.0}, r"--dt is -1.0 yr; it must be positive"),
+        ({"dt": float("nan")}, "--dt is nan yr"),
+        ({"orbits": 3}, "--orbits is 3; at least 8"),
+        ({"context_length": 100}, "a context of 100 needs at least 200"),
+        ({"bodies": ()}, "--bodies is empty"),
+    ],
+)
+def test_options_that_cannot_work_are_refused_before_any_stage(options, message):
+    with pytest.raises(ValueError, match=message):
+        RunConfig(**options)
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [("orbits", ("torch", "worldmodel", "symreg")), ("symreg", ("torch", "worldmodel"))],
+)
+def test_no_package_imports_what_it_must_not(package, forbidden):
+    code = textwrap.dedent(f"""
+        import importlib, pkgutil, sys
+        import {package}
+        for module in pkgutil.walk_packages({package}.__path__, "{package}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+        found = {forbidden!r}
+        print([name for name in found if name in sys.modules])
+    """)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_run_directory_is_named_after_what_it_holds():
+    assert RunConfig().folder == Path("runs/newton-softmax-context2-seed0")
+    assert "/" not in RunConfig(law="k*r**-2/3", attention="../x").folder.name
