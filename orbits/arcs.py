@@ -1,0 +1,105 @@
+"""Arcs that stay in a range of separations: for laws without stable bound orbits."""
+
+import numpy as np
+
+from orbits.forces import ForceLaw
+from orbits.populations import Ranges, RelativeOrbits
+
+MARGIN = 0.02
+"""Relative margin kept to the ends of the range, far above the error of the trial integration."""
+
+STEP = 0.05
+"""Trial step, in radians of the fastest circular motion in the range: RK4 errs by ~1e-6."""
+
+ROUNDS = 400
+"""Rounds of trials before the range is declared hopeless."""
+
+
+def sample_arcs(
+    law: ForceLaw, ranges: Ranges, gm: np.ndarray, duration: float, rng: np.random.Generator
+) -> RelativeOrbits:
+    """Planar orbits whose separation stays inside the range for the whole duration.
+
+    Candidates start anywhere in the range (log-uniformly), moving within 40 % of the circular
+    speed and 0.5 rad of the transverse direction; each is followed through its radial equation
+    r'' = a(r) + L^2/r^3 by fixed RK4 steps, and kept if it never comes near the range's ends.
+
+    Args:
+        law: an attraction.
+        ranges: separations stay between `min_perihelion` (or the smallest perihelion) and the
+            largest aphelion.
+        gm: (orbit,) gravitational parameter, au^3/yr^2.
+        duration: yr.
+        rng: source of randomness.
+
+    Returns:
+        (orbit, 2) states; semi-major axis and eccentricity are NaN.
+
+    Raises:
+        ValueError: if hardly any candidate stays.
+    """
+    low = ranges.min_perihelion or ranges.semi_major_axis[0] * (1 - ranges.eccentricity[1])
+    high = ranges.semi_major_axis[1] * (1 + ranges.eccentricity[1])
+    position, velocity = np.empty((len(gm), 2)), np.empty((len(gm), 2))
+    missing = np.arange(len(gm))
+    for _ in range(ROUNDS):
+        r = np.exp(rng.uniform(np.log(low), np.log(high), len(missing)))
+        some = gm[missing]
+        speed = np.sqrt(-law.radial_acceleration(r, some) * r)
+        speed = speed * rng.uniform(0.6, 1.4, len(missing))
+        tilt = rng.uniform(-0.5, 0.5, len(missing))
+        angle = rng.uniform(0, 2 * np.pi, len(missing))
+        sense = np.where(rng.random(len(missing)) < 0.5, -1.0, 1.0)
+        radial, across = speed * np.sin(tilt), speed * np.cos(tilt)
+        kept = _stays(law, r, radial, r * across, some, duration, (low, high))
+        outward = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        ahead = np.stack([-outward[:, 1], outward[:, 0]], axis=-1) * sense[:, None]
+        chosen = missing[kept]
+        position[chosen] = (r[:, None] * outward)[kept]
+        velocity[chosen] = (radial[:, None] * outward + across[:, None] * ahead)[kept]
+        missing = missing[~kept]
+        if not len(missing):
+            nothing = np.full(len(gm), np.nan)
+            return RelativeOrbits(position, velocity, nothing, nothing.copy())
+    raise ValueError(
+        f"law {law.spec} keeps hardly any orbit between {low:g} and {high:g} au for {duration:g} "
+        "yr; take fewer --samples, a smaller --dt or a wider range."
+    )
+
+
+def _stays(
+    law: ForceLaw,
+    r: np.ndarray,
+    radial: np.ndarray,
+    momentum: np.ndarray,
+    gm: np.ndarray,
+    duration: float,
+    ends: tuple[float, float],
+) -> np.ndarray:
+    """(orbit,) whether each separation stays inside the ends, margin included."""
+    low, high = ends[0] * (1 + MARGIN), ends[1] * (1 - MARGIN)
+    grid = np.geomspace(*ends, 64)
+    fastest = np.sqrt(np.max(-law.radial_acceleration(grid, np.max(gm)) / grid))
+    steps = max(1, int(np.ceil(duration * fastest / STEP)))
+    h = duration / steps
+    square = momentum**2
+    r, radial = r.copy(), radial.copy()
+    inside = (r > low) & (r < high)
+    alive = np.flatnonzero(inside)
+    for _ in range(steps):
+        if not len(alive):
+            break
+        x, v, m, g = r[alive], radial[alive], square[alive], gm[alive]
+
+        def pull(x: np.ndarray, m: np.ndarray = m, g: np.ndarray = g) -> np.ndarray:
+            return law.radial_acceleration(x, g) + m / x**3
+
+        x1, v1 = v, pull(x)
+        x2, v2 = v + 0.5 * h * v1, pull(x + 0.5 * h * x1)
+        x3, v3 = v + 0.5 * h * v2, pull(x + 0.5 * h * x2)
+        x4, v4 = v + h * v3, pull(x + h * x3)
+        r[alive] = x + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4)
+        radial[alive] = v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+        inside[alive] = (r[alive] > low) & (r[alive] < high)
+        alive = alive[inside[alive]]
+    return inside

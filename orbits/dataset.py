@@ -1,0 +1,288 @@
+"""Datasets of orbits: the written format, and opening it.
+
+A dataset is a Zarr v3 group. Dimensions: `orbit`, `time`, `body` (systems with several visible
+bodies), `axis`. Variables:
+
+- `position`, `velocity` (orbit, time[, body], axis), au and au/yr, float32 or float64;
+- `time` (time,), yr, float64: exactly k*dt;
+- `gm` (orbit,), au^3/yr^2, float64: the parameter of the relative motion;
+- `semi_major_axis`, `eccentricity` (orbit,): of the apsides, NaN where an orbit has none;
+- what else the system has (`variables` below).
+
+Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.parse_law` reads it),
+`dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
+`shards` (their number), `shard_orbits`, `complete`, and once complete `integration`: the measured
+error and drifts. `.markers/shard-00000.json` vouches for one shard: its files with their sizes
+and SHA-256, its seed, the configuration's hash, the measured error. A shard without a marker does
+not exist. Arrays are chunked by 16 orbits in shards; the fill value is NaN.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+
+from orbits.storage import Place
+from orbits.units import UNITS
+
+FORMAT = "principia-orbits"
+FORMAT_VERSION = 1
+CHUNK_ORBITS = 16
+SHARD_ORBITS = 1024
+SYSTEMS = ("relative", "barycentric", "nbody", "planets")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One array of the format.
+
+    Args:
+        dims: names of its dimensions.
+        unit: its unit.
+        what: one line that says what it is.
+        dtype: its type; None takes the dataset's own.
+    """
+
+    dims: tuple[str, ...]
+    unit: str
+    what: str
+    dtype: str | None = "float64"
+
+
+def variables(system: str) -> dict[str, Variable]:
+    """The arrays by orbit that a system's datasets hold."""
+    several = system in ("barycentric", "nbody")
+    states = ("orbit", "time", "body", "axis") if several else ("orbit", "time", "axis")
+    held = {
+        "position": Variable(states, "au", "position", None),
+        "velocity": Variable(states, "au/yr", "velocity", None),
+        "gm": Variable(("orbit",), "au^3/yr^2", "gravitational parameter of the relative motion"),
+    }
+    if several:
+        held["mass"] = Variable(("orbit", "body"), "M_sun", "mass")
+    if system in ("relative", "barycentric"):
+        held["semi_major_axis"] = Variable(("orbit",), "au", "half the sum of both apsides")
+        held["eccentricity"] = Variable(("orbit",), "1", "apsides' difference over their sum")
+    if system == "planets":
+        held["body"] = Variable(("orbit",), "1", "index into the attribute `bodies`", "int16")
+        held["epoch"] = Variable(("orbit",), "d", "Julian date (TDB) of the first state")
+    return held
+
+
+def shard_orbits(orbits: int, wanted: int = 0) -> int:
+    """Orbits per shard: 1024, fewer where that would leave less than 16 shards.
+
+    It depends on the number of orbits alone, so that no number of workers changes a bit.
+    """
+    size = wanted or min(SHARD_ORBITS, max(CHUNK_ORBITS, orbits // 16))
+    return math.ceil(size / CHUNK_ORBITS) * CHUNK_ORBITS
+
+
+def create(
+    place: Place,
+    system: str,
+    sizes: Mapping[str, int],
+    dt: float,
+    attributes: Mapping[str, Any],
+    dtype: str = "float32",
+    orbits_per_shard: int = SHARD_ORBITS,
+) -> None:
+    """Lay out an empty dataset: arrays of NaN, attributes with `complete` false.
+
+    Args:
+        place: where to.
+        system: one of `SYSTEMS`.
+        sizes: length of every dimension.
+        dt: time between states, yr.
+        attributes: `law`, provenance and anything else.
+        dtype: of position and velocity.
+        orbits_per_shard: a multiple of 16.
+    """
+    group = place.group("w")
+    for name, variable in variables(system).items():
+        shape = tuple(sizes[dim] for dim in variable.dims)
+        is_state = "time" in variable.dims
+        floating = variable.dtype != "int16"
+        group.create_array(
+            name,
+            shape=shape,
+            dtype=variable.dtype or dtype,
+            chunks=((CHUNK_ORBITS if is_state else orbits_per_shard), *shape[1:]),
+            shards=(orbits_per_shard, *shape[1:]) if is_state else None,
+            compressors=None,  # mantissas of trajectories are noise to a compressor
+            fill_value=float("nan") if floating else -1,
+            dimension_names=variable.dims,
+            attributes={"units": variable.unit, "long_name": variable.what},
+        )
+    times = group.create_array(
+        "time",
+        shape=(sizes["time"],),
+        dtype="float64",
+        fill_value=float("nan"),
+        dimension_names=("time",),
+        attributes={"units": "yr", "long_name": "time since the first state"},
+    )
+    times[:] = np.arange(sizes["time"]) * dt
+    group.attrs.update(
+        {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "system": system,
+            "dt": dt,
+            "dtype": dtype,
+            "units": UNITS,
+            "shard_orbits": orbits_per_shard,
+            "shards": math.ceil(sizes["orbit"] / orbits_per_shard),
+            "complete": False,
+            **attributes,
+        }
+    )
+
+
+def write_shard(
+    place: Place, shard: int, arrays: Mapping[str, np.ndarray], marker: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write one shard's arrays, then vouch for them by its marker.
+
+    Args:
+        place: a dataset that `create` has laid out.
+        shard: its number; nobody else writes it.
+        arrays: every variable, its orbits only.
+        marker: what the marker holds besides the files (seed, configuration hash, errors).
+
+    Returns:
+        The marker.
+    """
+    group = place.group()
+    files = {}
+    per_shard = int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
+    first = shard * per_shard
+    for name, values in arrays.items():
+        array = group[name]
+        assert isinstance(array, zarr.Array)
+        if not np.all(np.isfinite(values)) and name in ("position", "velocity", "gm", "mass"):
+            raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
+        array[first : first + len(values)] = values
+        file = "/".join([name, "c", str(shard), *("0" * (array.ndim - 1))])
+        files[file] = {"bytes": place.size(file), "sha256": place.sha256(file)}
+    whole = {"shard": shard, "orbits": len(arrays["position"]), "files": files, **marker}
+    place.write_json(marker_name(shard), whole)
+    return whole
+
+
+def marker_name(shard: int) -> str:
+    """Where a shard's marker lies."""
+    return f".markers/shard-{shard:05d}.json"
+
+
+def read_marker(
+    place: Place, shard: int, configuration_sha256: str, checksums: bool = False
+) -> dict[str, Any] | None:
+    """A shard's marker if it vouches for files that are really there, else None.
+
+    Args:
+        place: the dataset.
+        shard: its number.
+        configuration_sha256: of the configuration that the shard must belong to.
+        checksums: read the files and compare; otherwise only their sizes are.
+    """
+    marker = place.read_json(marker_name(shard))
+    if not marker or marker.get("configuration_sha256") != configuration_sha256:
+        return None
+    for name, file in marker["files"].items():
+        if place.size(name) != file["bytes"]:
+            return None
+        if checksums and place.sha256(name) != file["sha256"]:
+            return None
+    return marker
+
+
+def finish(place: Place, attributes: Mapping[str, Any]) -> None:
+    """Declare a dataset complete, with what was measured on the way."""
+    group = place.group()
+    group.attrs.update({**attributes, "complete": True})
+    zarr.consolidate_metadata(place.store())
+
+
+def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
+    """Open a complete dataset, lazily.
+
+    Args:
+        path: a local folder or an fsspec address.
+
+    Returns:
+        The variables of the format, read as they are indexed; `.attrs` as the module says.
+
+    Raises:
+        ValueError: if it is missing, of another schema, unfinished or cut short (says which).
+    """
+    place = Place(path)
+    attributes = read_attributes(place)
+    missing = missing_shards(place, attributes)
+    if missing or not attributes.get("complete"):
+        shards = attributes["shards"]
+        which = ", ".join(map(str, missing[:5])) + ("..." if len(missing) > 5 else "")
+        raise ValueError(
+            f"{place} is cut short: {len(missing)} of {shards} shards are missing or not whole"
+            f"{f' ({which})' if which else ''}; run the command that made it again."
+        )
+    try:
+        dataset = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
+    except (ValueError, KeyError, FileNotFoundError) as error:
+        raise ValueError(f"{place} cannot be read ({error}); make it again.") from None
+    held = variables(attributes["system"])
+    lacking = [name for name in (*held, "time") if name not in dataset.variables]
+    if lacking:
+        raise ValueError(f"{place} lacks {', '.join(lacking)}; make it again.")
+    for name, variable in held.items():
+        if dataset[name].dims != variable.dims:
+            raise ValueError(
+                f"{place}: {name} has the dimensions {dataset[name].dims}, not {variable.dims}."
+            )
+    if "bodies" in attributes:
+        names = np.asarray(attributes["bodies"])[dataset["body"].values]
+        dataset = dataset.assign_coords(body_name=("orbit", names))
+    return dataset
+
+
+def read_attributes(place: Place) -> dict[str, Any]:
+    """A dataset's attributes, whether or not it is complete.
+
+    Raises:
+        ValueError: if there is no dataset, or one of another schema.
+    """
+    described = place.read_json("zarr.json")
+    if described is None:
+        what = "is not a dataset of orbits" if place.exists() else "does not exist"
+        raise ValueError(f"{place} {what}; `orbits generate` makes one.")
+    attributes = described.get("attributes", {}) if isinstance(described, dict) else {}
+    if attributes.get("format") != FORMAT:
+        raise ValueError(
+            f"{place} has the format {attributes.get('format')!r}, not {FORMAT!r}; "
+            "`orbits generate` makes such a dataset."
+        )
+    if attributes.get("format_version") != FORMAT_VERSION:
+        raise ValueError(
+            f"{place} has the format version {attributes.get('format_version')}; this program "
+            f"reads version {FORMAT_VERSION}."
+        )
+    if attributes.get("system") not in SYSTEMS:
+        raise ValueError(f"{place} has an unknown system, {attributes.get('system')!r}.")
+    return attributes
+
+
+def missing_shards(
+    place: Place, attributes: Mapping[str, Any], checksums: bool = False
+) -> Sequence[int]:
+    """Numbers of the shards that no marker vouches for."""
+    fingerprint = attributes["configuration_sha256"]
+    return [
+        shard
+        for shard in range(attributes["shards"])
+        if read_marker(place, shard, fingerprint, checksums) is None
+    ]

@@ -1,0 +1,53 @@
+"""What an integration engine offers: accurate states at given times, orbit by orbit."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from orbits.forces import ForceLaw
+
+Progress = Callable[[int], object]
+"""Called with the number of orbits finished since the last call."""
+
+States = tuple[np.ndarray, np.ndarray]
+"""Position and velocity."""
+
+
+class IntegrationError(ValueError):
+    """An orbit could not be followed to the end (a collision, or a step gone to nothing)."""
+
+
+class Engine(ABC):
+    """A way to integrate orbits. Every orbit has its own steps; none hides behind another."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def relative(
+        self,
+        law: ForceLaw,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        gm: np.ndarray,
+        times: np.ndarray,
+        progress: Progress | None = None,
+    ) -> States:
+        """Follow relative two-body orbits.
+
+        Args:
+            law: the central attraction.
+            position: (orbit, axis) at time 0, au.
+            velocity: (orbit, axis) at time 0, au/yr.
+            gm: (orbit,) gravitational parameter, au^3/yr^2.
+            times: (time,) yr, ascending from 0.
+            progress: told how many orbits are finished.
+
+        Returns:
+            (orbit, time, axis) position and velocity, float64.
+
+        Raises:
+            IntegrationError: if an orbit cannot be followed to the end.
+            ValueError: if the engine cannot do this law.
+        """

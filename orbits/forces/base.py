@@ -1,0 +1,106 @@
+"""What every law of force offers: a potential, minus its gradient, and its sympy form."""
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy
+
+RADIUS = sympy.Symbol("r", positive=True)
+"""Separation, au, in every law's sympy form."""
+
+GM_SYMBOL = sympy.Symbol("GM", positive=True)
+"""Gravitational parameter, au^3/yr^2, in every law's sympy form."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ForceLaw(ABC):
+    """A central attraction between two bodies, per unit of reduced mass.
+
+    A law is a frozen dataclass; its fields are its parameters, each with a default. Strengths are
+    scaled so that a law without parameters pulls with GM au/yr^2 at 1 au: 4 pi^2 for the Sun.
+    """
+
+    name: ClassVar[str]
+    linear_in_gm: ClassVar[bool] = True
+    """Whether the attraction is proportional to GM (only then does the third law hold)."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if field.type not in ("float", float):
+                continue
+            value = getattr(self, field.name)
+            if not math.isfinite(value):
+                raise ValueError(
+                    f"{self.name}: {field.name} is {value}; it must be a finite number."
+                )
+            object.__setattr__(self, field.name, float(value))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The law's parameters by name."""
+        return dataclasses.asdict(self)
+
+    @property
+    def spec(self) -> str:
+        """Canonical text of the law: `parse_law(law.spec) == law`."""
+        if not self.parameters:
+            return self.name
+        inside = ", ".join(
+            f"{key}={repr(value).removesuffix('.0')}" for key, value in self.parameters.items()
+        )
+        return f"{self.name}({inside})"
+
+    @abstractmethod
+    def potential(self, r: Any, gm: Any) -> Any:
+        """Potential energy per unit mass, au^2/yr^2.
+
+        Args:
+            r: separation, au; any shape, float or array.
+            gm: gravitational parameter, au^3/yr^2; broadcasts against `r`.
+        """
+
+    @abstractmethod
+    def radial_acceleration(self, r: Any, gm: Any) -> Any:
+        """Minus the potential's derivative, au/yr^2: negative where the law attracts.
+
+        Args:
+            r: separation, au; any shape, float or array.
+            gm: gravitational parameter, au^3/yr^2; broadcasts against `r`.
+        """
+
+    @abstractmethod
+    def expression(self) -> sympy.Expr:
+        """Magnitude of the attraction in positive symbols `r`, `GM` and the parameters' names."""
+
+    def numeric_expression(self) -> sympy.Expr:
+        """`expression()` with the parameters' values put in: `r` and `GM` are left."""
+        values = {
+            sympy.Symbol(key, positive=True): sympy.Float(value) if value % 1 else int(value)
+            for key, value in self.parameters.items()
+        }
+        return self.expression().subs(values)
+
+    def acceleration(self, position: np.ndarray, gm: Any) -> np.ndarray:
+        """Acceleration of the relative position, towards the origin where the law attracts.
+
+        Args:
+            position: (..., axis) relative position, au.
+            gm: (...) gravitational parameter, au^3/yr^2; broadcasts against the leading axes.
+
+        Returns:
+            (..., axis) acceleration, au/yr^2.
+        """
+        r = np.sqrt(np.sum(np.square(position), axis=-1))
+        return position * (self.radial_acceleration(r, gm) / r)[..., None]
+
+    def natural_range(self) -> tuple[float, float]:
+        """Semi-major axes, au, where the law has bound orbits worth sampling."""
+        return 0.3, 2.0
+
+    def _require_positive(self, name: str) -> None:
+        value = getattr(self, name)
+        if value <= 0:
+            raise ValueError(f"{self.name}: {name} is {value:g}; it must be above 0 (au).")

@@ -1,0 +1,82 @@
+"""What stays constant along an orbit, and how well it did."""
+
+import numpy as np
+
+from orbits.forces import ForceLaw
+
+
+def specific_energy(
+    law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray
+) -> np.ndarray:
+    """Orbital energy per unit of reduced mass, constant along a relative orbit.
+
+    Args:
+        law: the central attraction.
+        position: (orbit, time, axis) relative position, au.
+        velocity: (orbit, time, axis) relative velocity, au/yr.
+        gm: (orbit,) gravitational parameter, au^3/yr^2.
+
+    Returns:
+        (orbit, time) energy, au^2/yr^2.
+    """
+    r = np.sqrt(np.sum(np.square(position), axis=-1))
+    kinetic = 0.5 * np.sum(np.square(velocity), axis=-1)
+    return kinetic + law.potential(r, np.asarray(gm)[:, None])
+
+
+def angular_momentum(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Specific angular momentum r x v, constant under every central law.
+
+    Args:
+        position: (..., axis) relative position, au; two or three axes.
+        velocity: (..., axis) relative velocity, au/yr.
+
+    Returns:
+        (..., 1) for two axes (the component out of the plane), (..., 3) for three; au^2/yr.
+    """
+    if position.shape[-1] == 3:
+        return np.cross(position, velocity)
+    cross = position[..., 0] * velocity[..., 1] - position[..., 1] * velocity[..., 0]
+    return cross[..., None]
+
+
+def laplace_runge_lenz(position: np.ndarray, velocity: np.ndarray, gm: np.ndarray) -> np.ndarray:
+    """The eccentricity vector v x (r x v)/GM - r/|r|: constant under Newton's law only.
+
+    Args:
+        position: (orbit, time, axis) relative position, au; two or three axes.
+        velocity: (orbit, time, axis) relative velocity, au/yr.
+        gm: (orbit,) gravitational parameter, au^3/yr^2.
+
+    Returns:
+        (orbit, time, axis), dimensionless; its length is the eccentricity.
+
+    Source: Goldstein, Poole & Safko, Classical Mechanics (3rd ed., 2002), eq. 3.82.
+    """
+    r = np.sqrt(np.sum(np.square(position), axis=-1, keepdims=True))
+    square = np.sum(np.square(velocity), axis=-1, keepdims=True)
+    radial = np.sum(position * velocity, axis=-1, keepdims=True)
+    scale = np.asarray(gm)[:, None, None]
+    return (square * position - radial * velocity) / scale - position / r
+
+
+def drift(invariant: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
+    """Largest departure of each orbit's invariant from its first value, over a scale.
+
+    Args:
+        invariant: (orbit, time) or (orbit, time, axis).
+        scale: (orbit,) or a number: what the departure is relative to.
+
+    Returns:
+        (orbit,) relative drift.
+    """
+    departure = np.abs(invariant - invariant[:, :1])
+    return np.max(departure.reshape(len(invariant), -1), axis=1) / scale
+
+
+def energy_scale(velocity: np.ndarray) -> np.ndarray:
+    """(orbit,) largest kinetic energy per unit mass: a scale that never vanishes.
+
+    The energy itself may be 0 in a potential whose zero is arbitrary, such as a logarithm.
+    """
+    return 0.5 * np.max(np.sum(np.square(velocity), axis=-1), axis=1)

@@ -1,0 +1,241 @@
+"""Sampling systems: vectorised, reproducible, with random phase and orientation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.elements import require_eccentricity
+from orbits.forces import ForceLaw
+
+QUADRATURE = 128
+"""Midpoints along half a radial period; the integrand is smooth, so this is far below 1e-6."""
+
+CIRCULAR = 1e-6
+"""Eccentricity below which apsides are too close to divide by their distance."""
+
+FEW = 0.02
+"""Share of apsis pairs with a stable orbit between them below which a law counts as unbound."""
+
+
+@dataclass(frozen=True)
+class RelativeOrbits:
+    """States of relative two-body orbits at time 0.
+
+    `semi_major_axis` and `eccentricity` describe the apsides, r1 = a(1 - e) and r2 = a(1 + e),
+    whatever the law; they are NaN for arcs that have no apsides.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    semi_major_axis: np.ndarray
+    eccentricity: np.ndarray
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """From where sizes and shapes are drawn.
+
+    Args:
+        semi_major_axis: au; drawn log-uniformly.
+        eccentricity: drawn uniformly, as far as `min_perihelion` lets it.
+        min_perihelion: au; no orbit comes closer.
+    """
+
+    semi_major_axis: tuple[float, float] = (0.3, 2.0)
+    eccentricity: tuple[float, float] = (0.0, 0.6)
+    min_perihelion: float = 0.28
+
+    def __post_init__(self) -> None:
+        low, high = self.semi_major_axis
+        if not 0 < low <= high < np.inf:
+            raise ValueError(
+                f"semi-major axis from {low:g} to {high:g} au; it must be 0 < low <= high."
+            )
+        require_eccentricity(np.asarray(self.eccentricity))
+        if self.eccentricity[0] > self.eccentricity[1]:
+            raise ValueError(
+                f"eccentricity from {self.eccentricity[0]:g} to {self.eccentricity[1]:g}; "
+                "the first must not be above the second."
+            )
+        if not 0 <= self.min_perihelion < np.inf:
+            raise ValueError(f"min-perihelion is {self.min_perihelion:g} au; it must be >= 0.")
+        if low * (1 - self.eccentricity[0]) < self.min_perihelion:
+            raise ValueError(
+                f"an orbit of {low:g} au with e = {self.eccentricity[0]:g} comes closer than "
+                f"min-perihelion = {self.min_perihelion:g} au; raise the semi-major axes or lower "
+                "min-perihelion."
+            )
+
+    def draw(self, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """(orbit,) semi-major axes, au, and eccentricities."""
+        low, high = np.log(self.semi_major_axis)
+        a = np.exp(rng.uniform(low, high, count))
+        e_high = np.clip(1 - self.min_perihelion / a, self.eccentricity[0], self.eccentricity[1])
+        return a, self.eccentricity[0] + (e_high - self.eccentricity[0]) * rng.random(count)
+
+
+def bound_share(law: ForceLaw, ranges: Ranges, gm: float) -> float:
+    """Share of drawn apsis pairs between which the law has an orbit, from a fixed sample.
+
+    Raises:
+        ValueError: if the law does not attract, or is not finite, where orbits would be drawn.
+    """
+    require_attraction(law, ranges, gm)
+    rng = np.random.default_rng(0)
+    a, e = ranges.draw(2048, rng)
+    return float(np.mean(_apsides_allowed(law, a, e, np.full(len(a), gm))))
+
+
+def require_attraction(law: ForceLaw, ranges: Ranges, gm: float) -> None:
+    """Refuse a law that repels, or has a pole, where orbits would be drawn.
+
+    Raises:
+        ValueError: says at which separation.
+    """
+    low = min(ranges.min_perihelion or np.inf, ranges.semi_major_axis[0])
+    low = min(low, ranges.semi_major_axis[0] * (1 - ranges.eccentricity[1]))
+    high = ranges.semi_major_axis[1] * (1 + ranges.eccentricity[1])
+    r = np.geomspace(low, high, 4097)
+    with np.errstate(all="ignore"):
+        pull = -np.asarray(law.radial_acceleration(r, gm), dtype=float) * np.ones_like(r)
+    bad = ~np.isfinite(pull)
+    if np.any(bad):
+        raise ValueError(
+            f"law {law.spec} is not finite at r = {r[bad][0]:.4g} au, inside the range "
+            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
+        )
+    if np.any(pull <= 0):
+        raise ValueError(
+            f"law {law.spec} does not attract at r = {r[pull <= 0][0]:.4g} au, inside the range "
+            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
+        )
+    slope = np.abs(np.diff(np.log(pull)) / np.diff(np.log(r)))
+    if np.max(slope) > 200:  # r^-200 between neighbours 0.1 % apart: no law, a pole
+        raise ValueError(
+            f"law {law.spec} has a pole near r = {r[np.argmax(slope)]:.4g} au, inside the range "
+            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
+        )
+
+
+def sample_bound(
+    law: ForceLaw, ranges: Ranges, gm: np.ndarray, rng: np.random.Generator
+) -> RelativeOrbits:
+    """Bound planar orbits between two apsides, at a random time of their radial period.
+
+    Args:
+        law: an attraction with bound orbits in the range.
+        ranges: sizes and shapes.
+        gm: (orbit,) gravitational parameter, au^3/yr^2.
+        rng: source of randomness.
+
+    Returns:
+        (orbit, 2) states; pairs of apsides without a stable orbit between them are drawn again.
+
+    Raises:
+        ValueError: if hardly any pair of apsides has an orbit between them.
+    """
+    count = len(gm)
+    a, e = np.empty(count), np.empty(count)
+    missing = np.arange(count)
+    for _ in range(200):
+        a[missing], e[missing] = ranges.draw(len(missing), rng)
+        missing = missing[~_apsides_allowed(law, a[missing], e[missing], gm[missing])]
+        if not len(missing):
+            break
+    else:
+        raise ValueError(
+            f"law {law.spec} has hardly any bound orbit with a from "
+            f"{ranges.semi_major_axis[0]:g} to {ranges.semi_major_axis[1]:g} au; "
+            "choose another --semi-major-axis."
+        )
+    r, radial, momentum = _random_phase(law, a, e, gm, rng)
+    angle = rng.uniform(0, 2 * np.pi, count)
+    sense = np.where(rng.random(count) < 0.5, -1.0, 1.0)
+    outward = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    ahead = np.stack([-outward[:, 1], outward[:, 0]], axis=-1) * sense[:, None]
+    position = r[:, None] * outward
+    velocity = radial[:, None] * outward + (momentum / r)[:, None] * ahead
+    return RelativeOrbits(position, velocity, a, e)
+
+
+def turn_in_space(orbits: RelativeOrbits, rng: np.random.Generator) -> RelativeOrbits:
+    """The planar orbits in three dimensions, their planes isotropic.
+
+    The rotation takes z to a uniform direction; the angle in the plane is already uniform.
+    """
+    count = len(orbits.position)
+    cosine = rng.uniform(-1, 1, count)
+    node = rng.uniform(0, 2 * np.pi, count)
+    sine = np.sqrt(1 - cosine**2)
+    first = np.stack([np.cos(node), np.sin(node), np.zeros(count)], axis=-1)
+    second = np.stack([-np.sin(node) * cosine, np.cos(node) * cosine, sine], axis=-1)
+
+    def lifted(planar: np.ndarray) -> np.ndarray:
+        return planar[:, :1] * first + planar[:, 1:] * second
+
+    return RelativeOrbits(
+        lifted(orbits.position),
+        lifted(orbits.velocity),
+        orbits.semi_major_axis,
+        orbits.eccentricity,
+    )
+
+
+def _momentum_square(
+    law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(orbit,) squared angular momentum and energy of the orbit between two apsides."""
+    near, far = a * (1 - e), a * (1 + e)
+    phi_near, phi_far = law.potential(near, gm), law.potential(far, gm)
+    round_orbit = e < CIRCULAR
+    gap = np.where(round_orbit, 1.0, 1 / near**2 - 1 / far**2)
+    square = np.where(
+        round_orbit,
+        -law.radial_acceleration(a, gm) * a**3,
+        2 * (phi_far - phi_near) / gap,
+    )
+    return square, phi_near + 0.5 * square / near**2
+
+
+def _apsides_allowed(law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray) -> np.ndarray:
+    """(orbit,) whether the body really swings between the two apsides.
+
+    It does if the radial kinetic energy is positive everywhere between them; that also makes the
+    turning points stable. A nearly circular orbit is tried with a small eccentricity instead.
+    """
+    e = np.maximum(e, 1e-3)
+    square, energy = _momentum_square(law, a, e, gm)
+    middles = (np.arange(QUADRATURE) + 0.5) * np.pi / QUADRATURE
+    r = a[:, None] * (1 - e[:, None] * np.cos(middles))
+    radial = 2 * (energy[:, None] - law.potential(r, gm[:, None])) - square[:, None] / r**2
+    return (square > 0) & np.all(radial > 0, axis=1)
+
+
+def _random_phase(
+    law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(orbit,) separation, radial speed and angular momentum at a uniform time of the period.
+
+    With r = a(1 - e cos u) the time element dt = dr/v_r has no singularity at the apsides, so
+    midpoints in u give the time since the near apsis, which is then inverted.
+    """
+    square, energy = _momentum_square(law, a, e, gm)
+    edges = np.arange(QUADRATURE + 1) * np.pi / QUADRATURE
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    e_safe = np.maximum(e, CIRCULAR)
+    r = a[:, None] * (1 - e_safe[:, None] * np.cos(middles))
+    radial = 2 * (energy[:, None] - law.potential(r, gm[:, None])) - square[:, None] / r**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        duration = a[:, None] * e_safe[:, None] * np.sin(middles) / np.sqrt(radial)
+    duration = np.where((e < CIRCULAR)[:, None], 1.0, duration)
+    elapsed = np.concatenate([np.zeros((len(a), 1)), np.cumsum(duration, axis=1)], axis=1)
+    fraction = rng.uniform(-1, 1, len(a))  # of half a period; negative: inbound
+    target = np.abs(fraction) * elapsed[:, -1]
+    cell = np.clip(np.sum(elapsed <= target[:, None], axis=1) - 1, 0, QUADRATURE - 1)
+    rows = np.arange(len(a))
+    inside = (target - elapsed[rows, cell]) / duration[rows, cell]
+    u = (cell + inside) * np.pi / QUADRATURE
+    separation = a * (1 - e * np.cos(u))
+    squared = 2 * (energy - law.potential(separation, gm)) - square / separation**2
+    speed = np.where(e < CIRCULAR, 0.0, np.sqrt(np.maximum(squared, 0.0)))
+    return separation, np.sign(fraction) * speed, np.sqrt(square)
