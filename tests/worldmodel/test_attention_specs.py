@@ -11,7 +11,8 @@ from worldmodel.attention import attention_kinds, make_attention, parse_attentio
 def test_kinds_are_known_without_torch():
     code = (
         "import sys; from worldmodel.attention import attention_kinds, parse_attention;"
-        "parse_attention('lssar(p=15)'); print(*attention_kinds()); assert 'torch' not in sys.modules"
+        "parse_attention('lssar(p=15)'); print(*attention_kinds());"
+        "assert 'torch' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["lssa", "lssar", "relu", "sigmoid", "softmax", "ssmax"]

@@ -12,12 +12,16 @@ from torch import Tensor, nn
 from orbits.choices import require_known
 from worldmodel.attention.specs import AttentionSpec, parse_attention
 
+BLOCK = 32
+"""Fewest queries to be taken together where a window lets us skip keys."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Visible:
     """Which keys a query sees.
 
-    Key j has the absolute index j; query i has the absolute index `query_offset` + i.
+    Query i has the absolute index `query_offset` + i, key j has `key_offset` + j. Keys before
+    `key_offset` may be left out only where no query would see them.
     """
 
     causal: bool = True
@@ -25,30 +29,34 @@ class Visible:
     window: int | None = None
     """See only keys nearer than this many steps, oneself included; None sees all."""
     query_offset: int = 0
-    """Absolute index of the first query: the number of cached keys before it."""
+    """Absolute index of the first query: the number of steps before it."""
+    key_offset: int = 0
+    """Absolute index of the first key."""
 
     def __post_init__(self) -> None:
         if self.window is not None and self.window < 1:
             raise ValueError(
                 f"attention window {self.window} sees nothing; give 1 or more, or none at all."
             )
-        if self.query_offset < 0:
-            raise ValueError(f"query_offset {self.query_offset} is negative; give 0 or more.")
+        for name in ("query_offset", "key_offset"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} {getattr(self, name)} is negative; give 0 or more.")
 
     def mask(
         self, n_query: int, n_key: int, device: torch.device | str | None = None
     ) -> Bool[Tensor, "query key"] | None:
         """True where the query sees the key; None if every query sees every key."""
         first, last = self.query_offset, self.query_offset + n_query - 1
-        beyond = not self.causal or first >= n_key - 1
-        if beyond and (self.window is None or (last < self.window and n_key <= self.window)):
+        first_key, last_key = self.key_offset, self.key_offset + n_key - 1
+        reach = math.inf if self.window is None else self.window
+        past_seen = last - first_key < reach
+        future_seen = last_key <= first if self.causal else last_key - first < reach
+        if past_seen and future_seen:
             return None
-        query = torch.arange(first, last + 1, device=device)[:, None]
-        key = torch.arange(n_key, device=device)[None, :]
-        seen = key <= query if self.causal else torch.ones_like(key <= query)
-        if self.window is not None:
-            seen &= (query - key).abs() < self.window
-        return seen
+        ahead = torch.arange(first_key, last_key + 1, device=device)[None, :]
+        ahead = ahead - torch.arange(first, last + 1, device=device)[:, None]
+        seen = ahead <= 0 if self.causal else ahead < reach
+        return seen if past_seen else seen & (ahead > -reach)
 
     def count(
         self, n_query: int, n_key: int, device: torch.device | str | None = None
@@ -58,9 +66,26 @@ class Visible:
         The 1-based row index when causal, at most the window; all keys when not causal.
         """
         row = torch.arange(n_query, device=device, dtype=torch.float64) + self.query_offset
-        reach = float(self.window or n_key + self.query_offset + n_query)
-        end = (row + 1 if self.causal else row + reach).clamp(max=n_key)
+        reach = math.inf if self.window is None else self.window
+        end = row + 1 if self.causal else (row + reach).clamp(max=self.key_offset + n_key)
         return end - (row + 1 - reach).clamp(min=0)
+
+    def blocks(self, n_query: int, n_key: int, size: int) -> list["Block"]:
+        """The queries in groups of at most `size`, each with the keys that any of them sees."""
+        blocks = []
+        for start in range(0, n_query, size):
+            stop = min(start + size, n_query)
+            first, last = 0, n_key
+            if self.causal:
+                last = min(n_key, self.query_offset + stop - self.key_offset)
+                if self.window is not None:
+                    nearest = self.query_offset + start - self.key_offset - self.window + 1
+                    first = max(0, nearest)
+            visible = dataclasses.replace(
+                self, query_offset=self.query_offset + start, key_offset=self.key_offset + first
+            )
+            blocks.append(Block(slice(start, stop), slice(first, last), visible))
+        return blocks
 
     def rows(self, n_query: int, n_key: int, like: Tensor) -> "Rows":
         """All that a kind may know of the rows, on the device of `like` and in its dtype."""
@@ -86,6 +111,16 @@ class Rows:
     def hide(self, values: Float[Tensor, "... query key"], value: float) -> Tensor:
         """The values, with `value` where the key is not seen."""
         return values if self.seen is None else values.masked_fill(~self.seen, value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A group of queries, and all keys that any of them sees."""
+
+    queries: slice
+    keys: slice
+    visible: Visible
+    """Which of these keys these queries see."""
 
 
 class Attention(nn.Module):
@@ -135,12 +170,20 @@ class Attention(nn.Module):
         v: Float[Tensor, "batch head key d_head"],
         visible: Visible,
     ) -> Float[Tensor, "batch head query d_head"]:
-        """The values, weighted."""
-        return self.full(q, k, v, visible)
+        """The values, weighted; with a window, near the diagonal only."""
+        n_query, n_key = q.shape[-2], k.shape[-2]
+        size = max(BLOCK, visible.window or n_key)
+        if not visible.causal or n_key < 2 * (size + (visible.window or n_key)):
+            return self.full(q, k, v, visible)
+        outputs = [
+            self.full(q[..., b.queries, :], k[..., b.keys, :], v[..., b.keys, :], b.visible)
+            for b in visible.blocks(n_query, n_key, size)
+        ]
+        return torch.cat(outputs, dim=-2)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         """The values weighted by the whole matrix of weights."""
-        return self.weights(q, k, visible) @ v
+        return self.weights(q, k, visible).to(v.dtype) @ v
 
 
 def make_attention(spec: str | AttentionSpec, d_head: int, n_heads: int) -> Attention:

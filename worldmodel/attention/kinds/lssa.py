@@ -5,7 +5,8 @@ import math
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
-from worldmodel.attention.base import Attention, Rows
+from worldmodel.attention.base import Attention, Rows, Visible
+from worldmodel.attention.dense import SoftplusAttention, takes_dense_step
 
 
 class Lssa(Attention):
@@ -22,3 +23,12 @@ class Lssa(Attention):
     def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
         positive = rows.hide(softplus(scores), 0.0)
         return positive / positive.sum(-1, keepdim=True)
+
+    def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
+        if q.device.type == "cpu" and takes_dense_step(q, k, v):
+            return self.dense(q, k, v, visible)
+        return super().full(q, k, v, visible)
+
+    def dense(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
+        """The output by the differentiable step of `worldmodel.attention.dense`."""
+        return SoftplusAttention.apply(q, k, v, visible, None)

@@ -2,11 +2,10 @@
 
 import math
 
-import torch
 from torch import Tensor
-from torch.nn.functional import threshold
 
-from worldmodel.attention.base import Rows
+from worldmodel.attention.base import Rows, Visible
+from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_kept
 from worldmodel.attention.kinds.lssa import Lssa
 
 
@@ -15,9 +14,9 @@ class Lssar(Lssa):
 
     O is 1, and 0 in the first three rows.
 
-    A·N has the mean 1 over the keys that a row sees, so ReLU empties a row only where all its
-    A are equal (and always where N = 1 past the third row, in a window of one). Such a row
-    keeps A itself: it is uniform already, there is nothing to sharpen, and it still sums to 1.
+    A·N has the mean 1 over the keys that a row sees, so ReLU empties a row only where all its A
+    are equal, as in a window of one. The formula gives 0/0 there; here such a row has O = 0 as
+    the first three rows have, whose A·N is as flat: it stays uniform, and still sums to 1.
 
     Source: Gao & Spratling, arXiv:2501.13428v5: the second stage, sharpening. p = 3 for lengths
     near those of training, 15 for extrapolation.
@@ -33,21 +32,14 @@ class Lssar(Lssa):
         self.p = p
 
     def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
-        first = super().normalise(scores, rows)
-        excess = first * rows.count - (rows.number > 3).to(first.dtype)
-        largest = excess.detach().amax(-1, keepdim=True)  # cancels in the l1 norm
-        # A·N is exact to a few units in the last place: less than that is no excess.
-        emptied = largest <= 8 * torch.finfo(first.dtype).eps
-        sharp = sharpen(excess / largest.masked_fill(emptied, 1.0), self.p)
-        sharp = sharp / sharp.sum(-1, keepdim=True).masked_fill(emptied, 1.0)
-        return torch.where(emptied, first, sharp)
+        scaled = super().normalise(scores, rows) * rows.count
+        peak = scaled.detach().amax(-1, keepdim=True)
+        offset = row_offset(peak, rows)
+        # With its largest at 1 no row overflows in the power; that factor cancels in the norm.
+        excess = (scaled - offset) / (peak - offset)
+        lost = excess <= smallest_kept(excess.dtype, self.p)
+        sharp = (excess.masked_fill(lost, 1.0) ** self.p).masked_fill(lost, 0.0)
+        return sharp / sharp.sum(-1, keepdim=True)
 
-
-def sharpen(excess: Tensor, p: float) -> Tensor:
-    """relu(excess)^p for an excess of at most 1.
-
-    What would not reach 1e-31 (in float32) is zero: it is lost in any sum with the row's
-    largest, which is 1, and denormal numbers would be slow on a CPU.
-    """
-    finfo = torch.finfo(excess.dtype)
-    return threshold(excess, (finfo.tiny / finfo.eps) ** (1 / p), 0.0) ** p
+    def dense(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
+        return SoftplusAttention.apply(q, k, v, visible, self.p)

@@ -1,0 +1,157 @@
+"""LSSA and LSSAR on a CPU: one differentiable step, few passes over the matrix of scores.
+
+The formulas are those of `kinds/lssa.py` and `kinds/lssar.py`; autograd would keep and walk a
+matrix for each operation in them, which costs several times a softmax step. Here queries are
+taken in groups, with the keys that any of them sees; the group's matrix is written in place and
+one matrix is kept; rows are divided after the product with the values. Derivatives are of first
+order, in reverse mode.
+"""
+
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from worldmodel.attention.base import Rows, Visible
+
+ELEMENTS = 2**18
+"""Elements of the matrix taken together: 1 MB in float32, the second cache of a core."""
+SHORTEST = 1e-12
+"""Length below which a query or key is not scaled to 1, as in torch's `normalize`."""
+
+
+def takes_dense_step(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Whether the step is written for these: one dtype, float32 or float64, and no autocast."""
+    plain = not torch.is_autocast_enabled(q.device.type)
+    return plain and q.dtype == k.dtype == v.dtype and q.dtype in (torch.float32, torch.float64)
+
+
+def smallest_kept(dtype: torch.dtype, p: float) -> float:
+    """The excess, relative to the row's largest, below which its p-th power counts as zero.
+
+    That power is 1e-31 in float32: lost in any sum with the row's largest, which is 1, while
+    denormal numbers would be slow on a CPU.
+    """
+    finfo = torch.finfo(dtype)
+    return (finfo.tiny / finfo.eps) ** (1 / p)
+
+
+def row_offset(peak: Float[Tensor, "... query 1"], rows: Rows) -> Float[Tensor, "... query 1"]:
+    """O of LSSAR for each row: 1, but 0 in the first three rows and where 1 would leave nothing.
+
+    Args:
+        peak: the row's largest A·N. It is exact to a few units in the last place, so that
+            less than that is no excess over 1.
+    """
+    sharp = (rows.number > 3) & (peak > 1 + 8 * torch.finfo(peak.dtype).eps)
+    return sharp.to(peak.dtype)
+
+
+def power(base: Tensor, p: float) -> Tensor:
+    """base^p in a new tensor; by repeated multiplication where p is a small whole number."""
+    if p not in range(1, 65):
+        return base.pow(p)
+    result = base.clone()
+    for bit in bin(int(p))[3:]:
+        result.mul_(result)
+        if bit == "1":
+            result.mul_(base)
+    return result
+
+
+class SoftplusAttention(torch.autograd.Function):
+    """The output of LSSA (p = None) or LSSAR(p)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        q: Float[Tensor, "batch head query d_head"],
+        k: Float[Tensor, "batch head key d_head"],
+        v: Float[Tensor, "batch head key d_head"],
+        visible: Visible,
+        p: float | None,
+    ) -> Float[Tensor, "batch head query d_head"]:
+        n_query, n_key = q.shape[-2], k.shape[-2]
+        rows = visible.rows(n_query, n_key, q)
+        scale = math.log(q.shape[-1]) * rows.count.log()
+        q_length, k_length = (
+            torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_(min=SHORTEST) for x in (q, k)
+        )
+        q, k = q / q_length, k / k_length
+        scaled = q * scale
+        size = max(32, ELEMENTS // (q.shape[0] * q.shape[1] * n_key))
+        ctx.blocks = visible.blocks(n_query, n_key, size if q.device.type == "cpu" else n_query)
+        output = torch.empty_like(q)
+        kept: list[Tensor] = []
+        for block in ctx.blocks:
+            n_block_key = block.keys.stop - block.keys.start
+            seen = block.visible.rows(block.queries.stop - block.queries.start, n_block_key, q)
+            # |score| ≤ log d · log N, so the exponential cannot overflow.
+            a = (scaled[..., block.queries, :] @ k[..., block.keys, :].transpose(-1, -2)).exp_()
+            if seen.seen is not None:
+                a.mul_(seen.seen)
+            a.log1p_()
+            total = a.sum(-1, keepdim=True)
+            weights, unit, cut = a, total, total
+            if p is not None:
+                peak = a.amax(-1, keepdim=True) * (seen.count / total)
+                offset = row_offset(peak, seen)
+                unit, cut = seen.count / (total * (peak - offset)), offset / (peak - offset)
+                weights, _ = _sharpened(a, unit, cut, p)
+            norm = weights.sum(-1, keepdim=True)
+            output[..., block.queries, :] = (weights @ v[..., block.keys, :]).div_(norm)
+            kept += [a, total, unit, cut, norm]
+        ctx.p = p
+        ctx.save_for_backward(q, k, v, q_length, k_length, scale, output, *kept)
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, q_length, k_length, scale, output, *kept = ctx.saved_tensors
+        scaled = q * scale
+        along_output = (grad * output).sum(-1, keepdim=True)
+        grad_q, grad_k, grad_v = (torch.zeros_like(x) for x in (q, k, v))
+        for number, block in enumerate(ctx.blocks):
+            a, total, unit, cut, norm = kept[5 * number : 5 * number + 5]
+            upper = grad[..., block.queries, :] / norm
+            # with respect to the weights before their row was divided by its norm
+            through = upper @ v[..., block.keys, :].transpose(-1, -2)
+            through.sub_(along_output[..., block.queries, :] / norm)
+            weights = a
+            if ctx.p is not None:
+                weights, slope = _sharpened(a, unit, cut, ctx.p)
+                through.mul_(slope)
+                through.sub_((through * a).sum(-1, keepdim=True).div_(total))
+            grad_v[..., block.keys, :] += weights.transpose(-1, -2) @ upper
+            # the derivative of softplus is 1 − exp(−softplus)
+            through.mul_(torch.neg(a).expm1_().neg_())
+            grad_q[..., block.queries, :] = through @ k[..., block.keys, :]
+            grad_k[..., block.keys, :] += through.transpose(-1, -2) @ scaled[..., block.queries, :]
+        return (
+            _through_unit_length(grad_q.mul_(scale), q, q_length),
+            _through_unit_length(grad_k, k, k_length),
+            grad_v,
+            None,
+            None,
+        )
+
+
+def _sharpened(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> tuple[Tensor, Tensor]:
+    """relu(A·N − O)^p with the row's largest at 1, and its derivative with respect to a."""
+    excess = (a * unit).sub_(cut)
+    torch.threshold_(excess, smallest_kept(a.dtype, p), 0.0)
+    slope = power(excess, p - 1) if p > 1 else excess.pow(p - 1).masked_fill_(excess == 0, 0.0)
+    return excess.mul_(slope), slope.mul_(p * unit)
+
+
+def _through_unit_length(
+    grad: Float[Tensor, "... d_head"],
+    unit: Float[Tensor, "... d_head"],
+    length: Float[Tensor, "... 1"],
+) -> Float[Tensor, "... d_head"]:
+    """The derivative with respect to x, given that with respect to x/|x|."""
+    return (grad - unit * (grad * unit).sum(-1, keepdim=True)).div_(length)
