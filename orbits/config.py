@@ -72,8 +72,8 @@ class EphemerisConfig:
     Args:
         bodies: mercury venus earth mars jupiter saturn uranus neptune pluto; earth is the
             Earth-Moon barycentre, the point that orbits the Sun.
-        start: date of the first state: a year (1950, 1999.5) or a day (1999-07-01); DE421 spans
-            1900 to 2053.
+        start: date of the first state: a year (1950, 1999.5) or a day (1999-07-01); DE421
+            spans 1900 to 2200 here.
         stop: date after which no state is taken.
         dt: time between states, yr of 365.25 days.
         samples: states per segment; a planet's series is cut into segments, one row each.

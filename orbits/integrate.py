@@ -4,6 +4,7 @@ import numpy as np
 
 from orbits.engines import Progress, States, engine_named
 from orbits.forces import ForceLaw
+from orbits.units import G
 
 
 def integrate(
@@ -43,14 +44,66 @@ def integrate(
     if gm.shape != position.shape[:1]:
         raise ValueError(f"gm has shape {gm.shape}; it must be ({len(position)},), one per orbit.")
     require_times(times)
-    for name, values in (("position", position), ("velocity", velocity), ("gm", gm)):
-        if not np.all(np.isfinite(values)):
-            raise ValueError(f"{name} holds values that are not finite.")
+    _require_finite(position=position, velocity=velocity, gm=gm)
     if np.any(gm <= 0):
         raise ValueError(f"gm is {gm.min():g}; it must be above 0 (au^3/yr^2).")
     if np.any(np.all(position == 0, axis=1)):
         raise ValueError("a separation is 0: the bodies collide; start them apart.")
     return engine_named(engine).relative(law, position, velocity, gm, times, progress)
+
+
+def integrate_bodies(
+    law: ForceLaw,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    mass: np.ndarray,
+    times: np.ndarray,
+    engine: str = "scipy",
+    progress: Progress | None = None,
+) -> States:
+    """Follow systems of bodies that all attract one another.
+
+    Args:
+        law: the attraction between two bodies, proportional to the attracting mass.
+        position: (system, body, axis) at time 0, au, in any inertial frame.
+        velocity: (system, body, axis) at time 0, au/yr.
+        mass: (system, body) M_sun; 0 makes a test particle.
+        times: (time,) yr, ascending from 0.
+        engine: a name of `orbits.engines.ENGINES`.
+        progress: called with the number of systems finished since its last call.
+
+    Returns:
+        (system, time, body, axis) position and velocity, float64.
+
+    Raises:
+        ValueError: if shapes disagree, a value is not finite, a mass is negative, the law is not
+            proportional to the mass (the third law would not hold), or a system ends early.
+    """
+    position, velocity = np.asarray(position, dtype=float), np.asarray(velocity, dtype=float)
+    mass, times = np.asarray(mass, dtype=float), np.asarray(times, dtype=float)
+    if position.ndim != 3 or position.shape[2] not in (2, 3) or position.shape != velocity.shape:
+        raise ValueError(
+            f"position {position.shape} and velocity {velocity.shape} must both be "
+            "(system, body, 2) or (system, body, 3)."
+        )
+    if mass.shape != position.shape[:2]:
+        raise ValueError(f"mass has shape {mass.shape}; it must be {position.shape[:2]}.")
+    require_times(times)
+    _require_finite(position=position, velocity=velocity, mass=mass)
+    if np.any(mass < 0):
+        raise ValueError(f"a mass is {mass.min():g} M_sun; it must not be negative.")
+    if not law.linear_in_gm:
+        raise ValueError(
+            f"law {law.spec} is not proportional to the attracting mass, so bodies that attract "
+            "one another would break the third law; use it for relative orbits."
+        )
+    return engine_named(engine).bodies(law, position, velocity, G * mass, times, progress)
+
+
+def _require_finite(**arrays: np.ndarray) -> None:
+    for name, values in arrays.items():
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"{name} holds values that are not finite.")
 
 
 def require_times(times: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from orbits.arcs import sample_arcs
 from orbits.config import GenerateConfig
-from orbits.engines import ENGINES, Progress
+from orbits.engines import Progress, engine_named, is_installed
 from orbits.forces import ForceLaw, parse_law
 from orbits.integrate import integrate
 from orbits.invariants import (
@@ -72,7 +72,8 @@ def choose_engine(wanted: str, law: ForceLaw) -> str:
         ValueError: if the engine is not known or cannot do the law.
     """
     if wanted == "auto":
-        return "heyoka" if "heyoka" in ENGINES else "scipy"
+        return "heyoka" if is_installed("heyoka") else "scipy"
+    engine_named(wanted)
     if wanted == "kepler" and law.name != "newton":
         raise ValueError(
             f"engine 'kepler' solves newton only, not {law.spec}; take scipy or heyoka."
@@ -84,7 +85,7 @@ def choose_check_engine(engine: str, law: ForceLaw) -> str:
     """Another engine than the given one: exact where possible, else the most accurate."""
     if law.name == "newton" and engine != "kepler":
         return "kepler"
-    if engine != "heyoka" and "heyoka" in ENGINES:
+    if engine != "heyoka" and is_installed("heyoka"):
         return "heyoka"
     return "scipy" if engine != "scipy" else "scipy-lsoda"
 

@@ -51,3 +51,31 @@ class Engine(ABC):
             IntegrationError: if an orbit cannot be followed to the end.
             ValueError: if the engine cannot do this law.
         """
+
+    def bodies(
+        self,
+        law: ForceLaw,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        gm: np.ndarray,
+        times: np.ndarray,
+        progress: Progress | None = None,
+    ) -> States:
+        """Follow systems of bodies that all attract one another.
+
+        Args:
+            law: the attraction between two bodies; proportional to the attracting mass.
+            position: (system, body, axis) at time 0, au.
+            velocity: (system, body, axis) at time 0, au/yr.
+            gm: (system, body) G times each mass, au^3/yr^2.
+            times: (time,) yr, ascending from 0.
+            progress: told how many systems are finished.
+
+        Returns:
+            (system, time, body, axis) position and velocity, float64.
+
+        Raises:
+            IntegrationError: if a system cannot be followed to the end.
+            ValueError: if the engine cannot do several bodies.
+        """
+        raise ValueError(f"engine {self.name!r} follows two bodies only; take scipy or heyoka.")

@@ -43,6 +43,26 @@ class ScipyEngine(Engine):
                 progress(1)
         return positions, velocities
 
+    def bodies(
+        self,
+        law: ForceLaw,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        gm: np.ndarray,
+        times: np.ndarray,
+        progress: Progress | None = None,
+    ) -> States:
+        systems, bodies, axes = position.shape
+        half = bodies * axes
+        found = np.empty((systems, len(times), 2 * half))
+        for i in range(systems):
+            state = np.concatenate([position[i].ravel(), velocity[i].ravel()])
+            found[i] = self._solve(_mutual(law, gm[i], axes), state, times, i).T
+            if progress:
+                progress(1)
+        shape = (systems, len(times), bodies, axes)
+        return found[..., :half].reshape(shape), found[..., half:].reshape(shape)
+
     def _solve(
         self, right_hand_side: Callable, state: np.ndarray, times: np.ndarray, orbit: int
     ) -> np.ndarray:
@@ -87,5 +107,21 @@ def _spatial(law: ForceLaw, gm: float) -> Callable:
         r = square_root(x * x + y * y + z * z)
         pull = attraction(r, gm) / r
         return [vx, vy, vz, pull * x, pull * y, pull * z]
+
+    return right_hand_side
+
+
+def _mutual(law: ForceLaw, gm: np.ndarray, axes: int) -> Callable:
+    bodies = len(gm)
+    first, second = np.triu_indices(bodies, 1)
+
+    def right_hand_side(_: float, state: np.ndarray) -> np.ndarray:
+        half = bodies * axes
+        position = state[:half].reshape(bodies, axes)
+        unit = law.acceleration(position[first] - position[second], 1.0)
+        acceleration = np.zeros((bodies, axes))
+        np.add.at(acceleration, first, unit * gm[second, None])
+        np.add.at(acceleration, second, -unit * gm[first, None])
+        return np.concatenate([state[half:], acceleration.ravel()])
 
     return right_hand_side
