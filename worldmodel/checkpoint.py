@@ -1,0 +1,176 @@
+"""A run on disk: its configuration, its weights, and the state that training goes on from.
+
+`config.json` says what the run is. `last.safetensors` and `best.safetensors` hold weights;
+`resume.safetensors` holds weights, optimisers and batches together. Tensors are safetensors and
+everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed, and
+carries the fingerprint of the configuration that it belongs to.
+"""
+
+import dataclasses
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from orbits.files import read_json, write_json, written_aside
+from orbits.provenance import provenance
+from worldmodel.config import TrainConfig
+from worldmodel.data import DataFacts
+from worldmodel.model import Network, Scales
+
+FORMAT = "principia-run"
+FORMAT_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRecord:
+    """What `config.json` says: how the run was trained, on what, and in which units of length."""
+
+    train: TrainConfig
+    data: DataFacts
+    scales: Scales
+    radius: tuple[float, float]
+    """Smallest and largest distance from the centre in the training orbits, au."""
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of the options and the data together."""
+        return f"{self.train.identity()[:16]}-{self.data.fingerprint[:16]}"
+
+
+def write_record(run: Path, record: RunRecord) -> None:
+    """Write `config.json`."""
+    write_json(
+        run / "config.json",
+        {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "identity": record.identity,
+            "train": dataclasses.asdict(record.train),
+            "data": dataclasses.asdict(record.data),
+            "scales": dataclasses.asdict(record.scales),
+            "radius": record.radius,
+            "provenance": provenance(record.train),
+        },
+    )
+
+
+def read_record(run: str | os.PathLike[str]) -> RunRecord:
+    """Read the `config.json` of a run.
+
+    Raises:
+        ValueError: if there is no run, or its `config.json` is of another format.
+    """
+    path = Path(run) / "config.json"
+    if not path.is_file():
+        raise ValueError(
+            f"{run} is not a run: it has no config.json; `worldmodel train DATA.zarr {run}` "
+            "makes one."
+        )
+    stored = read_json(path)
+    found = (stored.get("format"), stored.get("format_version")) if isinstance(stored, dict) else ()
+    if found != (FORMAT, FORMAT_VERSION):
+        raise ValueError(
+            f"{path} is not the configuration of a run ({FORMAT}, version {FORMAT_VERSION}); "
+            "train again in another folder."
+        )
+    try:
+        return RunRecord(
+            train=TrainConfig(**stored["train"]),
+            data=DataFacts(**stored["data"]),
+            scales=Scales(**stored["scales"]),
+            radius=(float(stored["radius"][0]), float(stored["radius"][1])),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path} lacks or does not know an option ({error}); it was written by another "
+            "version: train again in another folder."
+        ) from None
+
+
+def require_same_run(run: Path, record: RunRecord) -> None:
+    """Raise ValueError if the folder holds a run of another configuration or other data."""
+    if not (run / "config.json").exists():
+        return
+    earlier = read_record(run)
+    if earlier.identity == record.identity:
+        return
+    was, now = dataclasses.asdict(earlier.train), dataclasses.asdict(record.train)
+    differences = [
+        f"{name} {was[name]!r} there, {now[name]!r} here"
+        for name in now
+        if was[name] != now[name] and name not in TrainConfig.FREE
+    ]
+    if earlier.data.fingerprint != record.data.fingerprint:
+        differences.append(f"data {earlier.data.path} there, {record.data.path} here")
+    raise ValueError(
+        f"{run} belongs to another configuration ({'; '.join(differences)}); give another "
+        "folder, or remove that one."
+    )
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+    """Write tensors with a JSON header, whole or not at all."""
+    whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    with written_aside(path) as aside:
+        aside.write_bytes(save(whole, metadata={"header": json.dumps(header)}))
+
+
+def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read tensors and their header.
+
+    Raises:
+        ValueError: if the file is missing, cut short, or belongs to another configuration.
+    """
+    if not path.is_file():
+        raise ValueError(
+            f"{path} does not exist; the run has not come that far: run `worldmodel train` again "
+            "with the same options to go on."
+        )
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {}).get("header", "{}"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, struct.error, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{path} is cut short or is no checkpoint ({error}); remove it and train again, or "
+            "restore it."
+        ) from None
+    if header.get("identity") != identity:
+        raise ValueError(
+            f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
+            "restore the file that was trained there, or train again in another folder."
+        )
+    return tensors, header
+
+
+def save_weights(path: Path, network: Network, identity: str, step: int) -> None:
+    """Write the weights alone."""
+    save_tensors(path, network.state_dict(), {"identity": identity, "step": step})
+
+
+def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> Network:
+    """The trained network of a run.
+
+    Args:
+        run: the folder that `worldmodel train` wrote.
+        checkpoint: `last`, or `best` for the lowest held-out loss.
+
+    Raises:
+        ValueError: if the run or its weights are missing, cut short, or of another configuration.
+    """
+    record = read_record(run)
+    network = Network(record.train.model, record.scales)
+    tensors, _ = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
+    try:
+        network.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ValueError(
+            f"{run}: the weights do not fit the configuration ({str(error).splitlines()[0]})."
+        ) from None
+    return network.eval()

@@ -1,0 +1,229 @@
+"""Every option of the package, as frozen dataclasses that check themselves. Imports no torch."""
+
+import dataclasses
+import math
+from typing import Any, ClassVar, Literal
+
+from orbits.choices import require_known
+from orbits.files import sha256_of_json
+from worldmodel.attention.specs import parse_attention
+
+TARGETS = ("displacement", "residual", "position")
+HEADS = ("regression", "tokens")
+LAYOUTS = ("joint", "interleaved")
+PRECISIONS = ("32-true", "bf16-mixed", "bf16-true", "64-true")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelConfig:
+    """Architecture of the transformer: what it sees, what it predicts, and its size."""
+
+    attention: str = "softmax"
+    """Kind of attention, with parameters in brackets: softmax, lssa, lssar, 'lssar(p=15)', ..."""
+    context_length: int = 2
+    """Number of positions that the model sees: the last C, in training and in use."""
+    window: int = 0
+    """Local attention inside the context: each layer sees the last W positions; 0 sees all."""
+    target: Literal["displacement", "residual", "position"] = "displacement"
+    """What the regression head predicts: x(t+1) − x(t); that minus x(t) − x(t−1); or x(t+1)."""
+    head: Literal["regression", "tokens"] = "regression"
+    """A number for each coordinate, or a distribution over bins of the next coordinate."""
+    bins: int = 7000
+    """Bins for each coordinate (head=tokens)."""
+    bin_range: float = 50.0
+    """The bins cover −R to R, in au (head=tokens)."""
+    layout: Literal["joint", "interleaved"] = "joint"
+    """Several bodies: one token holds all of them, or one token for each, in turn."""
+    d_model: int = 64
+    """Width of the residual stream."""
+    n_layers: int = 2
+    """Number of blocks."""
+    n_heads: int = 2
+    """Attention heads in each block; d_model / n_heads must be even (rotary positions)."""
+
+    def __post_init__(self) -> None:
+        parse_attention(self.attention)
+        require_known("target", self.target, TARGETS)
+        require_known("head", self.head, HEADS)
+        require_known("layout", self.layout, LAYOUTS)
+        for name in ("context_length", "d_model", "n_layers", "n_heads"):
+            _require_at_least(self, name, 1)
+        _require_at_least(self, "bins", 2)
+        _require_positive(self, "bin_range")
+        if self.window < 0:
+            raise ValueError(
+                f"window {self.window} is not allowed; give 1 or more positions, or 0 to see all."
+            )
+        if self.target == "residual" and self.context_length < 2:
+            raise ValueError(
+                "target residual needs two positions; give --context-length 2 or more, or "
+                "--target displacement."
+            )
+        if self.d_model % (2 * self.n_heads):
+            raise ValueError(
+                f"d_model {self.d_model} does not divide into {self.n_heads} heads of even width "
+                f"(rotary positions turn pairs); give a multiple of {2 * self.n_heads}."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig(ModelConfig):
+    """Training: the optimiser, the data and what is kept."""
+
+    seed: int = 0
+    """Seed of the initial weights, the batches and the noise."""
+    steps: int = 2000
+    """Optimiser steps."""
+    batch_tokens: int = 2048
+    """Positions seen in each optimiser step, over all devices and accumulated passes."""
+    accumulate: int = 1
+    """Forward-backward passes that are summed into one step."""
+    muon_lr: float = 0.02
+    """Learning rate of Muon, which moves the matrices of the blocks."""
+    muon_momentum: float = 0.95
+    """Momentum of Muon."""
+    adamw_lr: float = 3e-3
+    """Learning rate of AdamW, which moves everything else."""
+    adamw_beta2: float = 0.99
+    """Second-moment decay of AdamW."""
+    warmup: int = 50
+    """Steps of linear warm-up."""
+    final_lr: float = 0.01
+    """The cosine ends at this fraction of the learning rate."""
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+    held_out: float = 0.1
+    """Fraction of the orbits, the last ones of the data set, never trained on."""
+    context_noise: float = 0.0
+    """Standard deviation of noise on the positions that the model sees in training, au."""
+    kicked: float = 0.0
+    """Fraction of the training orbits whose velocity is turned and rescaled in mid-course."""
+    evaluate_every: int = 200
+    """Steps between evaluations on held-out orbits."""
+    patience: int = 0
+    """Stop after this many evaluations without a better held-out loss; 0 never stops early."""
+    checkpoint_every: int = 200
+    """Steps between saved states that training can go on from."""
+    precision: Literal["32-true", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
+    """Number format of the passes."""
+    accelerator: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to train."""
+    devices: int = 1
+    """Devices (or CPU processes) that share each step; more than one uses DDP."""
+    compile: bool = False
+    """Compile the model with torch.compile."""
+    stream: bool = False
+    """Read the data set as it is needed, through a shuffle buffer, instead of all at once."""
+    shuffle_buffer: int = 4096
+    """Orbits in the shuffle buffer (stream)."""
+    log_every: int = 20
+    """Steps between lines in metrics.jsonl."""
+    tensorboard: bool = False
+    """Also write TensorBoard event files (needs the package tensorboard)."""
+    resume: bool = True
+    """Go on from the run's saved state if there is one; with --no-resume start again."""
+
+    FREE: ClassVar = ("resume", "tensorboard", "log_every", "checkpoint_every", "accelerator")
+    """Options that may differ when a run goes on."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_known("precision", self.precision, PRECISIONS)
+        counts = ("steps", "batch_tokens", "accumulate", "evaluate_every", "checkpoint_every")
+        for name in (*counts, "devices", "log_every", "shuffle_buffer"):
+            _require_at_least(self, name, 1)
+        for name in ("warmup", "patience", "seed"):
+            _require_at_least(self, name, 0)
+        for name in ("muon_lr", "adamw_lr", "clip"):
+            _require_positive(self, name)
+        for name in ("muon_momentum", "adamw_beta2", "held_out"):
+            _require_fraction(self, name, includes_one=False)
+        for name in ("final_lr", "kicked"):
+            _require_fraction(self, name, includes_one=True)
+        if self.context_noise < 0 or not math.isfinite(self.context_noise):
+            raise ValueError(f"context_noise {self.context_noise} au must be 0 or more.")
+        if self.crops_per_step < self.devices * self.accumulate:
+            raise ValueError(
+                f"batch_tokens {self.batch_tokens} gives {self.crops_per_step} context(s) of "
+                f"{self.context_length} positions, fewer than the {self.devices} device(s) times "
+                f"{self.accumulate} pass(es) of a step; give more batch_tokens."
+            )
+
+    @property
+    def crops_per_step(self) -> int:
+        """Contexts in each optimiser step: a multiple of devices × passes."""
+        share = self.devices * self.accumulate
+        return self.batch_tokens // self.context_length // share * share
+
+    @property
+    def model(self) -> ModelConfig:
+        """The architecture alone."""
+        names = [field.name for field in dataclasses.fields(ModelConfig)]
+        return ModelConfig(**{name: getattr(self, name) for name in names})
+
+    def identity(self) -> str:
+        """Fingerprint of everything that can change a number of the run."""
+        options = dataclasses.asdict(self)
+        return sha256_of_json({name: options[name] for name in options if name not in self.FREE})
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbeConfig:
+    """Reading the implied acceleration off a trained model."""
+
+    states: Literal["orbit", "kicked"] = "orbit"
+    """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
+    control: Literal["none", "untrained", "injected"] = "none"
+    """The model itself; the same network before training; or the law in its place."""
+    correction: Literal["numerov", "none"] = "numerov"
+    """Correct the second difference for the finite step, from neighbouring steps alone."""
+    checkpoint: Literal["last", "best"] = "last"
+    """Weights at the end of training, or those of the lowest held-out loss."""
+    orbits: int = 100
+    """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
+    kick_angle: float = 0.5
+    """The velocity is turned by an angle from ±this, rad (kicked)."""
+    kick_scale: tuple[float, float] = (0.85, 1.1)
+    """The speed is multiplied by a factor from this interval (kicked)."""
+    kick_steps: int = 8
+    """Number of steps after the kick that are read (kicked)."""
+    bootstrap: int = 200
+    """Resamplings over orbits for the interval of the exponent."""
+    seed: int = 0
+    """Seed of the kicks, the untrained weights and the resampling."""
+    threads: int = 0
+    """Threads of the network; 0 leaves the choice to torch."""
+
+    def __post_init__(self) -> None:
+        require_known("states", self.states, ("orbit", "kicked"))
+        require_known("control", self.control, ("none", "untrained", "injected"))
+        require_known("correction", self.correction, ("numerov", "none"))
+        require_known("checkpoint", self.checkpoint, ("last", "best"))
+        for name, least in (("orbits", 1), ("kick_steps", 1), ("bootstrap", 2), ("seed", 0)):
+            _require_at_least(self, name, least)
+        _require_at_least(self, "threads", 0)
+        _require_positive(self, "kick_angle")
+        low, high = self.kick_scale if len(self.kick_scale) == 2 else (0.0, 0.0)
+        if not 0 < low <= high < math.inf:
+            raise ValueError(
+                f"kick_scale {self.kick_scale} is not allowed; give two factors, 0 < low <= high."
+            )
+
+
+def _require_at_least(config: Any, name: str, least: int) -> None:
+    value = getattr(config, name)
+    if value < least:
+        raise ValueError(f"{name} {value} is not allowed; give {least} or more.")
+
+
+def _require_positive(config: Any, name: str) -> None:
+    value = getattr(config, name)
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"{name} {value} is not allowed; give a positive number.")
+
+
+def _require_fraction(config: Any, name: str, includes_one: bool) -> None:
+    value = getattr(config, name)
+    if not (0 <= value < 1 or (includes_one and value == 1)):
+        bracket = "]" if includes_one else ")"
+        raise ValueError(f"{name} {value} is not allowed; give a number in [0, 1{bracket}.")

@@ -1,0 +1,226 @@
+"""The network, top to bottom: positions, embedding, blocks, head, next position.
+
+Names of the intermediate activations (`network.get_submodule(name)` takes a forward hook):
+`embed`, `blocks.0.attention_norm`, `blocks.0.attention`, `blocks.0.mlp_norm`, `blocks.0.mlp`,
+`blocks.0` (the residual stream after the block), ..., `norm`, `head`.
+"""
+
+import dataclasses
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from worldmodel.attention import Visible, make_attention
+from worldmodel.config import ModelConfig
+
+ROTARY_BASE = 10_000.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Scales:
+    """What the network must know of the data: its shape and its units of length."""
+
+    bodies: int
+    """Bodies at each time."""
+    axes: int
+    """Coordinates of each body."""
+    position: float
+    """Root mean square of a coordinate, au: the unit in which positions enter."""
+    target: float
+    """Root mean square of a coordinate of the target, au: the unit in which the head speaks."""
+
+
+class Network(nn.Module):
+    """A pre-norm GPT over positions.
+
+    The regression head gives the target in units of `scales.target`; the target is the next
+    position, the displacement to it, or the residual from linear extrapolation.
+    """
+
+    def __init__(self, config: ModelConfig, scales: Scales):
+        super().__init__()
+        self.config = config
+        self.scales = scales
+        joint = config.layout == "joint"
+        self.tokens_per_step = 1 if joint else scales.bodies
+        width = scales.axes * (scales.bodies if joint else 1)
+        self.embed = Embedding(config, scales, width)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model)
+        outputs = width * (config.bins if config.head == "tokens" else 1)
+        self.head = nn.Linear(config.d_model, outputs)
+
+    def forward(
+        self,
+        positions: Float[Tensor, "batch time body axis"],
+        cache: "Cache | None" = None,
+    ) -> Float[Tensor, "batch time body axis ..."]:
+        """What the head says after each time, having seen that time and the earlier ones.
+
+        Args:
+            positions: au.
+            cache: keys and values of the times before `positions`; they are extended in place.
+
+        Returns:
+            The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
+        """
+        batch, time = positions.shape[:2]
+        start = cache.length if cache else 0
+        stream = self.embed(positions)
+        window = self.config.window * self.tokens_per_step or None
+        visible = Visible(window=window, query_offset=start)
+        index = torch.arange(start, start + stream.shape[1], device=stream.device)
+        rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)
+        for number, block in enumerate(self.blocks):
+            stream = block(stream, rotation, visible, cache.layer(number) if cache else None)
+        output = self.head(self.norm(stream))
+        return output.view(batch, time, self.scales.bodies, self.scales.axes, *self._bins)
+
+    @property
+    def _bins(self) -> tuple[int, ...]:
+        return (self.config.bins,) if self.config.head == "tokens" else ()
+
+
+class Embedding(nn.Module):
+    """Positions to tokens: an MLP of the coordinates, or a vector for each coordinate's bin."""
+
+    def __init__(self, config: ModelConfig, scales: Scales, width: int):
+        super().__init__()
+        self.config = config
+        self.scales = scales
+        d = config.d_model
+        if config.head == "tokens":
+            self.bins = nn.Embedding(width * config.bins, d)
+        else:
+            self.mlp = nn.Sequential(nn.Linear(width, d), nn.GELU(), nn.Linear(d, d))
+        interleaved = config.layout == "interleaved"
+        self.body = nn.Embedding(scales.bodies, d) if interleaved else None
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch token d_model"]:
+        batch, time, bodies, axes = positions.shape
+        joint = self.body is None
+        shape = (batch, time, bodies * axes) if joint else (batch, time * bodies, axes)
+        if self.config.head == "tokens":
+            bins = bin_of(positions, self.config).view(shape)
+            table = torch.arange(shape[-1], device=bins.device) * self.config.bins
+            tokens = self.bins(bins + table).sum(-2)
+        else:
+            tokens = self.mlp(positions.view(shape) / self.scales.position)
+        return tokens if self.body is None else tokens + self.body.weight.repeat(time, 1)
+
+
+class Block(nn.Module):
+    """Attention, then an MLP, each on the normalised stream and added to it."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        d = config.d_model
+        self.attention_norm = nn.LayerNorm(d)
+        self.attention = SelfAttention(config)
+        self.mlp_norm = nn.LayerNorm(d)
+        self.mlp = nn.Sequential(
+            nn.Linear(d, 4 * d, bias=False), nn.GELU(), nn.Linear(4 * d, d, bias=False)
+        )
+
+    def forward(
+        self,
+        stream: Float[Tensor, "batch token d_model"],
+        rotation: tuple[Tensor, Tensor],
+        visible: Visible,
+        cache: "LayerCache | None",
+    ) -> Float[Tensor, "batch token d_model"]:
+        stream = stream + self.attention(self.attention_norm(stream), rotation, visible, cache)
+        return stream + self.mlp(self.mlp_norm(stream))
+
+
+class SelfAttention(nn.Module):
+    """Queries, keys and values from the stream; rotary positions; the chosen kind of attention."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        d = config.d_model
+        self.n_heads = config.n_heads
+        self.project = nn.Linear(d, 3 * d, bias=False)
+        self.kind = make_attention(config.attention, d // config.n_heads, config.n_heads)
+        self.out = nn.Linear(d, d, bias=False)
+
+    def queries_keys_values(
+        self, tokens: Float[Tensor, "batch token d_model"], rotation: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Three of (batch, head, token, d_head), queries and keys turned by their positions."""
+        batch, length, d = tokens.shape
+        split = self.project(tokens).view(batch, length, 3, self.n_heads, d // self.n_heads)
+        q, k, v = split.permute(2, 0, 3, 1, 4)
+        return rotate(q, rotation), rotate(k, rotation), v
+
+    def forward(
+        self,
+        tokens: Float[Tensor, "batch token d_model"],
+        rotation: tuple[Tensor, Tensor],
+        visible: Visible,
+        cache: "LayerCache | None",
+    ) -> Float[Tensor, "batch token d_model"]:
+        q, k, v = self.queries_keys_values(tokens, rotation)
+        if cache is not None:
+            k, v = cache.extend(k, v)
+        return self.out(self.kind(q, k, v, visible).transpose(1, 2).flatten(2))
+
+
+def rotary(
+    index: Float[Tensor, " token"], config: ModelConfig, dtype: torch.dtype
+) -> tuple[Float[Tensor, "token half"], Float[Tensor, "token half"]]:
+    """Cosine and sine of the rotary angles (Su et al., RoFormer, arXiv:2104.09864v5, eq. 15)."""
+    half = config.d_model // config.n_heads // 2
+    rate = ROTARY_BASE ** (-torch.arange(half, device=index.device, dtype=torch.float64) / half)
+    angle = index[:, None] * rate
+    return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def rotate(
+    vectors: Float[Tensor, "batch head token d_head"], rotation: tuple[Tensor, Tensor]
+) -> Float[Tensor, "batch head token d_head"]:
+    """Turn the pairs (i, i + d_head/2) of each vector by its token's angles."""
+    cos, sin = rotation
+    first, second = vectors.chunk(2, dim=-1)
+    return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+
+
+class LayerCache:
+    """Keys and values of one layer for the tokens already seen."""
+
+    def __init__(self) -> None:
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """All keys and values so far, (batch, head, token, d_head), the new ones last."""
+        if self.keys is not None and self.values is not None:
+            keys = torch.cat((self.keys, keys), dim=2)
+            values = torch.cat((self.values, values), dim=2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+
+class Cache:
+    """Keys and values of every layer, so that a new time costs one token and not all."""
+
+    def __init__(self, n_layers: int):
+        self.layers = [LayerCache() for _ in range(n_layers)]
+
+    def layer(self, number: int) -> LayerCache:
+        return self.layers[number]
+
+    @property
+    def length(self) -> int:
+        """Tokens seen so far."""
+        keys = self.layers[0].keys
+        return 0 if keys is None else keys.shape[2]
+
+
+def bin_of(positions: Tensor, config: ModelConfig) -> Tensor:
+    """Index of the bin of each coordinate; those outside the range fall into the outermost."""
+    scaled = (positions + config.bin_range) * (config.bins / (2 * config.bin_range))
+    return scaled.floor().long().clamp(0, config.bins - 1)

@@ -1,0 +1,92 @@
+"""What the head's numbers mean: targets, the loss, and the way back to positions."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from worldmodel.config import ModelConfig
+from worldmodel.model import Scales, bin_of
+
+
+def raw_target(
+    target: str,
+    seen: Float[Tensor, "batch time body axis"],
+    following: Float[Tensor, "batch time body axis"],
+) -> Float[Tensor, "batch time body axis"]:
+    """What is to be predicted at each time, au.
+
+    Args:
+        target: `position`, x(t+1); `displacement`, x(t+1) − x(t); `residual`, that minus
+            x(t) − x(t−1), which is 0 at the first time, where it is not defined.
+        seen: x(t), the positions that the model sees.
+        following: x(t+1).
+    """
+    return following - _known_part(target, seen)
+
+
+def _known_part(target: str, seen: Tensor) -> Tensor:
+    """What is added to the head's prediction to give the next position, au."""
+    if target == "position":
+        return torch.zeros_like(seen)
+    if target == "displacement":
+        return seen
+    step = torch.diff(seen, dim=1, prepend=seen[:, :1])
+    return seen + step
+
+
+def first_scored(context_length: int) -> int:
+    """Index in a context of the first prediction that counts.
+
+    One position says nothing of the velocity, so the first prediction of a context counts only
+    where the context is a single position. With a context of two, the last alone counts.
+    """
+    return min(1, context_length - 1)
+
+
+def loss(
+    config: ModelConfig,
+    scales: Scales,
+    output: Float[Tensor, "batch time body axis ..."],
+    seen: Float[Tensor, "batch time body axis"],
+    following: Float[Tensor, "batch time body axis"],
+) -> Float[Tensor, ""]:
+    """Mean squared error of the standardised target, or cross-entropy over bins (nats).
+
+    Args:
+        output: what the network said, seeing `seen`.
+        seen: x(t) as the model saw it, noise included, au.
+        following: the true x(t+1), au.
+    """
+    start = first_scored(config.context_length)
+    output, seen_from = output[:, start:], slice(start, None)
+    if config.head == "tokens":
+        bins = bin_of(following[:, seen_from], config)
+        return functional.cross_entropy(output.flatten(0, -2).float(), bins.flatten())
+    target = raw_target(config.target, seen, following)[:, seen_from] / scales.target
+    return functional.mse_loss(output, target.to(output.dtype))
+
+
+def next_position(
+    config: ModelConfig,
+    scales: Scales,
+    output: Float[Tensor, "batch time body axis ..."],
+    seen: Float[Tensor, "batch time body axis"],
+    decode: str = "expectation",
+) -> Float[Tensor, "batch time body axis"]:
+    """The predicted next positions, au, in float64.
+
+    Args:
+        output: what the network said, seeing `seen`.
+        seen: x(t), au; float64 keeps the precision of what is added to the prediction.
+        decode: for the head `tokens`: `expectation` of the bins' centres, or the `centre` of the
+            likeliest bin.
+    """
+    output = output.double()
+    if config.head == "tokens":
+        width = 2 * config.bin_range / config.bins
+        if decode == "centre":
+            return (output.argmax(-1).double() + 0.5) * width - config.bin_range
+        index = torch.arange(config.bins, dtype=torch.float64, device=output.device)
+        return output.softmax(-1) @ ((index + 0.5) * width - config.bin_range)
+    return output * scales.target + _known_part(config.target, seen.double())

@@ -1,0 +1,59 @@
+"""Muon for the matrices of the blocks, AdamW for everything else, one schedule for both."""
+
+import math
+
+from torch import Tensor, nn
+from torch.optim import AdamW, Muon, Optimizer
+
+from worldmodel.config import TrainConfig
+
+
+def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
+    """The two optimisers, in a fixed order; no weight decay.
+
+    Source of Muon: Jordan et al., Muon: An optimizer for hidden layers (2024), as in torch.optim.
+    """
+    matrices = [
+        p for name, p in network.named_parameters() if name.startswith("blocks.") and p.ndim == 2
+    ]
+    taken = {id(p) for p in matrices}
+    rest = [p for p in network.parameters() if id(p) not in taken]
+    muon = Muon(matrices, lr=config.muon_lr, momentum=config.muon_momentum, weight_decay=0.0)
+    adamw = AdamW(
+        rest, lr=config.adamw_lr, betas=(0.9, config.adamw_beta2), weight_decay=0.0, foreach=True
+    )
+    return [muon, adamw]
+
+
+def set_learning_rates(optimizers: list[Optimizer], config: TrainConfig, step: int) -> float:
+    """Set both learning rates for a step (0 is the first); return the factor they share.
+
+    Linear warm-up, times a cosine that ends at `final_lr`.
+    """
+    cosine = 0.5 * (1 + math.cos(math.pi * step / config.steps))
+    warmup = min(1.0, (step + 1) / config.warmup) if config.warmup else 1.0
+    factor = warmup * (config.final_lr + (1 - config.final_lr) * cosine)
+    for optimizer, lr in zip(optimizers, (config.muon_lr, config.adamw_lr), strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = lr * factor
+    return factor
+
+
+def optimizer_tensors(optimizers: list[Optimizer]) -> dict[str, Tensor]:
+    """Every tensor of the optimisers' states, by `number.parameter.name`."""
+    return {
+        f"{number}.{parameter}.{name}": value
+        for number, optimizer in enumerate(optimizers)
+        for parameter, state in optimizer.state_dict()["state"].items()
+        for name, value in state.items()
+    }
+
+
+def restore_optimizers(optimizers: list[Optimizer], tensors: dict[str, Tensor]) -> None:
+    """Put back what `optimizer_tensors` gave."""
+    states: list[dict[int, dict[str, Tensor]]] = [{} for _ in optimizers]
+    for key, value in tensors.items():
+        number, parameter, name = key.split(".", 2)
+        states[int(number)].setdefault(int(parameter), {})[name] = value
+    for optimizer, state in zip(optimizers, states, strict=True):
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

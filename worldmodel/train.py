@@ -1,0 +1,281 @@
+"""Training: one loop for CPU, GPU and several processes, which can stop and go on at any step."""
+
+import dataclasses
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+from torch.optim import Optimizer
+
+from worldmodel.checkpoint import (
+    RunRecord,
+    load_tensors,
+    require_same_run,
+    save_tensors,
+    save_weights,
+    write_record,
+)
+from worldmodel.config import TrainConfig
+from worldmodel.data import (
+    Batches,
+    DataFacts,
+    MemoryBatches,
+    Source,
+    held_out_crops,
+    measure_scales,
+    require_long_enough,
+    training_orbits,
+)
+from worldmodel.logbook import Logbook
+from worldmodel.model import Network
+from worldmodel.objective import loss as loss_of
+from worldmodel.optimizers import (
+    make_optimizers,
+    optimizer_tensors,
+    restore_optimizers,
+    set_learning_rates,
+)
+
+
+def train(data: str, run: str, config: TrainConfig) -> None:
+    """Train a model on a data set; the run's folder receives everything.
+
+    A run that stopped goes on from its last saved state and ends as if it had never stopped.
+
+    Raises:
+        ValueError: if the data or the folder do not fit the options, or the loss becomes NaN.
+    """
+    launcher = Fabric(
+        accelerator=config.accelerator,
+        devices=config.devices,
+        strategy=_strategy(config),
+        precision=config.precision,
+    )
+    launcher.launch(_train, data, Path(run), config)
+
+
+def _strategy(config: TrainConfig) -> str:
+    """DDP where there are several devices: started here, or by torchrun or a scheduler."""
+    if config.devices == 1 and "LOCAL_RANK" not in os.environ:
+        return "auto"
+    return "ddp" if "LOCAL_RANK" in os.environ or torch.cuda.is_available() else "ddp_spawn"
+
+
+@dataclasses.dataclass
+class State:
+    """Everything that the steps to come depend on, but for the configuration."""
+
+    network: Network
+    optimizers: list[Optimizer]
+    batches: Batches
+    noise: torch.Generator
+    step: int = 0
+    best: float = math.inf
+    without_progress: int = 0
+
+    def save(self, run: Path, identity: str) -> None:
+        """Write `resume.safetensors`."""
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"optimizer.{k}": v for k, v in optimizer_tensors(self.optimizers).items()}
+        tensors |= {f"batches.{k}": v for k, v in self.batches.state().items()}
+        tensors["noise"] = self.noise.get_state()
+        header = {
+            "identity": identity,
+            "step": self.step,
+            "best": self.best,
+            "without_progress": self.without_progress,
+        }
+        save_tensors(run / "resume.safetensors", tensors, header)
+
+    def restore(self, run: Path, identity: str) -> None:
+        """Go on from `resume.safetensors`.
+
+        Raises:
+            ValueError: if the file is cut short or belongs to another configuration.
+        """
+        tensors, header = load_tensors(run / "resume.safetensors", identity)
+        self.network.load_state_dict(_under("network.", tensors))
+        restore_optimizers(self.optimizers, _under("optimizer.", tensors))
+        self.batches.restore(_under("batches.", tensors))
+        self.noise.set_state(tensors["noise"])
+        self.step = header["step"]
+        self.best = header["best"]
+        self.without_progress = header["without_progress"]
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _train(fabric: Fabric, data: str, run: Path, config: TrainConfig) -> None:
+    """What each process does."""
+    source = Source(data)
+    record, state, held_out = _prepare(source, config)
+    if fabric.is_global_zero:
+        require_same_run(run, record)
+        run.mkdir(parents=True, exist_ok=True)
+        if not (run / "config.json").exists():
+            write_record(run, record)
+    if config.resume and (run / "resume.safetensors").exists():
+        state.restore(run, record.identity)
+    trainer = Trainer(fabric, run, record, state, held_out)
+    trainer.fit()
+
+
+def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
+    """Data, untrained network and optimisers, as the seed says."""
+    facts: DataFacts = source.facts
+    require_long_enough(facts, config.context_length)
+    count = training_orbits(facts, config.held_out)
+    training = source.read(0, count)
+    radius = (training.position**2).sum(-1) ** 0.5
+    scales = measure_scales(training.position, config.model)
+    record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        network = Network(config.model, scales)
+    state = State(
+        network=network,
+        optimizers=make_optimizers(network, config),
+        batches=MemoryBatches(training.position, config),
+        noise=torch.Generator().manual_seed(config.seed + 1),
+    )
+    held_out = source.read(count, facts.orbits).position
+    return record, state, held_out_crops(held_out, config.context_length)
+
+
+class Trainer:
+    """The loop."""
+
+    def __init__(
+        self, fabric: Fabric, run: Path, record: RunRecord, state: State, held_out: Tensor
+    ) -> None:
+        self.fabric = fabric
+        self.run = run
+        self.record = record
+        self.config = record.train
+        self.state = state
+        self.held_out = fabric.to_device(held_out)
+        module: Any = torch.compile(state.network) if self.config.compile else state.network
+        self.module, *self.optimizers = fabric.setup(module, *state.optimizers)
+        state.network.to(fabric.device)
+
+    def fit(self) -> None:
+        """Train to the last step, or until nothing improves any more."""
+        config, state = self.config, self.state
+        main = self.fabric.is_global_zero
+        log = Logbook(self.run, state.step, config.steps, config.tensorboard) if main else None
+        began, waited, first = time.perf_counter(), 0.0, state.step
+        try:
+            while state.step < config.steps and not self._exhausted():
+                factor = set_learning_rates(self.optimizers, config, state.step)
+                asked = time.perf_counter()
+                crops = self._with_noise(state.batches.next())
+                waited += time.perf_counter() - asked
+                loss, norm = self._step(*crops)
+                state.step += 1
+                seconds = time.perf_counter() - began
+                if log is not None:
+                    log.advance(state.step, loss)
+                    if state.step % config.log_every == 0 or state.step == config.steps:
+                        done = state.step - first
+                        log.write(
+                            state.step,
+                            loss=loss,
+                            gradient_norm=norm,
+                            learning_rate_factor=factor,
+                            tokens_per_second=done * config.batch_tokens / seconds,
+                            fraction_waiting_for_data=waited / seconds,
+                        )
+                if state.step % config.evaluate_every == 0 or state.step == config.steps:
+                    self._evaluate(log)
+                if state.step % config.checkpoint_every == 0:
+                    self._save()
+            self._save()
+        except KeyboardInterrupt:
+            self._save()
+            raise
+        finally:
+            if log is not None:
+                log.close()
+
+    def _exhausted(self) -> bool:
+        return 0 < self.config.patience <= self.state.without_progress
+
+    def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
+        """This process's share of a batch: positions as seen, and those that follow."""
+        seen, following = crops[:, :-1], crops[:, 1:]
+        if self.config.context_noise:
+            noise = torch.randn(seen.shape, generator=self.state.noise)
+            seen = seen + self.config.context_noise * noise
+        share = slice(self.fabric.global_rank, None, self.fabric.world_size)
+        return self.fabric.to_device(seen[share]), self.fabric.to_device(following[share])
+
+    def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
+        """One optimiser step; the loss and the norm of the gradient.
+
+        Raises:
+            ValueError: if either is not finite; weights and saved states stay as they were.
+        """
+        config, passes = self.config, self.config.accumulate
+        total = torch.zeros((), device=self.fabric.device)
+        parts = zip(seen.chunk(passes), following.chunk(passes), strict=True)
+        for number, (part, after) in enumerate(parts, start=1):
+            with self.fabric.no_backward_sync(self.module, enabled=number < passes):
+                loss = loss_of(config, self.record.scales, self.module(part), part, after) / passes
+                self.fabric.backward(loss)
+            total += loss.detach()
+        norm = self.fabric.clip_gradients(
+            self.module, self.optimizers[0], max_norm=config.clip, error_if_nonfinite=False
+        )
+        if self.fabric.world_size > 1:
+            total = self.fabric.all_reduce(total, reduce_op="mean")
+        values = float(total), float(norm)
+        if not all(map(math.isfinite, values)):
+            raise ValueError(
+                f"the loss or its gradient is not a finite number at step {self.state.step + 1} "
+                f"(loss {values[0]:g}, gradient {values[1]:g}); the last good state in {self.run} "
+                "is kept. Lower --muon-lr and --adamw-lr, or look for bad values in the data."
+            )
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        return values
+
+    @torch.no_grad()
+    def held_out_loss(self) -> float:
+        """Loss on held-out contexts, the same ones every time."""
+        config, total = self.config, 0.0
+        for crops in self.held_out.split(max(1, 65536 // config.context_length)):
+            seen, following = crops[:, :-1], crops[:, 1:]
+            with self.fabric.autocast():
+                output = self.state.network(seen)
+            total += len(crops) * float(
+                loss_of(config, self.record.scales, output, seen, following)
+            )
+        return total / len(self.held_out)
+
+    def _evaluate(self, log: Logbook | None) -> None:
+        state, loss = self.state, self.held_out_loss()
+        improved = loss < state.best
+        state.best = min(loss, state.best)
+        state.without_progress = 0 if improved else state.without_progress + 1
+        if log is not None:
+            log.write(state.step, held_out_loss=loss)
+            if improved:
+                weights = self.run / "best.safetensors"
+                save_weights(weights, state.network, self.record.identity, state.step)
+
+    def _save(self) -> None:
+        """Write the state to go on from, and the weights as they are."""
+        if self.fabric.is_global_zero:
+            identity = self.record.identity
+            self.state.save(self.run, identity)
+            save_weights(
+                self.run / "last.safetensors", self.state.network, identity, self.state.step
+            )
