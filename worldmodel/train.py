@@ -5,7 +5,7 @@ import math
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from lightning_fabric import Fabric
@@ -56,7 +56,7 @@ def train(data: str, run: str, config: TrainConfig) -> None:
         strategy=_strategy(config),
         precision=config.precision,
     )
-    launcher.launch(_train, data, Path(run), config)
+    launcher.launch(_train, data, Path(run), config)  # type: ignore[arg-type]
 
 
 def _strategy(config: TrainConfig) -> str:
@@ -234,8 +234,8 @@ class Trainer:
             self.module, self.optimizers[0], max_norm=config.clip, error_if_nonfinite=False
         )
         if self.fabric.world_size > 1:
-            total = self.fabric.all_reduce(total, reduce_op="mean")
-        values = float(total), float(norm)
+            total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
+        values = float(total), float(cast(Tensor, norm))
         if not all(map(math.isfinite, values)):
             raise ValueError(
                 f"the loss or its gradient is not a finite number at step {self.state.step + 1} "

@@ -1,0 +1,1 @@
+"""Reading off what a model has learned."""

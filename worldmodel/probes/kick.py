@@ -1,0 +1,83 @@
+"""The kick test: turn and rescale the velocity in mid-course and see whether the model follows.
+
+A model that knows the force needs the present state alone; one that fits an ellipse to the past
+is wrong until the kick has left its context.
+"""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.forces import ForceLaw
+from orbits.integrate import integrate
+
+
+@dataclasses.dataclass(frozen=True)
+class KickedArcs:
+    """Orbits that were kicked at one time.
+
+    position, velocity: (orbit, time, axis), au and au/yr; `velocity` at `kick` is the new one.
+    """
+
+    position: Float[np.ndarray, "orbit time axis"]
+    velocity: Float[np.ndarray, "orbit time axis"]
+    kick: int
+    """Index of the time at which the velocity changed; the position there is the old one."""
+
+
+def turned(
+    position: Float[np.ndarray, "orbit axis"],
+    velocity: Float[np.ndarray, "orbit axis"],
+    angle: Float[np.ndarray, " orbit"],
+    scale: Float[np.ndarray, " orbit"],
+) -> Float[np.ndarray, "orbit axis"]:
+    """The velocity turned by `angle` (rad) in the orbit's plane and multiplied by `scale`."""
+    speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
+    along = velocity / speed
+    across = position - (position * along).sum(-1, keepdims=True) * along
+    across /= np.linalg.norm(across, axis=-1, keepdims=True)
+    direction = np.cos(angle)[:, None] * along + np.sin(angle)[:, None] * across
+    return scale[:, None] * speed * direction
+
+
+def kick(
+    position: Float[np.ndarray, "orbit time axis"],
+    velocity: Float[np.ndarray, "orbit time axis"],
+    gm: Float[np.ndarray, " orbit"],
+    law: ForceLaw,
+    dt: float,
+    at: int,
+    steps: int,
+    angle: float,
+    scale: tuple[float, ...],
+    random: np.random.Generator,
+) -> KickedArcs:
+    """Kick every orbit at one time and follow it under the law.
+
+    Args:
+        position: au, of undisturbed orbits.
+        velocity: au/yr.
+        gm: au^3/yr^2.
+        law: moves the kicked bodies.
+        dt: time between two states, yr.
+        at: index of the time of the kick.
+        steps: states to follow after the kick.
+        angle: the velocity is turned by an angle from U(−angle, angle), rad.
+        scale: and multiplied by a factor from U(scale[0], scale[1]).
+        random: source of the kicks.
+    """
+    position, velocity = position.astype(np.float64), velocity.astype(np.float64)
+    count = len(position)
+    new_velocity = turned(
+        position[:, at],
+        velocity[:, at],
+        random.uniform(-angle, angle, count),
+        random.uniform(scale[0], scale[1], count),
+    )
+    arc, arc_velocity = integrate(law, position[:, at], new_velocity, gm, np.arange(steps + 1) * dt)
+    return KickedArcs(
+        position=np.concatenate((position[:, :at], arc), axis=1),
+        velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
+        kick=at,
+    )
