@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,7 +47,7 @@ class Trajectories:
     """Orbits in memory.
 
     position, velocity: (orbit, time, body, axis), au and au/yr. gm: (orbit,), au^3/yr^2. index:
-    (orbit,) their numbers in the data set.
+    (orbit,) their numbers in the data set. body: (orbit,) which planet it is, for planets.
     """
 
     facts: DataFacts
@@ -54,6 +55,7 @@ class Trajectories:
     velocity: Float[np.ndarray, "orbit time body axis"]
     gm: Float[np.ndarray, " orbit"]
     index: np.ndarray
+    body: np.ndarray | None = None
 
 
 class Source:
@@ -77,27 +79,30 @@ class Source:
         where = str(path) if "://" in str(path) else str(Path(path).resolve())
         self.facts = DataFacts(path=where, fingerprint=fingerprint, **described)
 
-    def read(self, start: int, stop: int) -> Trajectories:
-        """The orbits start, start + 1, ..., stop − 1.
+    def read(self, index: Iterable[int]) -> Trajectories:
+        """Some of the orbits, by their numbers.
 
         Raises:
             ValueError: if a state is not finite (says which orbit).
         """
-        part = self.dataset.isel(orbit=slice(start, stop))
+        numbers = np.fromiter(index, dtype=np.int64)
+        contiguous = len(numbers) and np.all(np.diff(numbers) == 1)
+        chosen = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers
+        part = self.dataset.isel(orbit=chosen)
         position, velocity = part["position"].values, part["velocity"].values
-        bad = ~np.isfinite(position).all(axis=tuple(range(1, position.ndim)))
-        bad |= ~np.isfinite(velocity).all(axis=tuple(range(1, velocity.ndim)))
+        finite = np.isfinite(position) & np.isfinite(velocity)
+        bad = ~finite.all(axis=tuple(range(1, position.ndim)))
         if bad.any():
             raise ValueError(
-                f"{self.facts.path}: orbit {start + int(np.argmax(bad))} holds positions or "
-                f"velocities that are not finite numbers; `orbits validate` lists what is "
-                f"missing, `orbits generate` with the same options completes it."
+                f"{self.facts.path}: orbit {numbers[np.argmax(bad)]} holds positions or "
+                "velocities that are not finite numbers; `orbits validate` lists what is "
+                "missing, `orbits generate` with the same options completes it."
             )
         if position.ndim == 3:
             position, velocity = position[:, :, None], velocity[:, :, None]
-        gm = part["gm"].values if "gm" in part else np.full(len(position), np.nan)
-        index = np.arange(start, start + len(position))
-        return Trajectories(self.facts, position, velocity, np.asarray(gm, dtype=float), index)
+        gm = np.asarray(part["gm"].values, dtype=np.float64)
+        body = part["body"].values if self.facts.system == "planets" else None
+        return Trajectories(self.facts, position, velocity, gm, numbers, body)
 
 
 def training_orbits(facts: DataFacts, held_out: float) -> int:

@@ -132,7 +132,7 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
     facts: DataFacts = source.facts
     require_long_enough(facts, config.context_length)
     count = training_orbits(facts, config.held_out)
-    training = source.read(0, count)
+    training = source.read(range(count))
     radius = (training.position**2).sum(-1) ** 0.5
     scales = measure_scales(training.position, config.model)
     record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
@@ -145,7 +145,7 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
         batches=MemoryBatches(training.position, config),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
-    held_out = source.read(count, facts.orbits).position
+    held_out = source.read(range(count, facts.orbits)).position
     return record, state, held_out_crops(held_out, config.context_length)
 
 

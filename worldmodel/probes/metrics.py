@@ -83,6 +83,6 @@ def _line(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return slope, (y - slope * x) / count
 
 
-def _interval(value: float, resampled: np.ndarray) -> dict[str, float]:
+def _interval(value: Any, resampled: np.ndarray) -> dict[str, float]:
     low, high = np.quantile(resampled[np.isfinite(resampled)], (0.025, 0.975))
     return {"value": float(value), "low": float(low), "high": float(high)}

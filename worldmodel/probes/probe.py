@@ -32,7 +32,8 @@ class Arcs:
     """States that are probed, and which of their times are read.
 
     position, velocity: (orbit, time, axis), au and au/yr. gm: (orbit,). index: (orbit,) numbers
-    in the data set. start: first time of the smooth arc. read: times that give rows.
+    in the data set. start: first time of the smooth arc. read: times that give rows. body:
+    (orbit,) which planet it is, or None.
     """
 
     position: np.ndarray
@@ -41,6 +42,7 @@ class Arcs:
     index: np.ndarray
     start: int
     read: range
+    body: np.ndarray | None
 
 
 def probe(run: str, data: str, out: str, config: ProbeConfig) -> dict[str, Any]:
@@ -76,7 +78,8 @@ def probe(run: str, data: str, out: str, config: ProbeConfig) -> dict[str, Any]:
         else 0
     )
     law = parse_law(facts.law)
-    chosen = source.read(first, min(first + config.orbits, facts.orbits))
+    count = min(config.orbits, facts.orbits - first)
+    chosen = source.read(np.linspace(first, facts.orbits - 1, count).round().astype(int))
     arcs = (_kicked if config.states == "kicked" else _undisturbed)(chosen, law, model, config)
     acceleration = _read_acceleration(model, arcs, law, facts.dt, config)
     table = _table(arcs, acceleration, law, facts.dt, model, config)
@@ -108,7 +111,7 @@ def _undisturbed(
             f"{model.context_length} can be probed from {start + 3} states on."
         )
     velocity = chosen.velocity[:, :, 0]
-    return Arcs(position, velocity, chosen.gm, chosen.index, start, range(start, stop))
+    return Arcs(position, velocity, chosen.gm, chosen.index, start, range(start, stop), chosen.body)
 
 
 def _kicked(chosen: Trajectories, law: ForceLaw, model: WorldModel, config: ProbeConfig) -> Arcs:
@@ -133,7 +136,7 @@ def _kicked(chosen: Trajectories, law: ForceLaw, model: WorldModel, config: Prob
         np.random.default_rng(config.seed),
     )
     read = range(at + 1, at + 1 + config.kick_steps)
-    return Arcs(arcs.position, arcs.velocity, chosen.gm, chosen.index, at + 1, read)
+    return Arcs(arcs.position, arcs.velocity, chosen.gm, chosen.index, at + 1, read, chosen.body)
 
 
 def _read_acceleration(
@@ -168,6 +171,8 @@ def _table(
     for axis, name in enumerate("xyz"[: position.shape[1]]):
         columns |= {name: position[:, axis], f"a_{name}": found[:, axis]}
         columns[f"true_a_{name}"] = true[:, axis]
+    if arcs.body is not None:
+        columns["body"] = np.repeat(arcs.body, len(times))
     columns["a_norm"] = np.linalg.norm(found, axis=-1)
     kept = np.isfinite(columns["a_norm"])
     if config.states == "kicked":
