@@ -19,6 +19,7 @@ not exist. Arrays are chunked by 16 orbits in shards; the fill value is NaN.
 
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 import zarr
+import zarr.errors
 
 from orbits.storage import Place
 from orbits.units import UNITS
@@ -167,8 +169,9 @@ def write_shard(
         assert isinstance(array, zarr.Array)
         if not np.all(np.isfinite(values)) and name in ("position", "velocity", "gm", "mass"):
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
-        array[first : first + len(values)] = values
         file = "/".join([name, "c", str(shard), *("0" * (array.ndim - 1))])
+        place.remove(file)  # zarr would read a torn shard before it writes over it
+        array[first : first + len(values)] = values
         files[file] = {"bytes": place.size(file), "sha256": place.sha256(file)}
     whole = {"shard": shard, "orbits": len(arrays["position"]), "files": files, **marker}
     place.write_json(marker_name(shard), whole)
@@ -206,7 +209,9 @@ def finish(place: Place, attributes: Mapping[str, Any]) -> None:
     """Declare a dataset complete, with what was measured on the way."""
     group = place.group()
     group.attrs.update({**attributes, "complete": True})
-    zarr.consolidate_metadata(place.store())
+    with warnings.catch_warnings():  # zarr finds our markers, and its own feature, remarkable
+        warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)
+        zarr.consolidate_metadata(place.store())
 
 
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:

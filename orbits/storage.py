@@ -95,6 +95,13 @@ class Place:
         else:
             self.files.pipe_file(self._within(name), text.encode())
 
+    def remove(self, name: str) -> None:
+        """Remove a file, if there is one."""
+        if self.is_local:
+            (self.path / name).unlink(missing_ok=True)
+        elif self.files.exists(self._within(name)):
+            self.files.rm_file(self._within(name))
+
     def free_bytes(self) -> int | None:
         """Free space where this place is or will be; None where nobody can say."""
         if not self.is_local:
