@@ -1,0 +1,1 @@
+"""Search engines behind one contract (`base`), and the choice among them (`choice`)."""

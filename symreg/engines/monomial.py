@@ -1,0 +1,68 @@
+"""Monomial: c times a product of powers, by linear least squares on logarithms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+
+from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.expressions import symbol
+from symreg.samples import Samples
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """c * x1**p1 * x2**p2 ...: the constant and the exponents.
+
+    Attributes:
+        log_constant: natural logarithm of c.
+        exponents: (feature,) exponents.
+    """
+
+    log_constant: float
+    exponents: np.ndarray
+
+
+def usable(samples: Samples) -> bool:
+    """Whether a monomial can be fitted: everything positive, and more rows than constants."""
+    positive = samples.logarithmic and bool(np.all(samples.X > 0))
+    return positive and len(samples.y) > samples.X.shape[1]
+
+
+def fit_monomial(samples: Samples) -> Monomial:
+    """Weighted least squares of log y on the logarithms of the features.
+
+    Raises:
+        ValueError: if a target or a feature is not positive, or rows are fewer than constants.
+    """
+    if not usable(samples):
+        raise ValueError(
+            "a monomial needs positive features and targets, and more rows than constants; "
+            "choose another engine."
+        )
+    design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
+    target = np.log(samples.y)
+    if samples.weights is not None:
+        design, target = design * samples.weights[:, None], target * samples.weights
+    solution, *_ = np.linalg.lstsq(design, target, rcond=None)
+    return Monomial(float(solution[0]), solution[1:])
+
+
+class MonomialEngine:
+    """Products of powers: the constant alone, and with every feature's exponent free."""
+
+    name = "monomial"
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """The front of the constant and the monomial; see the contract in `engines.base`."""
+        samples = Samples(X, y, tuple(names), np.arange(len(y)))
+        if not usable(samples):
+            return pareto_front([sympy.Float(np.median(y))], X, y, names, seed, self.name)
+        found = fit_monomial(samples)
+        powers = [symbol(n) ** sympy.Float(p) for n, p in zip(names, found.exponents, strict=True)]
+        full = sympy.Float(np.exp(found.log_constant)) * sympy.Mul(*powers)
+        constant = sympy.Float(np.exp(np.mean(np.log(y))))
+        return pareto_front([constant, full], X, y, names, seed, self.name)

@@ -1,0 +1,210 @@
+"""Operon: genetic programming in C++ (pyoperon), the embedded engine.
+
+Two searches per seed, both with two objectives (error and length): one of the target itself, one
+of its logarithm when it is positive, where a product of powers is a sum that is found at once.
+Operon evaluates in float32; its trees are walked node by node into sympy and judged afresh in
+float64. No time limit is set, so that the seed alone decides the result.
+
+Source: Burlacu, Kronberger & Kommenda, Operon C++, GECCO Companion (2020), pp. 1562-1570.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.expressions import feature_symbols, normal_form
+
+LINEAR_NODES = ("Add", "Mul", "Div", "Exp", "Sqrt", "Square", "Constant", "Variable")
+LOGARITHMIC_NODES = ("Add", "Mul", "Div", "Log", "Square", "Constant", "Variable")
+LOCAL_ITERATIONS = 5
+"""Levenberg-Marquardt steps on the constants of every offspring."""
+LEAST_GAIN = 0.99
+"""A longer tree is kept only if its error is below this fraction of every shorter one's."""
+DEPTH = 8
+UNLIMITED = 10**9
+
+BINARY: dict[str, Callable] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Div": lambda a, b: a / b,
+}
+UNARY: dict[str, Callable] = {
+    "Exp": sympy.exp,
+    "Log": sympy.log,
+    "Sqrt": sympy.sqrt,
+    "Square": lambda a: a**2,
+    "Sin": sympy.sin,
+    "Cos": sympy.cos,
+}
+
+
+class OperonEngine:
+    """Genetic programming by pyoperon; deterministic by seed."""
+
+    name = "operon"
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """The front of both searches; see the contract in `symreg.engines.base`."""
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+        features, target = X[chosen], y[chosen]
+        scale = np.median(np.abs(features), axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        unit = float(np.median(np.abs(target))) or 1.0
+        symbols = feature_symbols(names, X)
+        variables = [s / float(c) for s, c in zip(symbols, scale, strict=True)]
+        expressions = [
+            unit * tree
+            for tree in evolve(
+                features / scale, target / unit, variables, LINEAR_NODES, seed, budget
+            )
+        ]
+        if np.all(target > 0) and all(s.is_positive for s in symbols):
+            trees = evolve(
+                features / scale, np.log(target), variables, LOGARITHMIC_NODES, seed, budget
+            )
+            expressions += [sympy.exp(tree) for tree in trees]
+        merged = [normal_form(expression) for expression in expressions]
+        return pareto_front(merged, X, y, names, seed, self.name)
+
+
+def evolve(
+    X: np.ndarray,
+    y: np.ndarray,
+    variables: Sequence[sympy.Expr],
+    nodes: Sequence[str],
+    seed: int,
+    budget: Budget,
+) -> list[sympy.Expr]:
+    """One run of NSGA-II (error, length); its front as sympy, scaled by least squares.
+
+    Args:
+        X: (row, feature) of order one.
+        y: (row,).
+        variables: (feature,) what each column stands for.
+        nodes: Operon's node types that trees may use.
+        seed: decides the run.
+        budget: population, generations, largest tree.
+    """
+    # pyoperon reads scikit-learn at import, so it is imported where it is used
+    import pyoperon as op
+
+    # pyoperon holds raw pointers: whatever is passed on must stay bound to a name until Run ends
+    values = np.asfortranarray(np.column_stack([X, y]).astype(np.float32))
+    dataset = op.Dataset(values)
+    columns = sorted(dataset.Variables, key=lambda variable: variable.Index)
+    inputs = [column.Hash for column in columns[:-1]]
+    problem = op.Problem(dataset)
+    problem.TrainingRange = op.Range(0, dataset.Rows)
+    problem.TestRange = op.Range(dataset.Rows - 1, dataset.Rows)
+    problem.Target = columns[-1]
+    problem.InputHashes = inputs
+    mask = 0
+    for node in nodes:
+        mask |= int(getattr(op.NodeType, node))
+    problem.ConfigurePrimitiveSet(mask)
+    primitives = problem.PrimitiveSet
+    creator = op.BalancedTreeCreator(primitives, inputs, 0.0)
+    constants = op.NormalCoefficientInitializer()
+    constants.ParameterizeDistribution(0, 1)
+    table = op.DispatchTable()
+    optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
+    metric = op.MSE()
+    error = op.Evaluator(problem, table, metric, True)
+    length = op.LengthEvaluator(problem)
+    evaluator = op.MultiEvaluator(problem)
+    for objective in (error, length):
+        objective.Budget = UNLIMITED
+        evaluator.Add(objective)
+    evaluator.Budget = UNLIMITED
+    comparison = op.CrowdedComparison()
+    female, male = op.TournamentSelector(comparison), op.TournamentSelector(comparison)
+    female.TournamentSize = male.TournamentSize = 5
+    crossover = op.SubtreeCrossover(0.9, DEPTH, budget.max_size)
+    shift = op.NormalOnePointMutation()
+    shift.ParameterizeDistribution(0, 1)
+    mutations = [
+        shift,
+        op.ChangeVariableMutation(inputs),
+        op.ChangeFunctionMutation(primitives),
+        op.ReplaceSubtreeMutation(creator, constants, DEPTH, budget.max_size),
+        op.InsertSubtreeMutation(creator, constants, DEPTH, budget.max_size),
+        op.RemoveSubtreeMutation(primitives),
+    ]
+    mutation = op.MultiMutation()
+    for each in mutations:
+        mutation.Add(each, 1.0)
+    local = op.CoefficientOptimizer(optimizer)
+    generator = op.BasicOffspringGenerator(evaluator, crossover, mutation, female, male, local)
+    reinserter = op.KeepBestReinserter(comparison)
+    smallest, _ = primitives.FunctionArityLimits()
+    initializer = op.UniformLengthTreeInitializer(creator)
+    initializer.ParameterizeDistribution(smallest + 1, min(10, budget.max_size))
+    initializer.MinDepth, initializer.MaxDepth = 1, 1000
+    config = op.GeneticAlgorithmConfig(
+        generations=budget.generations,
+        max_evaluations=UNLIMITED,
+        local_iterations=LOCAL_ITERATIONS,
+        population_size=budget.population,
+        pool_size=budget.population,
+        p_crossover=1.0,
+        p_mutation=0.25,
+        p_local=1.0,
+        p_lamarck=1.0,
+        epsilon=1e-5,
+        seed=seed,
+    )
+    sorter = op.RankSorter()
+    algorithm = op.NSGA2Algorithm(
+        config, problem, initializer, constants, generator, reinserter, sorter
+    )
+    random = op.RandomGenerator(np.uint64(seed))
+    algorithm.Run(random, None, 1, False)
+    by_hash = dict(zip(inputs, variables, strict=True))
+    best: dict[int, tuple[float, Any]] = {}
+    for individual in algorithm.BestFront:
+        tree = individual.Genotype
+        mse = float(individual.GetFitness(0))
+        if np.isfinite(mse) and (tree.Length not in best or mse < best[tree.Length][0]):
+            best[tree.Length] = (mse, tree)
+    front: list[sympy.Expr] = []
+    lowest = np.inf
+    for mse, tree in (best[size] for size in sorted(best)):
+        if mse > LEAST_GAIN * lowest:
+            continue
+        lowest = mse
+        value = op.Evaluate(table, tree, dataset, problem.TrainingRange)
+        slope, offset = op.FitLeastSquares(value, y.astype(np.float32))
+        if np.isfinite(slope) and np.isfinite(offset):
+            front.append(sympy.Float(slope) * to_sympy(tree, by_hash) + sympy.Float(offset))
+    return front
+
+
+def to_sympy(tree: Any, variables: dict[int, sympy.Expr]) -> sympy.Expr:
+    """An Operon tree (postfix nodes) as sympy; its variables carry their weights.
+
+    In Operon the operand nearest to its operator, the last one in postfix order, is the first.
+    """
+    stack: list[sympy.Expr] = []
+    for node in tree.Nodes:
+        kind = str(node.Type).rsplit(".", 1)[-1]
+        if node.IsConstant:
+            stack.append(sympy.Float(node.Value))
+        elif node.IsVariable:
+            stack.append(sympy.Float(node.Value) * variables[node.HashValue])
+        elif kind in UNARY:
+            stack.append(UNARY[kind](stack.pop()))
+        else:
+            first, second = stack.pop(), stack.pop()
+            combined = BINARY[kind](first, second)
+            for _ in range(node.Arity - 2):
+                combined = BINARY[kind](combined, stack.pop())
+            stack.append(combined)
+    (expression,) = stack
+    return expression

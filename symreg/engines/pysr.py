@@ -1,0 +1,188 @@
+"""PySR: genetic programming in Julia, the engine of choice where Julia is installed.
+
+It runs in a process of its own (Julia and PyTorch in one process crash), with a time limit; the
+hall of fame that it keeps on disk is read back afterwards, so a search that ran out of time or
+was interrupted still yields the front it had.
+
+Source: Cranmer, Interpretable Machine Learning for Science with PySR, arXiv:2305.01582 (v3).
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sympy
+
+from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.expressions import feature_symbols, normal_form
+from symreg.formulas import read_formula
+
+RUN_ID = "search"
+HALL_OF_FAME = "hall_of_fame.csv"
+BINARY_OPERATORS = ("+", "-", "*", "/", "^")
+UNARY_OPERATORS = ("exp", "log", "sqrt")
+GRACE_SECONDS = 60.0
+"""Beyond the search's own limit: Julia starts and compiles first."""
+
+
+class PySREngine:
+    """PySR in a process of its own; deterministic by seed.
+
+    Args:
+        guesses: formulas from which to start (a front found before resumes a search).
+        units: unit of each feature and of the target, in PySR's notation, for its dimensional
+            analysis: `{"r": "AU", "a": "AU/yr^2"}`; the target's name is `target`.
+        target: name of the target in `units`.
+    """
+
+    name = "pysr"
+
+    def __init__(
+        self,
+        guesses: Sequence[str] = (),
+        units: Mapping[str, str] | None = None,
+        target: str = "F",
+    ) -> None:
+        self.guesses = tuple(guesses)
+        self.units = dict(units or {})
+        self.target = target
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """The front of one search; see the contract in `symreg.engines.base`.
+
+        Raises:
+            ValueError: if the process fails before it has found anything (its last words).
+        """
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+        with tempfile.TemporaryDirectory(prefix="symreg-pysr-") as folder:
+            job = Path(folder)
+            safe = [f"x{i}" for i in range(len(names))]
+            np.savez(job / "data.npz", X=X[chosen], y=y[chosen])
+            arguments = constructor_arguments(seed, budget, job, bool(np.all(y > 0)))
+            if self.guesses:
+                arguments["guesses"] = [_renamed(g, names, safe) for g in self.guesses]
+            fit_arguments: dict[str, Any] = {"variable_names": safe}
+            if self.units:
+                arguments["dimensional_constraint_penalty"] = 1e5
+                fit_arguments["X_units"] = [self.units.get(name, "") for name in names]
+                fit_arguments["y_units"] = self.units.get(self.target, "")
+            (job / "job.json").write_text(json.dumps({"new": arguments, "fit": fit_arguments}))
+            said = run_in_own_process(job, budget.seconds)
+            path = job / RUN_ID / HALL_OF_FAME
+            if not path.is_file() and not path.with_suffix(".csv.bak").is_file():
+                raise ValueError(f"PySR found nothing: {said}")
+            by_name = dict(zip(safe, feature_symbols(names, X), strict=True))
+            expressions = [
+                normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
+                for e in read_hall_of_fame(path)
+            ]
+        return pareto_front(expressions, X, y, names, seed, self.name)
+
+
+def constructor_arguments(
+    seed: int, budget: Budget, folder: Path, positive: bool
+) -> dict[str, Any]:
+    """Keyword arguments of `PySRRegressor`: one serial search that the seed decides."""
+    return {
+        "binary_operators": list(BINARY_OPERATORS),
+        "unary_operators": list(UNARY_OPERATORS),
+        "constraints": {"^": (-1, 1)},
+        "nested_constraints": {
+            outer: dict.fromkeys(UNARY_OPERATORS, 0) for outer in UNARY_OPERATORS
+        },
+        # relative errors, as everywhere here; a positive law must stay positive
+        "elementwise_loss": (
+            "loss(p, y) = p > 0 ? (log(p) - log(y))^2 : (log(y) - p / y)^2 + 100"
+            if positive
+            else "loss(p, y) = (p - y)^2"
+        ),
+        "niterations": budget.generations,
+        "population_size": 27,
+        "populations": max(2, budget.population // 27),
+        "maxsize": budget.max_size,
+        "batching": False,
+        "precision": 64,
+        "timeout_in_seconds": budget.seconds,
+        "random_state": seed,
+        "deterministic": True,
+        "parallelism": "serial",
+        "verbosity": 0,
+        "progress": False,
+        "input_stream": "devnull",
+        "output_directory": str(folder),
+        "run_id": RUN_ID,
+        "temp_equation_file": False,
+    }
+
+
+def run_in_own_process(job: Path, seconds: float) -> str:
+    """Run a search; kill it, with its children, when it is over time or this process is.
+
+    Returns:
+        The last line it wrote to stderr.
+    """
+    environment = os.environ | {"PYTHON_JULIAPKG_OFFLINE": "yes", "JULIA_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "symreg.engines.pysr_process", str(job)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        _, said = process.communicate(timeout=seconds + GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        said = f"no answer within {seconds + GRACE_SECONDS:g} s"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return (said.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+
+
+def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
+    """The formulas of a `hall_of_fame.csv`, read without PySR and without Julia.
+
+    PySR writes the file and a copy (`.bak`), one after the other; a search that was killed while
+    it wrote leaves one of them whole.
+
+    Args:
+        path: the file, with columns Complexity, Loss, Equation.
+
+    Raises:
+        ValueError: if neither file is one.
+    """
+    for place in (path.with_suffix(".csv.bak"), path):
+        try:
+            equations = pd.read_csv(place)["Equation"]
+        except (OSError, KeyError, ValueError):
+            continue
+        # Julia writes a float32 as 1.5f-3
+        return [
+            read_formula(re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text))) for text in equations
+        ]
+    raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
+
+
+def _renamed(formula: str, names: Sequence[str], safe: Sequence[str]) -> str:
+    expression = read_formula(formula)
+    renamed = {
+        s: sympy.Symbol(safe[list(names).index(s.name)], positive=True)
+        for s in expression.free_symbols
+        if s.name in names
+    }
+    return str(expression.xreplace(renamed)).replace("**", "^")

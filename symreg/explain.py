@@ -1,0 +1,74 @@
+"""A recovery in plain words."""
+
+import math
+from typing import Any
+
+from symreg.result import RecoveryResult
+
+
+def explain(result: RecoveryResult) -> str:
+    """Two or three sentences that a physicist would sign: the law, its numbers, the verdict."""
+    formula = result.expression.replace("**", "^").replace("*", "·")
+    sentences = [f"The selected law is {formula}{_strength(result.constant)}."]
+    for name, parameter in result.parameters.items():
+        sentences.append(f"Its {name} is {_interval(parameter)}{_truth(parameter)}.")
+    if result.exponent["value"] is not None:
+        sentences.append(
+            f"Read as one power of r, the exponent is {_interval(result.exponent)}"
+            f"{_truth(result.exponent)}."
+        )
+    sentences.append(_verdict(result))
+    if result.recovered:
+        sentences.append(
+            f"{result.seeds['agreeing']} of {result.seeds['run']} searches agree, and held-out "
+            f"groups are predicted with R² = {result.r2:.4f}."
+        )
+    else:
+        reasons = [
+            f"{name} (asked: {gate['required']}; found: {gate['found']})"
+            for name, gate in result.gates.items()
+            if not gate["passed"]
+        ]
+        sentences.append(f"It does not count as recovered: {'; '.join(reasons)}.")
+    return " ".join(sentences)
+
+
+def _strength(constant: dict[str, Any]) -> str:
+    if constant["value"] is None:
+        return ""
+    return f", with {constant['name']} = {_interval(constant)}{_truth(constant)}"
+
+
+def _truth(number: dict[str, Any]) -> str:
+    truth = number.get("truth")
+    if truth is None:
+        return ""
+    inside = number["low"] <= truth <= number["high"]
+    return f"; {_named(truth)} lies {'inside' if inside else 'outside'}"
+
+
+def _named(value: float) -> str:
+    text = f"{value:.5g}"
+    if math.isclose(value, 4 * math.pi**2, rel_tol=1e-9):
+        return f"4π² = {text}"
+    return f"the true value {text}"
+
+
+def _interval(number: dict[str, Any]) -> str:
+    return f"{number['value']:.5g} [{number['low']:.5g}, {number['high']:.5g}]"
+
+
+def _verdict(result: RecoveryResult) -> str:
+    if result.reference is None:
+        return "No reference law has this form."
+    says = {
+        "exact": f"It is {result.reference}, exactly.",
+        "up_to_scale": f"It has the form of {result.reference}; only the constants are fitted.",
+        "same_exponents": (
+            f"It is close to {result.reference}: the same powers within the margin, not the same "
+            "form."
+        ),
+        "different": f"It is not {result.reference}.",
+        "undecided": f"Whether it is {result.reference} could not be decided in the time allowed.",
+    }
+    return says[result.verdict]

@@ -1,0 +1,201 @@
+"""Expressions over positive symbols: normal form, free constants, complexity, evaluation.
+
+Every symbol here is positive (separations, masses, parameters of laws are), which is what lets
+log(r**2) be 2*log(r) and lets a product of powers be merged into one.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import sympy
+
+CONSTANT_PREFIX = "_c"
+"""Free constants of a skeleton are called _c0, _c1, ...: no feature may start with it."""
+
+Factors = dict[sympy.Expr, sympy.Expr]
+
+
+def symbol(name: str) -> sympy.Symbol:
+    """The positive symbol of a feature or parameter."""
+    return sympy.Symbol(name, positive=True)
+
+
+def feature_symbols(names: Sequence[str], X: np.ndarray) -> list[sympy.Symbol]:
+    """A symbol per column: positive where the column is, else real (a coordinate)."""
+    return [
+        symbol(name) if np.all(column > 0) else sympy.Symbol(name, real=True)
+        for name, column in zip(names, X.T, strict=True)
+    ]
+
+
+def normal_form(expression: sympy.Expr) -> sympy.Expr:
+    """One constant in front, powers merged, sums led by coefficient one: no redundant constant.
+
+    `exp(3.7 - 2*log(0.9*r))` becomes `c*r**(-2)`; `1/(0.5*r + 0.1)` becomes `2/(r + 0.2)`.
+    """
+    coefficient, factors, exponent = _product(expression)
+    return _assemble(coefficient, factors, exponent)
+
+
+def _assemble(coefficient: sympy.Expr, factors: Factors, exponent: sympy.Expr) -> sympy.Expr:
+    product = coefficient
+    for base, power in factors.items():
+        product = product * base**power
+    return product * sympy.exp(exponent) if exponent != 0 else product
+
+
+def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
+    """Coefficient, {base: power} and the argument of the remaining exponential."""
+    one, zero = sympy.Integer(1), sympy.Integer(0)
+    if expression.is_number:
+        return expression, {}, zero
+    if expression.is_Symbol:
+        return one, {expression: one}, zero
+    if expression.is_Mul:
+        coefficient, factors, exponent = one, Factors(), zero
+        for argument in expression.args:
+            c, f, e = _product(argument)
+            coefficient, exponent = coefficient * c, exponent + e
+            _multiply(factors, f, one)
+        return coefficient, factors, exponent
+    if expression.is_Pow and expression.exp.is_number:
+        c, f, e = _product(expression.base)
+        power = expression.exp
+        if c.is_positive or power.is_integer:
+            factors = Factors()
+            _multiply(factors, f, power)
+            return c**power, factors, e * power
+        return one, {_assemble(c, f, e): power}, zero
+    if isinstance(expression, sympy.exp):
+        return _exponential(expression.args[0])
+    if expression.is_Add:
+        return _sum(expression)
+    arguments = [normal_form(argument) for argument in expression.args]
+    opaque = expression.func(*arguments)
+    return (one, {opaque: one}, zero) if not opaque.is_number else (opaque, {}, zero)
+
+
+def _multiply(factors: Factors, more: Factors, power: sympy.Expr) -> None:
+    for base, exponent in more.items():
+        total = factors.get(base, sympy.Integer(0)) + exponent * power
+        if total == 0:
+            factors.pop(base, None)
+        else:
+            factors[base] = total
+
+
+def _exponential(argument: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
+    coefficient, factors, exponent = sympy.Integer(1), Factors(), sympy.Integer(0)
+    for term in sympy.Add.make_args(sympy.expand_mul(argument)):
+        number, rest = term.as_coeff_Mul()
+        if rest == 1:
+            coefficient *= sympy.exp(number)
+        elif isinstance(rest, sympy.log):
+            c, f, e = _product(rest.args[0])
+            if not c.is_positive:
+                exponent += term
+                continue
+            coefficient *= c**number
+            _multiply(factors, f, number)
+            exponent += number * e
+        else:
+            exponent += number * normal_form(rest)
+    return coefficient, factors, exponent
+
+
+def _sum(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
+    terms: dict[sympy.Expr, sympy.Expr] = {}
+    for argument in expression.args:
+        c, f, e = _product(argument)
+        key = _assemble(sympy.Integer(1), f, e)
+        terms[key] = terms.get(key, sympy.Integer(0)) + c
+    terms = {key: c for key, c in terms.items() if c != 0}
+    if not terms:
+        return sympy.Integer(0), {}, sympy.Integer(0)
+    if len(terms) == 1:
+        ((key, c),) = terms.items()
+        if key.is_number:
+            return c * key, {}, sympy.Integer(0)
+        again = _product(key) if not key.is_Add else (sympy.Integer(1), {key: 1}, sympy.Integer(0))
+        return c * again[0], again[1], again[2]
+    first = max(terms, key=lambda key: (not key.is_number, sympy.default_sort_key(key)))
+    leading = terms[first]
+    base = sympy.Add(*(key if key == first else key * (c / leading) for key, c in terms.items()))
+    return leading, {base: sympy.Integer(1)}, sympy.Integer(0)
+
+
+def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
+    """The expression with a free constant in place of every floating-point number.
+
+    Integers and rationals stay: they are structure (`r**2`), floats are fitted.
+
+    Returns:
+        The skeleton, with constants `_c0`, `_c1`, ... in order of appearance, and their values.
+    """
+    values: list[float] = []
+
+    def replaced(node: sympy.Expr) -> sympy.Expr:
+        if node.is_Float:
+            values.append(float(node))
+            return constant_symbol(len(values) - 1)
+        if not node.args:
+            return node
+        return node.func(*(replaced(argument) for argument in node.args))
+
+    return replaced(expression), values
+
+
+def constant_symbol(index: int) -> sympy.Symbol:
+    """The free constant of that number (of either sign, so not assumed positive)."""
+    return sympy.Symbol(f"{CONSTANT_PREFIX}{index}", real=True)
+
+
+def complexity(expression: sympy.Expr) -> int:
+    """Number of operators, functions, symbols and constants in the expression as it is written.
+
+    A minus sign and a division cost what the operator costs, not the -1 sympy stores.
+    """
+    if not expression.args:
+        return 1
+    if expression.is_Mul:
+        arguments = [argument for argument in expression.args if argument != -1]
+        return sum(map(complexity, arguments)) + max(len(arguments) - 1, 0)
+    if expression.is_Add:
+        return sum(map(complexity, expression.args)) + len(expression.args) - 1
+    return 1 + sum(map(complexity, expression.args))
+
+
+@lru_cache(maxsize=4096)
+def compiled(expression: sympy.Expr, symbols: tuple[str, ...]):
+    """A numpy function of one array per symbol name, float64."""
+    by_name = {s.name: s for s in expression.free_symbols}
+    arguments = [by_name.get(name, symbol(name)) for name in symbols]
+    return sympy.lambdify(arguments, expression, modules=["scipy", "numpy"])
+
+
+def evaluate(
+    expression: sympy.Expr,
+    names: Sequence[str],
+    X: np.ndarray,
+    constants: Sequence[float] | np.ndarray = (),
+) -> np.ndarray:
+    """The expression at every row, float64; NaN where it is not defined.
+
+    Args:
+        expression: over the features and, in a skeleton, the free constants.
+        names: (feature,) names of the columns.
+        X: (row, feature).
+        constants: values of `_c0`, `_c1`, ...
+    """
+    free = tuple(f"{CONSTANT_PREFIX}{i}" for i in range(len(constants)))
+    function = compiled(expression, (*names, *free))
+    with np.errstate(all="ignore"):
+        try:
+            value = function(*X.T, *constants)
+        except (OverflowError, ZeroDivisionError, TypeError):
+            return np.full(len(X), np.nan)
+    value = np.asarray(value)
+    if np.iscomplexobj(value):
+        value = np.where(np.abs(value.imag) > 0, np.nan, value.real)
+    return np.broadcast_to(value.astype(float), (len(X),)).copy()

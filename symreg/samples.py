@@ -1,0 +1,89 @@
+"""The regression problem: features, a target, groups, and what counts as an error."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+LARGE = 1e3
+"""Residual of a prediction that is not defined, or is not positive where the target is."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows of features and a target, in groups that count as one observation each.
+
+    Attributes:
+        X: (row, feature) float64, every feature positive unless it is a coordinate.
+        y: (row,) target.
+        names: (feature,) names.
+        groups: (row,) integer; rows of one group (one orbit) share their systematic error.
+        weights: (row,) relative weights of the residuals (1 by default; from `--sigma`).
+        target: name of the target.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    names: tuple[str, ...]
+    groups: np.ndarray
+    weights: np.ndarray | None = None
+    target: str = "F"
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether residuals are logarithms of ratios: every target is positive."""
+        return bool(np.all(self.y > 0))
+
+    @property
+    def n_effective(self) -> int:
+        """Number of groups: what an information criterion may count as observations."""
+        return len(np.unique(self.groups))
+
+    def residuals(self, prediction: np.ndarray) -> np.ndarray:
+        """(row,) log(prediction/y) for positive targets, else relative error with a floor.
+
+        The floor is a tenth of the median magnitude, so that targets that cross zero do not
+        rule the fit.
+        """
+        with np.errstate(all="ignore"):
+            if self.logarithmic:
+                error = np.log(prediction / self.y)
+            else:
+                magnitude = np.abs(self.y)
+                error = (prediction - self.y) / np.maximum(magnitude, 0.1 * np.median(magnitude))
+        error = np.where(np.isfinite(error), np.clip(error, -LARGE, LARGE), LARGE)
+        return error if self.weights is None else error * self.weights
+
+    def rows(self, chosen: np.ndarray) -> "Samples":
+        """The samples of some rows (indices or a mask)."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(
+            self, X=self.X[chosen], y=self.y[chosen], groups=self.groups[chosen], weights=weights
+        )
+
+    def thinned(self, most: int, rng: np.random.Generator) -> "Samples":
+        """At most so many rows, drawn at random with every group kept in proportion."""
+        if len(self.y) <= most:
+            return self
+        return self.rows(np.sort(rng.choice(len(self.y), most, replace=False)))
+
+    def permuted(self, rng: np.random.Generator) -> "Samples":
+        """The same rows with the target shuffled: nothing is left to find."""
+        return replace(self, y=self.y[rng.permutation(len(self.y))])
+
+    def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
+        """Training and held-out samples; whole groups are held out where there are several."""
+        groups = np.unique(self.groups)
+        if len(groups) < 4:
+            out = rng.permutation(len(self.y)) < max(1, round(fraction * len(self.y)))
+        else:
+            held = rng.choice(groups, max(1, round(fraction * len(groups))), replace=False)
+            out = np.isin(self.groups, held)
+        return self.rows(~out), self.rows(out)
+
+
+def r_squared(y: np.ndarray, prediction: np.ndarray) -> float:
+    """Fraction of the target's variance that is explained; minus infinity where undefined."""
+    if not np.all(np.isfinite(prediction)):
+        return -np.inf
+    spread = np.sum((y - y.mean()) ** 2)
+    return float(1 - np.sum((y - prediction) ** 2) / spread) if spread > 0 else -np.inf
