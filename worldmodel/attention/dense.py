@@ -1,4 +1,4 @@
-"""LSSA and LSSAR on a CPU: one differentiable step, few passes over the matrix of scores.
+"""LSSA and LSSAR where the matrix fits in memory: one differentiable step, few passes over it.
 
 The formulas are those of `kinds/lssa.py` and `kinds/lssar.py`; autograd would keep and walk a
 matrix for each operation in them, which costs several times a softmax step. Here queries are
@@ -23,12 +23,6 @@ SHORTEST = 1e-12
 """Length below which a query or key is not scaled to 1, as in torch's `normalize`."""
 
 
-def takes_dense_step(q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """Whether the step is written for these: one dtype, float32 or float64, and no autocast."""
-    plain = not torch.is_autocast_enabled(q.device.type)
-    return plain and q.dtype == k.dtype == v.dtype and q.dtype in (torch.float32, torch.float64)
-
-
 def smallest_kept(dtype: torch.dtype, p: float) -> float:
     """The excess, relative to the row's largest, below which its p-th power counts as zero.
 
@@ -39,14 +33,18 @@ def smallest_kept(dtype: torch.dtype, p: float) -> float:
     return (finfo.tiny / finfo.eps) ** (1 / p)
 
 
+def excess_noise(dtype: torch.dtype) -> float:
+    """A·N is exact to a few units in the last place: less than this is no excess over 1."""
+    return 8 * torch.finfo(dtype).eps
+
+
 def row_offset(peak: Float[Tensor, "... query 1"], rows: Rows) -> Float[Tensor, "... query 1"]:
     """O of LSSAR for each row: 1, but 0 in the first three rows and where 1 would leave nothing.
 
     Args:
-        peak: the row's largest A·N. It is exact to a few units in the last place, so that
-            less than that is no excess over 1.
+        peak: the row's largest A·N.
     """
-    sharp = (rows.number > 3) & (peak > 1 + 8 * torch.finfo(peak.dtype).eps)
+    sharp = (rows.number > 3) & (peak > 1 + excess_noise(peak.dtype))
     return sharp.to(peak.dtype)
 
 

@@ -2,11 +2,15 @@
 
 import math
 
+import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
 from worldmodel.attention.base import Attention, Rows, Visible
-from worldmodel.attention.dense import SoftplusAttention, takes_dense_step
+from worldmodel.attention.dense import SoftplusAttention
+
+SHORTEST_FUSED = 1024
+"""Keys from which a GPU takes the fused passes: a shorter matrix costs less than they do."""
 
 
 class Lssa(Attention):
@@ -15,6 +19,8 @@ class Lssa(Attention):
     Source: Gao & Spratling, Softplus Attention with Re-weighting Boosts Length Extrapolation in
     Large Language Models, arXiv:2501.13428v5: the first stage, normalisation.
     """
+
+    power: float | None = None
 
     def prepare(self, q: Tensor, k: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
         scale = math.log(self.d_head) * rows.count.log()
@@ -25,10 +31,15 @@ class Lssa(Attention):
         return positive / positive.sum(-1, keepdim=True)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        if q.device.type == "cpu" and takes_dense_step(q, k, v):
-            return self.dense(q, k, v, visible)
-        return super().full(q, k, v, visible)
+        with torch.autocast(q.device.type, enabled=False):
+            if v.is_cuda and v.dtype != torch.float64 and _is_long(q, k):
+                from worldmodel.attention.fused import fused_attention
 
-    def dense(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        """The output by the differentiable step of `worldmodel.attention.dense`."""
-        return SoftplusAttention.apply(q, k, v, visible, None)
+                return fused_attention(q.to(v.dtype), k.to(v.dtype), v, visible, self.power)
+            q, k, wide_v = (x.to(torch.promote_types(x.dtype, torch.float32)) for x in (q, k, v))
+            return SoftplusAttention.apply(q, k, wide_v, visible, self.power).to(v.dtype)
+
+
+def _is_long(q: Tensor, k: Tensor) -> bool:
+    """Whether the fused passes pay, and their kernels take heads of this width."""
+    return k.shape[-2] >= SHORTEST_FUSED and q.shape[-2] > 1 and q.shape[-1] >= 16

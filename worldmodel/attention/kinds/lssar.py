@@ -4,8 +4,8 @@ import math
 
 from torch import Tensor
 
-from worldmodel.attention.base import Rows, Visible
-from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_kept
+from worldmodel.attention.base import Rows
+from worldmodel.attention.dense import row_offset, smallest_kept
 from worldmodel.attention.kinds.lssa import Lssa
 
 
@@ -29,7 +29,7 @@ class Lssar(Lssa):
                 f"attention 'lssar': the power p = {p:g} does not sharpen; give a number above 0, "
                 f"for example 3 near the training length or 15 to extrapolate."
             )
-        self.p = p
+        self.p = self.power = p
 
     def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
         scaled = super().normalise(scores, rows) * rows.count
@@ -40,6 +40,3 @@ class Lssar(Lssa):
         lost = excess <= smallest_kept(excess.dtype, self.p)
         sharp = (excess.masked_fill(lost, 1.0) ** self.p).masked_fill(lost, 0.0)
         return sharp / sharp.sum(-1, keepdim=True)
-
-    def dense(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        return SoftplusAttention.apply(q, k, v, visible, self.p)

@@ -1,0 +1,115 @@
+"""The fused passes against the dense form: outputs anywhere, derivatives through a stand-in.
+
+FlexAttention has no derivatives on the CPU. There its place is taken by a few lines that write
+the matrix out and are differentiable, so that the algebra around it (the safe logarithm, the
+closed form of the norm's gradient) is held; its own kernels are held on a GPU.
+"""
+
+import warnings
+
+import pytest
+import torch
+
+from worldmodel.attention import Visible, fused, make_attention
+
+POWERS = (None, 1.0, 2.5, 3.0, 15.0)
+NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def spec(p):
+    return "lssa" if p is None else f"lssar(p={p:g})"
+
+
+def draw(length, *, d_head=8, dtype=torch.float64, device="cpu", heads=2):
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(3, 2, heads, length, d_head, dtype=torch.float64, generator=generator)
+    return [part.to(device, dtype).requires_grad_() for part in x]
+
+
+def written_out(q, k, v, score_mod, mask):
+    """What `fused._flex` computes, with the matrix written out."""
+    batch, head, query, key = torch.meshgrid(
+        *(torch.arange(n) for n in (*q.shape[:3], k.shape[2])), indexing="ij"
+    )
+    scores = score_mod(q @ k.transpose(-1, -2), batch, head, query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask.mask_mod(batch, head, query, key), -torch.inf)
+    largest = scores.detach().amax(-1, keepdim=True).clamp(min=torch.finfo(q.dtype).min)
+    weights = (scores - largest).exp()
+    norm = weights.sum(-1, keepdim=True)
+    return weights / norm.clamp(min=1e-300) @ v, (norm.log() + largest).squeeze(-1)
+
+
+@pytest.mark.parametrize("visible", [Visible(), Visible(causal=False), Visible(window=7)], ids=str)
+@pytest.mark.parametrize("p", POWERS)
+def test_flex_attention_on_the_cpu_agrees_with_the_dense_form(p, visible):
+    q, k, v = (x.detach() for x in draw(40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is meant for GPUs
+        output = fused.fused_attention(q, k, v, visible, p)
+    dense = make_attention(spec(p), 8, 2).weights(q, k, visible) @ v
+    # Rounding of A·N, divided by its excess over 1 and times p: a factor of 50 at p = 15 where a
+    # window of 7 leaves no key far above the mean.
+    assert (output - dense).abs().max() < 1e-14 * (10 if p == 15 else 1)
+
+
+@pytest.mark.parametrize("visible", [Visible(), Visible(causal=False), Visible(window=5)], ids=str)
+@pytest.mark.parametrize("p", POWERS)
+def test_derivatives_around_the_passes_are_those_of_the_dense_form(monkeypatch, p, visible):
+    monkeypatch.setattr(fused, "_flex", written_out)
+    gradients = []
+    attention = make_attention(spec(p), 8, 2)
+    for path in (
+        lambda q, k, v: fused.fused_attention(q, k, v, visible, p),
+        lambda q, k, v: attention.weights(q, k, visible) @ v,
+    ):
+        inputs = draw(30)
+        path(*inputs).square().sum().backward()
+        gradients.append([x.grad for x in inputs])
+    for fast, plain in zip(*gradients, strict=True):
+        assert torch.allclose(fast, plain, rtol=1e-10, atol=1e-10)
+
+
+def test_rows_without_excess_stay_uniform(monkeypatch):
+    monkeypatch.setattr(fused, "_flex", written_out)
+    q, k, v = (x.detach() for x in draw(12))
+    k = k[:, :, :1].expand_as(k)  # all keys alike: every row is flat
+    output = fused.fused_attention(q, k, v, Visible(), 3.0)
+    mean = v.cumsum(2) / torch.arange(1, 13)[:, None]
+    assert torch.allclose(output, mean, rtol=0, atol=1e-14)
+
+
+@pytest.mark.gpu
+@NO_GPU
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("visible", [Visible(), Visible(window=100)], ids=str)
+@pytest.mark.parametrize("p", [None, 3.0, 15.0])
+def test_gpu_kernels_agree_with_the_dense_float64_form(p, visible, dtype):
+    outcomes = []
+    for fast in (True, False):
+        inputs = draw(2048, d_head=64, dtype=dtype, device="cuda")
+        if fast:
+            output = fused.fused_attention(*inputs, visible, p)
+        else:
+            wide = [x.double() for x in inputs]
+            output = make_attention(spec(p), 64, 2).weights(*wide[:2], visible) @ wide[2]
+        output.double().square().sum().backward()
+        outcomes.append([output.detach(), *(x.grad for x in inputs)])
+    for fast, exact in zip(*outcomes, strict=True):
+        error = (fast.double() - exact.double()).norm() / exact.double().norm()
+        # relative, in norm: units in the last place, times p and the slope log d · log N of scores
+        assert error < (p or 1) * 32 * torch.finfo(dtype).eps
+
+
+@pytest.mark.gpu
+@NO_GPU
+def test_memory_grows_with_the_length_and_not_its_square():
+    peaks = []
+    for length in (8192, 16384, 32768):
+        inputs = draw(length, d_head=64, dtype=torch.bfloat16, device="cuda", heads=4)
+        torch.cuda.reset_peak_memory_stats()
+        fused.fused_attention(*inputs, Visible(), 3.0).float().sum().backward()
+        peaks.append(torch.cuda.max_memory_allocated())
+    # doubling the length may double the memory; a quarter more is for the block masks
+    assert peaks[1] < 2.5 * peaks[0]
+    assert peaks[2] < 2.5 * peaks[1]

@@ -1,0 +1,147 @@
+"""LSSA and LSSAR without a matrix in memory, through FlexAttention.
+
+FlexAttention computes Σ_j exp(score_ij) v_j / Σ_j exp(score_ij). With score = log softplus(s)
+that is LSSA, and its log-sum-exp is the log of LSSA's l1 norm Z. A second pass with
+score = p · log relu(N·softplus(s)/Z − O) is LSSAR. Memory grows with the length, not its square.
+
+The second pass depends on Z, too. Were Z a captured tensor with a gradient, every score would
+add to it atomically; its gradient has a closed form instead. With u = N/Z, excess
+e_ij = u_i softplus(s_ij) − O_i, weights w_ij = e_ij^p / Σ_k e_ik^p, output o and upstream g,
+
+    ∂L/∂log u_i = p O_i Σ_j w_ij/e_ij (g_i·v_j − g_i·o_i)
+                = p O_i exp(lse' − lse) g_i·(o'_i − o_i),
+
+where o' and lse' come from one more forward pass with the power p − 1.
+
+Source: the formulas are those of `kinds/lssa.py` and `kinds/lssar.py`; no published kernel is
+used. On the CPU FlexAttention has no derivatives (torch 2.13) and writes the matrix out: there
+these functions are for checking, and `dense.py` is for use.
+"""
+
+import functools
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn.attention.flex_attention import (
+    AuxRequest,
+    BlockMask,
+    create_block_mask,
+    flex_attention,
+)
+from torch.nn.functional import normalize, softplus
+
+from worldmodel.attention.base import Visible
+from worldmodel.attention.dense import excess_noise
+
+
+def fused_attention(
+    q: Float[Tensor, "batch head query d_head"],
+    k: Float[Tensor, "batch head key d_head"],
+    v: Float[Tensor, "batch head key d_head"],
+    visible: Visible,
+    p: float | None,
+) -> Float[Tensor, "batch head query d_head"]:
+    """The output of LSSA (p = None) or LSSAR(p)."""
+    like = q[..., :0].to(torch.promote_types(q.dtype, torch.float32))
+    rows = visible.rows(q.shape[-2], k.shape[-2], like)
+    scale = (math.log(q.shape[-1]) * rows.count.log()).squeeze(-1)
+    mask = _block_mask(visible, q.shape[-2], k.shape[-2], str(q.device))
+    q, k = normalize(q, dim=-1), normalize(k, dim=-1)
+
+    def first(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        return softplus(score * scale[query]).log()
+
+    output, lse = _flex(q, k, v, first, mask)
+    if p is None:
+        return output
+    unit = rows.count.squeeze(-1) * (-lse.detach()).exp()
+    offset = (rows.number.squeeze(-1) > 3).to(unit.dtype).expand_as(unit)
+    output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
+    emptied = lse_sharp.detach().isinf()
+    if emptied.any():
+        offset = offset.masked_fill(emptied, 0.0)
+        output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
+    saved = (q.detach(), k.detach(), v.detach(), scale, unit, offset, mask, p, lse_sharp.detach())
+    return _ThroughNorm.apply(output, lse, saved)
+
+
+class _ThroughNorm(torch.autograd.Function):
+    """The sharpened output unchanged; backwards, what it owes to the first pass's log Z."""
+
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, lse: Tensor, saved: tuple) -> Tensor:
+        ctx.saved = saved
+        ctx.save_for_backward(output)
+        return output.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, scale, unit, offset, mask, p, lse_sharp = ctx.saved
+        (output,) = ctx.saved_tensors
+        lower, lse_lower = _flex(q, k, v, _sharpening(scale, unit, offset, p - 1), mask)
+        along = (grad * (lower - output)).to(lse_sharp.dtype).sum(-1)
+        # ∂ log u / ∂ log Z = −1
+        return grad, -p * offset * (lse_lower - lse_sharp).exp() * along, None
+
+
+def _sharpening(
+    scale: Float[Tensor, " query"],
+    unit: Float[Tensor, "batch head query"],
+    offset: Float[Tensor, "batch head query"],
+    p: float,
+) -> Any:
+    """The score modification of the second pass: p · log relu(u·softplus(s) − O)."""
+    tiny, noise = torch.finfo(unit.dtype).tiny, excess_noise(unit.dtype)
+
+    def second(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        positive = softplus(score * scale[query])
+        excess = unit[batch, head, query] * positive - offset[batch, head, query]
+        # clamped inside the logarithm, or its derivative where ReLU is zero would be 0 · ∞
+        least = tiny + noise * offset[batch, head, query]
+        return torch.where(excess > least, p * excess.clamp(min=tiny).log(), -torch.inf)
+
+    return second
+
+
+def _flex(
+    q: Tensor, k: Tensor, v: Tensor, score_mod: Any, mask: BlockMask | None
+) -> tuple[Tensor, Tensor]:
+    """Output and log-sum-exp of each row."""
+    flex = _compiled_flex() if q.is_cuda else flex_attention
+    output, aux = flex(
+        q,
+        k,
+        v,
+        score_mod=score_mod,
+        block_mask=mask,
+        scale=1.0,
+        return_aux=AuxRequest(lse=True),
+    )
+    return output, aux.lse
+
+
+@functools.cache
+def _compiled_flex() -> Any:
+    return torch.compile(flex_attention, dynamic=False)
+
+
+@functools.lru_cache(maxsize=16)
+def _block_mask(visible: Visible, n_query: int, n_key: int, device: str) -> BlockMask | None:
+    """Which blocks of the matrix are computed, and what is seen in those on the edge."""
+    if not visible.causal and visible.window is None:
+        return None
+
+    def sees(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        back = query + visible.query_offset - key - visible.key_offset
+        seen = back >= 0 if visible.causal else back == back
+        if visible.window is not None:
+            seen = seen & (back < visible.window) & (back > -visible.window)
+        return seen
+
+    build = torch.compile(create_block_mask) if device.startswith("cuda") else create_block_mask
+    return build(sees, None, None, n_query, n_key, device=device)
