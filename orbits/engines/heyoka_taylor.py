@@ -154,6 +154,10 @@ def _pull_over_distance(law: ForceLaw, apart: list[Any], gm: Any) -> Any:
 
     square = sympy.Symbol("square", positive=True)
     pull = sympy.powsimp((law.numeric_expression() / RADIUS).subs(RADIUS, sympy.sqrt(square)))
+    # heyoka takes fractions over powers of two only: its numbers are binary.
+    pull = pull.replace(
+        lambda part: part.is_Rational and part.q & (part.q - 1), lambda part: sympy.Float(part)
+    )
     distance_square = heyoka.sum([component**2.0 for component in apart])
     return heyoka.from_sympy(pull, {square: distance_square, GM_SYMBOL: heyoka.expression(gm)})
 

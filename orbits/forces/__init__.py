@@ -4,8 +4,10 @@ import ast
 import dataclasses
 
 from orbits.choices import require_known
+from orbits.expressions import FUNCTIONS
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.deep_mond import DeepMOND
+from orbits.forces.formula import Formula, parse_formula
 from orbits.forces.hooke import Hooke
 from orbits.forces.logarithmic import Logarithmic
 from orbits.forces.newton import Newton
@@ -14,7 +16,7 @@ from orbits.forces.plummer import Plummer
 from orbits.forces.power_law import PowerLaw
 from orbits.forces.yukawa import Yukawa
 
-__all__ = ["GM_SYMBOL", "LAWS", "RADIUS", "ForceLaw", "parse_law"]
+__all__ = ["GM_SYMBOL", "LAWS", "RADIUS", "ForceLaw", "Formula", "parse_law"]
 
 LAWS: dict[str, type[ForceLaw]] = {
     law.name: law
@@ -24,27 +26,40 @@ LAWS: dict[str, type[ForceLaw]] = {
 
 
 def parse_law(text: str) -> ForceLaw:
-    """The law that a text names: `newton`, `power_law(n=3)`, `yukawa(length=1.0)`.
+    """The law that a text names or writes down.
 
     Args:
-        text: a name of `LAWS`, with values for its parameters in brackets where wanted.
+        text: a name of `LAWS`, with values for its parameters in brackets where wanted
+            (`newton`, `power_law(n=3)`, `yukawa(length=1.0)`), or the magnitude of an attraction
+            as a formula (`k*r**-2.5`, `GM*exp(-r/b)/r**2; b=0.5`).
 
     Raises:
-        ValueError: if the law or a parameter is not known, or a value is not a number.
+        ValueError: if the law or a parameter is not known, a value is not a number, or the
+            formula is no law.
     """
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        raise ValueError(
-            f"law {text!r} cannot be read; write a name, or a name with values, "
-            f"as in power_law(n=3). Known: {', '.join(sorted(LAWS))}."
-        ) from None
-    if isinstance(tree, ast.Name):
+    tree = _tree(text)
+    if isinstance(tree, ast.Name) and tree.id != "r":
         return LAWS[require_known("law", tree.id, LAWS)]()
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+    if (
+        isinstance(tree, ast.Call)
+        and isinstance(tree.func, ast.Name)
+        and tree.func.id not in FUNCTIONS
+    ):
         law = LAWS[require_known("law", tree.func.id, LAWS)]
         return law(**_parameters(tree, law, text))
-    return LAWS[require_known("law", text, LAWS)]()
+    return parse_formula(text)
+
+
+def _tree(text: str) -> ast.expr:
+    formula = text.split(";")[0].strip().replace("^", "**")
+    try:
+        return ast.parse(formula, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise ValueError(
+            f"law {text!r} cannot be read; write a name, a name with values, as in "
+            "power_law(n=3), or a formula of r, as in k*r**-2.5. "
+            f"Known: {', '.join(sorted(LAWS))}."
+        ) from None
 
 
 def _parameters(call: ast.Call, law: type[ForceLaw], text: str) -> dict[str, float]:

@@ -1,0 +1,145 @@
+"""A law that a user writes down: any attraction that depends on the separation alone."""
+
+import ast
+import dataclasses
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy
+
+from orbits.choices import require_known
+from orbits.expressions import parse_expression
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+
+NODES = 32
+"""Gauss-Legendre nodes of the potential, in log r: exact for polynomials of degree 63."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Formula(ForceLaw):
+    """Magnitude of the attraction as a formula of `r`, `GM` and constants.
+
+    `GM` is the strength that may vary from orbit to orbit. A formula without `GM` that is
+    proportional to one constant without a value, as `k*r**-2.5` is, takes that constant for GM.
+
+    Args:
+        text: the formula, `GM*exp(-r/b)/r**2`.
+        constants: names and values of the other constants, `(("b", 0.5),)`.
+
+    Raises:
+        ValueError: if the formula cannot be read or does not depend on r, or a constant has no
+            value.
+    """
+
+    name: ClassVar[str] = "formula"
+    text: str
+    constants: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        tree = ast.parse(self.text.strip().replace("^", "**"), mode="eval")
+        object.__setattr__(self, "text", ast.unparse(tree))
+        values = tuple(sorted((name, float(value)) for name, value in self.constants))
+        for name, value in values:
+            if not np.isfinite(value):
+                raise ValueError(f"law {self.spec!r}: {name} is {value}; it must be finite.")
+        object.__setattr__(self, "constants", values)
+        formula = self.expression()
+        if RADIUS not in formula.free_symbols:
+            raise ValueError(
+                f"law {self.text!r} does not depend on r; a law of force is a formula of the "
+                "separation r, as in k*r**-2.5."
+            )
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return dict(self.constants)
+
+    @property
+    def spec(self) -> str:
+        values = (f"{name}={repr(value).removesuffix('.0')}" for name, value in self.constants)
+        return "; ".join([self.text, *values])
+
+    @property
+    def linear_in_gm(self) -> bool:  # type: ignore[override]
+        return _is_proportional(self.expression(), GM_SYMBOL)
+
+    def expression(self) -> sympy.Expr:
+        return _expression(self.text, tuple(name for name, _ in self.constants))
+
+    def numeric_expression(self) -> sympy.Expr:
+        values = {sympy.Symbol(n, positive=True): _number(v) for n, v in self.constants}
+        return self.expression().subs(values)
+
+    def radial_acceleration(self, r: Any, gm: Any) -> Any:
+        return -_compiled(self)(r, gm)
+
+    def potential(self, r: Any, gm: Any) -> Any:
+        """Work against the attraction from 1 au to `r`: the zero lies at 1 au."""
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        half = 0.5 * np.log(np.asarray(r, dtype=float))[..., None]
+        points = np.exp(half * (1 + nodes))
+        pull = _compiled(self)(points, np.asarray(gm, dtype=float)[..., None]) * points
+        return np.sum(weights * pull * half, axis=-1)
+
+
+def parse_formula(text: str) -> Formula:
+    """The law written as `FORMULA` or `FORMULA; constant=value; ...`.
+
+    Raises:
+        ValueError: if it cannot be read, or a constant has no value.
+    """
+    formula, *assignments = (part.strip() for part in text.split(";"))
+    constants = []
+    for assignment in assignments:
+        name, equals, value = (part.strip() for part in assignment.partition("="))
+        try:
+            constants.append((name, float(value)))
+        except ValueError:
+            equals = ""
+        if not equals or not name.isidentifier() or name in ("r", "GM"):
+            raise ValueError(
+                f"law {text!r}: {assignment!r} gives no constant a value; write as in "
+                "'GM*exp(-r/b)/r**2; b=0.5'."
+            )
+    parse_expression(formula)
+    law = Formula(formula, tuple(constants))
+    for name, _ in constants:
+        used = law.expression().free_symbols - {RADIUS, GM_SYMBOL}
+        require_known(f"constant of {formula}", name, [symbol.name for symbol in used])
+    return law
+
+
+@lru_cache(maxsize=32)
+def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
+    formula = parse_expression(text)
+    known = {RADIUS, GM_SYMBOL, *(sympy.Symbol(name, positive=True) for name in named)}
+    open_ones = sorted(formula.free_symbols - known, key=str)
+    if GM_SYMBOL not in formula.free_symbols:
+        strengths = [symbol for symbol in open_ones if _is_proportional(formula, symbol)]
+        if len(strengths) == 1:
+            formula = formula.subs(strengths[0], GM_SYMBOL)
+            open_ones.remove(strengths[0])
+    if open_ones:
+        values = "; ".join(f"{symbol}=1.0" for symbol in open_ones)
+        raise ValueError(
+            f"law {text!r}: {', '.join(map(str, open_ones))} has no value; give one, as in "
+            f"'{text}; {values}' (r is the separation, GM the strength)."
+        )
+    return formula
+
+
+def _is_proportional(formula: sympy.Expr, symbol: sympy.Symbol) -> bool:
+    ratio = sympy.powsimp(sympy.expand(formula / symbol))
+    return symbol in formula.free_symbols and symbol not in ratio.free_symbols
+
+
+def _number(value: float) -> sympy.Expr:
+    return sympy.Integer(int(value)) if value == int(value) else sympy.Float(value)
+
+
+@lru_cache(maxsize=32)
+def _compiled(law: Formula) -> Callable[[Any, Any], Any]:
+    """The magnitude as a function of r and GM; its source is sympy's, not the user's."""
+    return sympy.lambdify((RADIUS, GM_SYMBOL), law.numeric_expression(), modules="numpy")
