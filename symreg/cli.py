@@ -2,6 +2,7 @@
 
 from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_command
+from symreg.command_configs import CompareConfig, EnginesConfig
 from symreg.recover_config import RecoverConfig
 
 
@@ -17,6 +18,36 @@ def recover(table: str, out: str, config: RecoverConfig) -> None:
     print(result.explanation)
 
 
+def compare(first: str, second: str, config: CompareConfig) -> None:
+    """Compare two formulas and print the verdict with its reason."""
+    from symreg.compare import CONSTANT_NAMES
+    from symreg.compare import compare as decide
+    from symreg.formulas import names_in
+
+    variables = list(config.variables) or sorted(names_in(first, second) - CONSTANT_NAMES)
+    domain = dict.fromkeys(variables, (config.low, config.high))
+    answer = decide(first, second, variables, domain, config.margin, config.limit)
+    print(f"{answer.verdict}: {answer.reason}")
+    for name, value in answer.parameters.items():
+        print(f"  with {name} = {value:.10g}")
+    names = ", ".join(variables) or "no variables"
+    print(
+        f"  compared in {names}, {config.low:g} to {config.high:g} and ten times beyond, "
+        f"margin of exponents {config.margin:g}, {answer.seconds:.1f} s"
+    )
+
+
+def engines(config: EnginesConfig) -> None:
+    """Print which engines can run here, why not, and how to get them."""
+    from symreg.engines.availability import NAMES, available
+
+    for name in NAMES:
+        found = available(name)
+        print(f"{name:<12}{'yes' if found.available else 'no ':<5}{found.reason}")
+        if not found.available:
+            print(f"{'':<17}to get it: {found.how_to_get}")
+
+
 COMMANDS = [
     Command(
         "recover",
@@ -27,6 +58,23 @@ COMMANDS = [
             Positional("table", "Parquet file of force samples, as `worldmodel probe` writes it."),
             Positional("out", "JSON file for the result."),
         ),
+    ),
+    Command(
+        "compare",
+        compare,
+        CompareConfig,
+        "Say whether two formulas are the same law: exact, up_to_scale, same_exponents, "
+        "different or undecided.",
+        (
+            Positional("first", "A formula (39.5/r**2) or a reference law (yukawa(length=1))."),
+            Positional("second", "The same."),
+        ),
+    ),
+    Command(
+        "engines",
+        engines,
+        EnginesConfig,
+        "Print which search engines can run here, and how to get the others.",
     ),
 ]
 

@@ -23,6 +23,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.expressions import evaluate, normal_form, symbol
+from symreg.limits import EXPONENT_MARGIN, SECONDS
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
 DIFFERENT, UNDECIDED = "different", "undecided"
@@ -32,10 +33,6 @@ CONSTANT_NAMES = frozenset(
 )
 """Symbols that are constants unless they are named as variables."""
 
-SECONDS = 10.0
-"""Default time limit."""
-EXPONENT_MARGIN = 0.05
-"""Exponents closer than this are the same (`same_exponents`)."""
 DOMAIN = (0.3, 3.0)
 """Where formulas are compared unless a variable has its own domain."""
 OUTSIDE = 10.0

@@ -56,18 +56,42 @@ def read_formula(text: str) -> sympy.Expr:
     name = text.strip().split("(")[0].strip()
     if name in LAWS:
         return parse_law(text).numeric_expression()
-    if len(text) > LONGEST:
-        raise ValueError(f"a formula of {len(text)} characters; at most {LONGEST} are read.")
-    try:
-        tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(
-            f"{_short(text)} is not a formula; write it as in GM/r**2 or 39.5*m1*m2/r**2."
-        ) from None
+    tree = _parsed(text)
     value = _build(tree, text, 0)
     if value.has(sympy.zoo, sympy.nan, sympy.oo):
         raise ValueError(f"{_short(text)} divides by zero or overflows; it has no value.")
     return value
+
+
+def names_in(*texts: str) -> set[str]:
+    """Names of the symbols that formulas have; functions and `pi` are none.
+
+    Raises:
+        ValueError: if a text is not a formula.
+    """
+    names: set[str] = set()
+    for text in texts:
+        law = text.strip().split("(")[0].strip()
+        if law in LAWS:
+            names |= {s.name for s in parse_law(text).numeric_expression().free_symbols}
+            continue
+        tree = _parsed(text)
+        called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        names |= {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called
+        }
+    return names - {"pi"}
+
+
+def _parsed(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise ValueError(f"a formula of {len(text)} characters; at most {LONGEST} are read.")
+    try:
+        return ast.parse(text.strip().replace("^", "**"), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(
+            f"{_short(text)} is not a formula; write it as in GM/r**2 or 39.5*m1*m2/r**2."
+        ) from None
 
 
 def _build(node: ast.expr, text: str, depth: int) -> sympy.Expr:

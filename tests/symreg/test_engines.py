@@ -1,0 +1,111 @@
+"""The engines' contract: whole fronts, deterministic by seed, judged on the sympy form."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from symreg.engines.availability import NAMES, available
+from symreg.engines.base import Budget, pareto_front
+from symreg.engines.choice import ENGINES, choose_engine
+from symreg.engines.monomial import fit_monomial
+from symreg.expressions import complexity, evaluate, symbol
+from symreg.samples import Samples
+
+BUILT_IN = ("operon", "monomial", "named-laws")
+SMALL = Budget(population=100, generations=10, rows=200)
+
+
+def newton_samples(noise=0.01):
+    rng = np.random.default_rng(5)
+    r = np.exp(rng.uniform(np.log(0.3), np.log(3), 300))
+    return r[:, None], 39.478 / r**2 * np.exp(noise * rng.standard_normal(300))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_front_falls_in_loss_as_it_rises_in_complexity(name):
+    X, y = newton_samples()
+    front = ENGINES[name]().search(X, y, ["r"], 3, SMALL)
+    assert front
+    sizes, losses = [c.complexity for c in front], [c.loss for c in front]
+    assert sizes == sorted(set(sizes))
+    assert losses == sorted(losses, reverse=True)
+    for candidate in front:
+        assert candidate.engine == name
+        assert candidate.complexity == complexity(candidate.expression)
+        residual = np.log(evaluate(candidate.expression, ["r"], X) / y)
+        if np.all(np.isfinite(residual)):
+            assert candidate.loss == pytest.approx(np.mean(residual**2))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_equal_seeds_give_equal_fronts(name):
+    X, y = newton_samples()
+    first, second = (ENGINES[name]().search(X, y, ["r"], 11, SMALL) for _ in range(2))
+    assert first == second
+
+
+def test_operon_finds_the_inverse_square():
+    X, y = newton_samples(noise=0.001)
+    front = ENGINES["operon"]().search(X, y, ["r"], 2, SMALL)
+    best = min(front, key=lambda c: (c.loss > 4e-6, c.complexity))
+    values = evaluate(best.expression, ["r"], X)
+    # three times the noise on the mean of 300 rows would be 0.02 %; 0.1 % leaves float32 room
+    np.testing.assert_allclose(values, 39.478 / X[:, 0] ** 2, rtol=1e-2)
+
+
+def test_operon_reads_its_trees_as_it_evaluates_them():
+    # a force that crosses zero takes the linear target alone, with coordinates of both signs
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (200, 2))
+    y = 3 * X[:, 0] - X[:, 1] ** 2
+    front = ENGINES["operon"]().search(X, y, ["x", "y"], 0, SMALL)
+    assert min(c.loss for c in front) < 1e-6  # float32 constants: 1e-7 relative
+
+
+def test_monomial_recovers_exponents_of_every_feature():
+    rng = np.random.default_rng(1)
+    X = np.exp(rng.uniform(-1, 1, (100, 3)))
+    y = 39.478 * X[:, 1] * X[:, 2] / X[:, 0] ** 2
+    found = fit_monomial(Samples(X, y, ("r", "m1", "m2"), np.arange(100)))
+    np.testing.assert_allclose(found.exponents, [-2, 1, 1], atol=1e-10)
+    assert np.exp(found.log_constant) == pytest.approx(39.478)
+
+
+def test_a_formula_that_is_not_better_than_a_shorter_one_is_not_on_the_front():
+    X, y = newton_samples()
+    r = symbol("r")
+    front = pareto_front([39.478 / r**2, 39.478 / r**2 + 1e9 * r, 40.0 + 0 * r], X, y, ["r"], 0, "t")
+    assert [c.expression for c in front] == [40.0, 39.478 / r**2]
+    assert front[1].score > 0
+
+
+def test_every_engine_says_whether_it_can_run():
+    for name in NAMES:
+        found = available(name)
+        assert found.reason
+        assert found.available or found.how_to_get
+
+
+def test_auto_says_which_engine_it_took_and_why():
+    engine, reason = choose_engine("auto")
+    assert engine.name in reason
+    if engine.name == "operon":
+        assert "pysr" in reason
+
+
+def test_unknown_engine_names_the_near_miss():
+    with pytest.raises(ValueError, match="did you mean 'operon'"):
+        choose_engine("operno")
+
+
+def test_symreg_imports_neither_torch_nor_the_world_model_nor_julia():
+    code = (
+        "import sys, symreg.cli, symreg.recover, symreg.compare_process, symreg.engines.choice\n"
+        "symreg.engines.choice.choose_engine('auto')\n"
+        "bad = {'torch', 'worldmodel', 'pysr', 'juliacall', 'juliapkg'} & set(sys.modules)\n"
+        "sys.exit(', '.join(bad) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,98 @@
+"""Normal forms keep values and lose redundant constants; text is read, never executed."""
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symreg.expressions import complexity, evaluate, normal_form, skeleton, symbol
+from symreg.formulas import FUNCTIONS, read_formula
+
+r, m = symbol("r"), symbol("m")
+numbers = st.floats(0.1, 10).map(sympy.Float)
+leaves = st.one_of(numbers, st.sampled_from([r, m]))
+expressions = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda p: p[0] + p[1]),
+        st.tuples(inner, inner).map(lambda p: p[0] * p[1]),
+        st.tuples(inner, inner).map(lambda p: p[0] / p[1]),
+        inner.map(lambda e: sympy.log(1 + e)),
+        inner.map(lambda e: sympy.exp(-e / 10)),
+        inner.map(sympy.sqrt),
+        inner.map(lambda e: e**2),
+    ),
+    max_leaves=8,
+)
+POINTS = np.random.default_rng(0).uniform(0.3, 3, (20, 2))
+
+
+@given(expressions)
+@settings(max_examples=60, deadline=None)
+def test_normal_form_keeps_every_value(expression):
+    before = evaluate(expression, ["r", "m"], POINTS)
+    after = evaluate(normal_form(expression), ["r", "m"], POINTS)
+    finite = np.isfinite(before)
+    # powers of powers amplify rounding of the 15-digit constants
+    np.testing.assert_allclose(after[finite], before[finite], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("text", "constants"),
+    [
+        ("exp(3.7 - 2.0*log(0.9*r))", 2),  # c * r**p
+        ("1/(0.5*r + 0.1)", 2),  # c / (r + d)
+        ("2.5*(1.5*r)**2*(0.3*m)", 1),  # c * r**2 * m
+        ("3.1*exp(0.2 - 1.5*r)/r", 2),  # c * exp(-r/l) / r
+    ],
+)
+def test_redundant_constants_are_merged(text, constants):
+    _, values = skeleton(normal_form(read_formula(text)))
+    assert len(values) == constants
+
+
+def test_additive_constant_is_kept_apart():
+    form, values = skeleton(normal_form(read_formula("39.5/r**2 + 0.25")))
+    assert len(values) == 2
+    assert form.is_Mul or form.is_Add
+
+
+def test_complexity_counts_what_is_written():
+    assert complexity(r) == 1
+    assert complexity(read_formula("GM/r**2")) == 5  # GM, *, r, **, 2
+    assert complexity(-r) == 1
+
+
+@pytest.mark.parametrize("name", ["E", "I", "N", "S", "beta", "gamma", "zeta", "Q", "O", "pi_"])
+def test_names_that_sympy_owns_are_plain_symbols(name):
+    assert read_formula(f"{name}/r**2") == symbol(name) / r**2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "r**", "1/0", "__import__('os').system('true')", "r.real", "[r]", "lambda: 1", "r if m",
+        "x = 3", "exp(r", "print(r)", "r and m", "'r'", "exp(r, m)", "9**9**9**9", "True*r", "r;m",
+        "f'{r}'", "(r:=3)", "*r", "1e999*r", "é^^", "()" * 500,
+    ],
+)  # fmt: skip
+def test_what_is_not_a_formula_gets_one_clear_line(text):
+    with pytest.raises(ValueError, match=r".{10,}"):
+        read_formula(text)
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_a_formula_or_a_clear_refusal(text):
+    try:
+        value = read_formula(text)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert isinstance(value, sympy.Expr)
+
+
+def test_functions_are_read_by_name():
+    assert read_formula("square(r)*inv(r)") == r
+    assert {"exp", "log", "sqrt"} <= set(FUNCTIONS)
