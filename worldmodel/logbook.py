@@ -20,7 +20,7 @@ class Logbook:
         path = run / "metrics.jsonl"
         kept = []
         if first_step and path.is_file():
-            kept = [line for line in path.read_text().splitlines() if _step_of(line) < first_step]
+            kept = [line for line in path.read_text().splitlines() if _step_of(line) <= first_step]
         write_text(path, "".join(f"{line}\n" for line in kept))
         self.file = path.open("a", encoding="utf-8")
         self.steps = steps

@@ -123,8 +123,9 @@ def _train(fabric: Fabric, data: str, run: Path, config: TrainConfig) -> None:
             write_record(run, record)
     if config.resume and (run / "resume.safetensors").exists():
         state.restore(run, record.identity)
-    trainer = Trainer(fabric, run, record, state, held_out)
-    trainer.fit()
+        if state.step == config.steps:
+            return
+    Trainer(fabric, run, record, state, held_out).fit()
 
 
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
@@ -197,9 +198,6 @@ class Trainer:
                 if state.step % config.checkpoint_every == 0:
                     self._save()
             self._save()
-        except KeyboardInterrupt:
-            self._save()
-            raise
         finally:
             if log is not None:
                 log.close()
@@ -253,8 +251,7 @@ class Trainer:
         config, total = self.config, 0.0
         for crops in self.held_out.split(max(1, 65536 // config.context_length)):
             seen, following = crops[:, :-1], crops[:, 1:]
-            with self.fabric.autocast():
-                output = self.state.network(seen)
+            output = self.module(seen)
             total += len(crops) * float(
                 loss_of(config, self.record.scales, output, seen, following)
             )

@@ -1,0 +1,63 @@
+"""Options: what is refused, and in which words."""
+
+import subprocess
+import sys
+
+import pytest
+
+from worldmodel.config import ModelConfig, ProbeConfig, TrainConfig
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"attention": "lsar"}, "did you mean 'lssa"),
+        ({"target": "displacment"}, "did you mean 'displacement'"),
+        ({"context_length": 0}, "give 1 or more"),
+        ({"window": -1}, "or 0 to see all"),
+        ({"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
+        ({"target": "residual", "context_length": 1}, "needs two positions"),
+        ({"head": "tokens", "bins": 1}, "give 2 or more"),
+        ({"bin_range": float("nan")}, "positive number"),
+    ],
+)
+def test_an_impossible_architecture_is_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        ModelConfig(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 0}, "give 1 or more"),
+        ({"muon_lr": 0.0}, "positive number"),
+        ({"held_out": 1.0}, r"in \[0, 1\)"),
+        ({"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),
+        ({"precision": "bf17"}, "precision 'bf17' is not known"),
+        ({"context_noise": -1.0}, "0 or more"),
+    ],
+)
+def test_an_impossible_training_is_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        TrainConfig(**options)
+
+
+def test_an_impossible_kick_is_refused():
+    with pytest.raises(ValueError, match="0 < low <= high"):
+        ProbeConfig(kick_scale=(1.1, 0.85))
+
+
+def test_every_step_has_the_same_number_of_contexts_on_every_device_and_pass():
+    config = TrainConfig(batch_tokens=2048, context_length=3, devices=2, accumulate=5)
+    assert config.crops_per_step % 10 == 0
+    assert 2048 - 30 < config.crops_per_step * 3 <= 2048
+
+
+def test_options_that_change_no_number_do_not_change_the_identity():
+    assert TrainConfig(log_every=1, resume=False).identity() == TrainConfig().identity()
+    assert TrainConfig(seed=1).identity() != TrainConfig().identity()
+
+
+def test_options_are_read_without_torch():
+    code = "import sys, worldmodel.cli; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,115 @@
+"""What must hold for the network with every kind of attention: causality, symmetry, cached keys."""
+
+import pytest
+import torch
+
+from worldmodel.attention import attention_kinds
+from worldmodel.config import ModelConfig
+from worldmodel.model import Cache, Network, Scales, bin_of
+from worldmodel.objective import loss, next_position, raw_target
+
+KINDS = [*attention_kinds(), "lssar(p=15)"]
+SETTINGS = [
+    {},
+    {"window": 3},
+    {"layout": "interleaved"},
+    {"layout": "interleaved", "window": 2},
+    {"head": "tokens", "bins": 50, "bin_range": 4.0},
+]
+
+
+def network_of(attention="softmax", bodies=2, **options):
+    torch.manual_seed(0)
+    config = ModelConfig(attention=attention, context_length=12, d_model=16, n_heads=2, **options)
+    return Network(config, Scales(bodies=bodies, axes=2, position=1.0, target=0.1)).double()
+
+
+def positions_of(bodies=2, batch=3, time=10):
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(batch, time, bodies, 2, dtype=torch.float64, generator=generator)
+
+
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_happens_later_changes_nothing_before(kind, options):
+    network, positions = network_of(kind, **options), positions_of()
+    before = network(positions)
+    positions[:, 6] += 0.5
+    after = network(positions)
+    assert torch.equal(before[:, :6], after[:, :6])
+    assert not torch.allclose(before[:, 6], after[:, 6])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_orbit_is_predicted_from_itself_alone(kind):
+    network, positions = network_of(kind), positions_of()
+    together = network(positions)
+    alone = torch.cat([network(positions[i : i + 1]) for i in range(3)])
+    # Another batch size takes another order of summation: a few units in the last place.
+    assert torch.allclose(together, alone, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_layers_with_a_window_of_two_see_three_positions(kind):
+    network, positions = network_of(kind, window=2), positions_of()
+    before = network(positions)
+    positions[:, 4] += 0.5
+    changed = (network(positions) - before).abs().amax(dim=(0, 2, 3)) > 0
+    assert changed.nonzero().flatten().tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_cached_keys_give_what_the_full_pass_gives(kind, options):
+    network, positions = network_of(kind, **options), positions_of()
+    cache = Cache(network.config.n_layers)
+    pieces = [network(part, cache) for part in positions.split([4, 1, 1, 3, 1], dim=1)]
+    # float64: other matrix shapes sum in another order.
+    assert torch.allclose(torch.cat(pieces, dim=1), network(positions), rtol=1e-10, atol=1e-12)
+
+
+def test_positions_are_relative_in_time():
+    """Rotary angles enter as differences: without a mask's edge, a later start changes nothing."""
+    network, positions = network_of(window=2), positions_of()
+    assert torch.allclose(
+        network(positions)[:, 5:], network(positions[:, 2:])[:, 3:], rtol=1e-10, atol=1e-12
+    )
+
+
+def test_activations_have_their_documented_names():
+    network, seen = network_of(), {}
+    for name in ("embed", "blocks.0.attention", "blocks.0.mlp", "blocks.1", "norm", "head"):
+        network.get_submodule(name).register_forward_hook(
+            lambda _m, _i, output, name=name: seen.update({name: output})
+        )
+    network(positions_of())
+    assert len(seen) == 6
+    assert seen["blocks.1"].shape == (3, 10, 16)
+
+
+@pytest.mark.parametrize("target", ["position", "displacement", "residual"])
+def test_the_target_leads_back_to_the_next_position(target):
+    positions = positions_of()
+    seen, following = positions[:, :-1], positions[:, 1:]
+    config = ModelConfig(target=target, context_length=9)
+    scales = Scales(bodies=2, axes=2, position=1.0, target=0.1)
+    output = raw_target(target, seen, following) / scales.target
+    assert torch.allclose(next_position(config, scales, output, seen), following, atol=1e-14)
+    assert loss(config, scales, output, seen, following) == 0
+
+
+@pytest.mark.parametrize("decode", ["centre", "expectation"])
+def test_tokens_lead_back_to_within_half_a_bin(decode):
+    positions = positions_of()
+    seen, following = positions[:, :-1], positions[:, 1:]
+    config = ModelConfig(head="tokens", bins=700, bin_range=5.0)
+    scales = Scales(bodies=2, axes=2, position=1.0, target=0.1)
+    certain = 50.0 * torch.nn.functional.one_hot(bin_of(following, config), config.bins)
+    decoded = next_position(config, scales, certain, seen, decode)
+    assert (decoded - following).abs().max() <= 5.0 / 700 + 1e-12
+
+
+def test_positions_outside_the_bins_fall_into_the_outermost():
+    config = ModelConfig(head="tokens", bins=10, bin_range=1.0)
+    bins = bin_of(torch.tensor([-7.0, -1.0, -0.81, 0.0, 0.99, 1.0, 7.0]), config)
+    assert bins.tolist() == [0, 0, 0, 5, 9, 9, 9]

@@ -1,0 +1,215 @@
+"""What the probes say of what is known: exact predictions, other laws, noise, and a kick."""
+
+import numpy as np
+import pytest
+
+from orbits.force_samples import read_force_samples
+from orbits.forces import parse_law
+from orbits.integrate import integrate
+from orbits.units import GM_SUN
+from worldmodel.cli import main
+from worldmodel.config import ProbeConfig, TrainConfig
+from worldmodel.probes.controls import predict_by_law
+from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
+from worldmodel.probes.kick import kick, turned
+from worldmodel.probes.metrics import non_central_part, power_of_distance, r_squared
+from worldmodel.probes.probe import probe
+from worldmodel.train import train
+
+DT = 0.008
+
+
+def circle(radius, times):
+    """Position and velocity of circular orbits around the Sun."""
+    rate = np.sqrt(GM_SUN / radius**3)[:, None]
+    phase = rate * times
+    x = radius[:, None, None] * np.stack((np.cos(phase), np.sin(phase)), -1)
+    v = (radius[:, None] * rate)[..., None] * np.stack((-np.sin(phase), np.cos(phase)), -1)
+    return x, v
+
+
+def test_a_uniform_acceleration_is_read_exactly():
+    times = DT * np.arange(12)
+    x = np.stack((3 * times - 5 * times**2, 1 + times**2), -1)[None]
+    implied = implied_acceleration(x[:, 1:], x[:, :-1], DT)
+    assert np.isnan(implied[:, 0]).all()
+    np.testing.assert_allclose(implied[0, 1:], [[-10, 2]] * 10, rtol=1e-9)
+
+
+def test_the_correction_takes_the_error_of_the_step_from_second_to_fourth_order():
+    """On a circle the second difference is exactly a · (sin(h)/h)², h half the phase of a step."""
+    errors = {}
+    for dt in (0.016, 0.008):
+        x, _ = circle(np.array([0.387]), dt * np.arange(10))
+        implied = implied_acceleration(x[:, 1:], x[:, :-1], dt)
+        true = -GM_SUN * x[:, :-1] / 0.387**3
+        for name, a in (("none", implied), ("numerov", finite_step_corrected(implied, 1))):
+            error = np.linalg.norm(a - true, axis=-1)[0] / np.linalg.norm(true, axis=-1)[0]
+            errors[name, dt] = error[4]
+    assert errors["none", 0.016] / errors["none", 0.008] == pytest.approx(4, rel=0.05)
+    assert errors["numerov", 0.016] / errors["numerov", 0.008] == pytest.approx(16, rel=0.1)
+
+
+def test_the_correction_never_looks_across_the_kick():
+    x, _ = circle(np.array([1.0]), DT * np.arange(20))
+    implied = implied_acceleration(x[:, 1:], x[:, :-1], DT)
+    before = finite_step_corrected(implied, 8)
+    implied[:, :8] = 1e6
+    np.testing.assert_array_equal(finite_step_corrected(implied, 8), before)
+    assert np.isfinite(before[:, 8:]).all()
+
+
+def test_a_kick_changes_the_velocity_and_not_the_position():
+    x, v = circle(np.array([0.5, 1.0, 1.5]), DT * np.arange(30))
+    gm = np.full(3, GM_SUN)
+    random = np.random.default_rng(0)
+    arcs = kick(x, v, gm, parse_law("newton"), DT, 15, 6, 0.5, (0.85, 1.1), random)
+    np.testing.assert_array_equal(arcs.position[:, :16], x[:, :16])
+    speed = np.linalg.norm(arcs.velocity[:, 15], axis=-1) / np.linalg.norm(v[:, 15], axis=-1)
+    assert ((speed >= 0.85) & (speed <= 1.1)).all()
+    # The arc after the kick obeys the law: second differences differ by a'' dt²/12.
+    second = np.diff(arcs.position[:, 15:], n=2, axis=1) / DT**2
+    inner = arcs.position[:, 16:-1]
+    true = -GM_SUN * inner / np.linalg.norm(inner, axis=-1, keepdims=True) ** 3
+    np.testing.assert_allclose(second, true, atol=0.005 * np.abs(true).max())
+
+
+def test_a_turn_keeps_the_speed_and_the_plane():
+    random = np.random.default_rng(1)
+    x, v = random.normal(size=(2, 50, 3))
+    angle = random.uniform(-0.5, 0.5, 50)
+    new = turned(x, v, angle, np.ones(50))
+    np.testing.assert_allclose(np.linalg.norm(new, axis=-1), np.linalg.norm(v, axis=-1))
+    cosine = (new * v).sum(-1) / (v * v).sum(-1)
+    np.testing.assert_allclose(cosine, np.cos(angle), atol=1e-12)
+    np.testing.assert_allclose((new * np.cross(x, v)).sum(-1), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", ["newton", "power_law(n=3)", "logarithmic", "hooke", "yukawa"])
+def test_the_law_as_predictor_follows_the_law(law):
+    law, gm = parse_law(law), np.array([GM_SUN])
+    x, v = np.array([[0.6, 0.0]]), np.array([[2.0, 11.0]])
+    positions, velocities = integrate(law, x, v, gm, DT * np.arange(20))
+    predicted = predict_by_law(positions, velocities, gm, law, DT)
+    # DOP853 at 1e-12 and 16 Runge-Kutta steps of order 4 agree to 1e-9 of an au.
+    np.testing.assert_allclose(predicted[:, :-1], positions[:, 1:], atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [-1.0, 1.0, 2.0, 3.0])
+def test_the_power_of_a_known_field_is_found(n):
+    random = np.random.default_rng(2)
+    x = random.normal(size=(400, 2))
+    r = np.linalg.norm(x, axis=-1, keepdims=True)
+    gm, orbit = np.full(400, 3.0), np.repeat(np.arange(40), 10)
+    found = power_of_distance(-0.5 * 3.0 * x / r ** (n + 1), x, gm, orbit, 50, 0)
+    assert found["exponent"]["value"] == pytest.approx(n, abs=1e-9)
+    assert found["scale"]["value"] == pytest.approx(0.5, rel=1e-9)
+    assert found["attractive"] == 1
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    covered = 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        x = random.normal(size=(200, 2))
+        r = np.linalg.norm(x, axis=-1, keepdims=True)
+        orbit = np.repeat(np.arange(20), 10)
+        noise = np.exp(0.1 * np.repeat(random.normal(size=20), 10))[:, None]
+        found = power_of_distance(-noise * x / r**3, x, np.ones(200), orbit, 100, seed)
+        covered += found["exponent"]["low"] <= 2 <= found["exponent"]["high"]
+    # Bootstrap over 20 groups covers a little less than 95 %; 80 is 3 standard deviations off 92.
+    assert covered >= 80
+
+
+def test_a_field_across_the_position_is_non_central():
+    x = np.random.default_rng(3).normal(size=(100, 2))
+    across = np.stack((-x[:, 1], x[:, 0]), -1)
+    assert non_central_part(-x, x) == pytest.approx(0, abs=1e-7)
+    assert non_central_part(-x + 0.1 * across, x) == pytest.approx(0.1)
+    assert r_squared(x, x) == 1
+
+
+@pytest.fixture(scope="module")
+def trained(newton_orbits, tmp_path_factory):
+    """A model that learned Newton's law in 500 steps: the residual target converges fastest."""
+    run = tmp_path_factory.mktemp("runs") / "newton"
+    train(newton_orbits, str(run), TrainConfig(target="residual", d_model=32, steps=500))
+    return str(run)
+
+
+def probed(run, data, tmp_path, **options):
+    out = tmp_path / "forces.parquet"
+    metrics = probe(run, data, str(out), ProbeConfig(**options))
+    return metrics, *read_force_samples(out)
+
+
+@pytest.mark.parametrize("states", ["orbit", "kicked"])
+def test_a_model_trained_on_newton_orbits_follows_newton(trained, newton_orbits, tmp_path, states):
+    metrics, table, attributes = probed(trained, newton_orbits, tmp_path, states=states)
+    assert metrics["r2"] > 0.95
+    assert metrics["exponent"]["value"] == pytest.approx(2, abs=0.1)
+    assert metrics["scale"]["value"] == pytest.approx(1, abs=0.05)
+    assert attributes["states"] == states
+    assert attributes["model"]["kind"] == "trained"
+    assert table["orbit"].min() >= 360, "the first nine tenths were trained on"
+    if states == "kicked":
+        assert metrics["kick_r2"]["1"] > 0.95
+        assert sorted(table["steps_since_kick"].unique()) == list(range(1, 9))
+
+
+@pytest.mark.parametrize("states", ["orbit", "kicked"])
+def test_the_law_in_place_of_the_model_is_read_back(trained, newton_orbits, tmp_path, states):
+    metrics, _, attributes = probed(
+        trained, newton_orbits, tmp_path, states=states, control="injected"
+    )
+    assert metrics["exponent"]["value"] == pytest.approx(2, abs=1e-3)
+    assert metrics["scale"]["value"] == pytest.approx(1, abs=1e-3)
+    assert metrics["r2"] > 0.9999
+    assert attributes["model"]["kind"] == "injected"
+
+
+@pytest.mark.parametrize("states", ["orbit", "kicked"])
+def test_an_untrained_network_knows_nothing(trained, newton_orbits, tmp_path, states):
+    for seed in range(3):
+        metrics, _, attributes = probed(
+            trained, newton_orbits, tmp_path, states=states, control="untrained", seed=seed
+        )
+        assert metrics["r2"] < 0
+        assert attributes["model"]["kind"] == "untrained"
+
+
+def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):
+    first = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
+    again = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
+    other = probed(trained, newton_orbits, tmp_path, states="kicked", seed=5)
+    assert first[1].equals(again[1])
+    assert not first[1].equals(other[1])
+
+
+def run_command(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    return code, capsys.readouterr().err
+
+
+def test_another_time_step_is_refused(trained, make_orbits, tmp_path, capsys):
+    data = make_orbits(tmp_path / "coarse.zarr", dt=0.016)
+    capsys.readouterr()
+    code, message = run_command(capsys, "probe", trained, data, tmp_path / "out.parquet")
+    assert code == 2
+    assert "every 0.016 yr, but the model was trained on 0.008 yr" in message
+
+
+def test_another_number_of_axes_is_refused(trained, make_orbits, tmp_path, capsys):
+    data = make_orbits(tmp_path / "space.zarr", dimensions=3)
+    capsys.readouterr()
+    code, message = run_command(capsys, "probe", trained, data, tmp_path / "out.parquet")
+    assert code == 2
+    assert "3 axes" in message
+
+
+def test_a_missing_run_is_one_line(newton_orbits, tmp_path, capsys):
+    arguments = ("probe", tmp_path / "nothing", newton_orbits, tmp_path / "out.parquet")
+    code, message = run_command(capsys, *arguments)
+    assert code == 2
+    assert "is not a run" in message
+    assert message.count("\n") == 1

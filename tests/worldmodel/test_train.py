@@ -1,0 +1,204 @@
+"""Promises of training: going on equals never having stopped, and nothing good is ever lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from worldmodel import train as training
+from worldmodel.cli import main
+from worldmodel.config import TrainConfig
+from worldmodel.logbook import read_metrics
+from worldmodel.train import train
+from worldmodel.world_model import WorldModel
+
+SMALL = TrainConfig(
+    d_model=16, n_layers=1, steps=12, batch_tokens=64, warmup=2, evaluate_every=4,
+    checkpoint_every=3, log_every=1, context_noise=1e-3, accelerator="cpu",
+)  # fmt: skip
+
+
+def weights_of(run, name="last"):
+    return load_file(Path(run) / f"{name}.safetensors")
+
+
+def assert_same_run(first, second):
+    """The same weights bit for bit, and the same numbers along the way."""
+    for name in ("last", "best", "resume"):
+        one, other = weights_of(first, name), weights_of(second, name)
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[key], other[key]) for key in one)
+    timing = ("tokens_per_second", "fraction_waiting_for_data")
+    lines = [
+        [{k: v for k, v in line.items() if k not in timing} for line in read_metrics(run)]
+        for run in (first, second)
+    ]
+    assert lines[0] == lines[1]
+
+
+def stop_at(step, monkeypatch, error=KeyboardInterrupt):
+    """Let the training break off in a step, before anything of that step is done."""
+    whole = training.Trainer._step
+
+    def broken(self, *crops):
+        if self.state.step == step:
+            raise error
+        return whole(self, *crops)
+
+    monkeypatch.setattr(training.Trainer, "_step", broken)
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 11])
+def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
+    few_orbits, tmp_path, monkeypatch, step
+):
+    train(few_orbits, str(tmp_path / "whole"), SMALL)
+    with monkeypatch.context() as patch:
+        stop_at(step, patch)
+        with pytest.raises(KeyboardInterrupt):
+            train(few_orbits, str(tmp_path / "broken"), SMALL)
+    train(few_orbits, str(tmp_path / "broken"), SMALL)
+    assert_same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
+    config = replace(SMALL, steps=150, checkpoint_every=7)
+    train(few_orbits, str(tmp_path / "whole"), config)
+    run = tmp_path / "killed"
+    code = (
+        "import sys; from worldmodel.train import train; from worldmodel.config import "
+        "TrainConfig; train(sys.argv[1], sys.argv[2], TrainConfig(**eval(sys.argv[3])))"
+    )
+    arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
+    for _ in range(2):
+        child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+        begun = len(read_metrics(run))
+        while len(read_metrics(run)) < begun + 30 and child.poll() is None:
+            time.sleep(0.01)
+        assert child.poll() is None, "finished before it could be killed"
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    train(few_orbits, str(run), config)
+    assert_same_run(tmp_path / "whole", run)
+
+
+def test_a_finished_run_is_left_as_it_is(few_orbits, tmp_path):
+    train(few_orbits, str(tmp_path / "run"), SMALL)
+    before = (tmp_path / "run/metrics.jsonl").read_bytes(), weights_of(tmp_path / "run")
+    train(few_orbits, str(tmp_path / "run"), SMALL)
+    assert (tmp_path / "run/metrics.jsonl").read_bytes() == before[0]
+    assert all(torch.equal(w, before[1][k]) for k, w in weights_of(tmp_path / "run").items())
+
+
+def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
+    train(few_orbits, str(tmp_path / "one"), SMALL)
+    train(few_orbits, str(tmp_path / "four"), replace(SMALL, accumulate=4))
+    one, four = weights_of(tmp_path / "one"), weights_of(tmp_path / "four")
+    # The gradient is summed in another order, and Muon multiplies it in bfloat16 (8 bits).
+    assert all(torch.allclose(one[k], four[k], atol=2e-2) for k in one)
+    losses = [
+        next(line["loss"] for line in read_metrics(tmp_path / name) if "loss" in line)
+        for name in ("one", "four")
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)  # float32 sums of 64 terms
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
+    few_orbits, tmp_path, monkeypatch
+):
+    real = training.loss_of
+
+    def poisoned(config, scales, output, *rest):
+        value = real(config, scales, output, *rest)
+        poisoned.calls += 1
+        return value * float("nan") if poisoned.calls == 8 else value
+
+    poisoned.calls = 0
+    monkeypatch.setattr(training, "loss_of", poisoned)
+    with pytest.raises(ValueError, match=r"not a finite number at step 7 .* last good state"):
+        train(few_orbits, str(tmp_path / "run"), SMALL)
+    model = WorldModel.load(tmp_path / "run")
+    assert all(torch.isfinite(p).all() for p in model.network.parameters())
+
+
+def test_early_stopping(few_orbits, tmp_path, monkeypatch):
+    values = iter([3.0, 2.0, 2.5, 2.1, 1.0])
+    monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
+    config = replace(SMALL, steps=100, evaluate_every=2, patience=2)
+    train(few_orbits, str(tmp_path / "run"), config)
+    assert read_metrics(tmp_path / "run")[-1]["step"] == 8
+
+
+@pytest.mark.parametrize("precision", ["bf16-mixed", "64-true"])
+def test_other_precisions_train(few_orbits, tmp_path, precision):
+    train(few_orbits, str(tmp_path / "run"), replace(SMALL, precision=precision, steps=3))
+    loss = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
+    assert len(loss) == 3
+
+
+def run_command(*arguments):
+    return main([str(a) for a in arguments])
+
+
+def test_another_configuration_in_the_same_folder_is_refused(few_orbits, tmp_path, capsys):
+    options = ("--steps", 2, "--d-model", 16, "--n-layers", 1, "--batch-tokens", 64)
+    assert run_command("train", few_orbits, tmp_path / "run", *options) == 0
+    capsys.readouterr()
+    assert run_command("train", few_orbits, tmp_path / "run", *options, "--seed", 5) == 2
+    message = capsys.readouterr().err
+    assert "belongs to another configuration (seed 0 there, 5 here)" in message
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--attention", "lsar"), "did you mean 'lssa"),
+        (("--attention", "lssar(p=0)"), "p"),
+        (("--context-length", 64), "has 24 states"),
+        (("--held-out", 0), "both need at least one"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(few_orbits, tmp_path, capsys, options, words):
+    assert run_command("train", few_orbits, tmp_path / "run", *options) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
+    assert not (tmp_path / "run/last.safetensors").exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "another run's"])
+def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
+    train(few_orbits, str(tmp_path / "run"), SMALL)
+    capsys.readouterr()
+    path = tmp_path / "run/last.safetensors"
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif damage == "garbage":
+        path.write_bytes(os.urandom(1000))
+    else:
+        train(few_orbits, str(tmp_path / "other"), replace(SMALL, seed=1))
+        capsys.readouterr()
+        path.write_bytes((tmp_path / "other/last.safetensors").read_bytes())
+    words = "another configuration" if damage == "another run's" else "cut short"
+    assert run_command("probe", tmp_path / "run", few_orbits, tmp_path / "out.parquet") == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
+
+
+def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
+    """A safetensors file is a length, that much JSON, and numbers."""
+    train(few_orbits, str(tmp_path / "run"), SMALL)
+    for path in (tmp_path / "run").glob("*.safetensors"):
+        content = path.read_bytes()
+        length = int.from_bytes(content[:8], "little")
+        assert isinstance(json.loads(content[8 : 8 + length]), dict)
