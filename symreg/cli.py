@@ -4,6 +4,7 @@ from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_command
 from symreg.command_configs import CompareConfig, EnginesConfig
 from symreg.recover_config import RecoverConfig
+from symreg.run_config import RunConfig
 
 
 def recover(table: str, out: str, config: RecoverConfig) -> None:
@@ -22,18 +23,19 @@ def compare(first: str, second: str, config: CompareConfig) -> None:
     """Compare two formulas and print the verdict with its reason."""
     from symreg.compare import CONSTANT_NAMES
     from symreg.compare import compare as decide
-    from symreg.formulas import names_in
+    from symreg.formulas import read_formula
 
-    variables = list(config.variables) or sorted(names_in(first, second) - CONSTANT_NAMES)
+    symbols = read_formula(first).free_symbols | read_formula(second).free_symbols
+    names = sorted({symbol.name for symbol in symbols} - CONSTANT_NAMES)
+    variables = list(config.variables) or names
     domain = dict.fromkeys(variables, (config.low, config.high))
     answer = decide(first, second, variables, domain, config.margin, config.limit)
     print(f"{answer.verdict}: {answer.reason}")
     for name, value in answer.parameters.items():
         print(f"  with {name} = {value:.10g}")
-    names = ", ".join(variables) or "no variables"
     print(
-        f"  compared in {names}, {config.low:g} to {config.high:g} and ten times beyond, "
-        f"margin of exponents {config.margin:g}, {answer.seconds:.1f} s"
+        f"  compared in {', '.join(variables) or 'no variables'}, "
+        f"{config.low:g} to {config.high:g} and ten times beyond, margin of exponents {config.margin:g}, {answer.seconds:.1f} s"
     )
 
 
@@ -48,7 +50,30 @@ def engines(config: EnginesConfig) -> None:
             print(f"{'':<17}to get it: {found.how_to_get}")
 
 
+def run(config: RunConfig) -> int:
+    """Run every stage of an experiment; a stage that fails has said why on stderr."""
+    from symreg.pipeline import StageFailure
+    from symreg.run import run as run_all
+
+    try:
+        run_all(config)
+    except StageFailure as failure:
+        print(
+            f"Stopped in stage {failure.stage.name}; what was finished stays in {config.folder}. "
+            "Run the same command to go on."
+        )
+        return failure.code
+    return 0
+
+
 COMMANDS = [
+    Command(
+        "run",
+        run,
+        RunConfig,
+        "Run the whole path: orbits, world model, force, law, verdict and report. Goes on where "
+        "an earlier run of the same directory stopped.",
+    ),
     Command(
         "recover",
         recover,

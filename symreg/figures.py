@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from orbits.force_samples import vectors
@@ -131,7 +131,7 @@ def plot_kicks(axes: Axes, metrics: Mapping[str, Mapping[str, Any]], required: f
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axes.set_ylim(-1000, 1.003)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("steps since the kick")
     axes.set_ylabel("R² of the implied acceleration")
     axes.set_title("After a kick in mid-orbit", fontsize=10)

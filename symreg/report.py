@@ -10,10 +10,11 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import sympy
+from markupsafe import Markup
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from orbits.expressions import parse_expression
 
+from orbits.expressions import parse_expression
 from orbits.files import written_aside
 from orbits.force_samples import read_force_samples, vectors
 from orbits.forces import parse_law
@@ -21,6 +22,7 @@ from orbits.units import GM_SUN
 from symreg import figures
 from symreg.gates import Thresholds
 from symreg.pipeline import CONTROLS, SOURCES
+from symreg.recover import rounded
 
 CAPTIONS = {
     "law": (
@@ -133,24 +135,17 @@ def curve(expression: str | None) -> Curve | None:
     """Attraction by distance of a recovered formula; None where it is not a function of r alone."""
     if expression is None:
         return None
-    parsed = parse_expression(expression, ("r",))
-    evaluate = sympy.lambdify(sympy.Symbol("r", positive=True), parsed, "numpy")
+    parsed = parse_expression(expression)
+    radius = sympy.Symbol("r", positive=True)
+    if parsed.free_symbols - {radius}:
+        return None
+    evaluate = sympy.lambdify(radius, parsed, "numpy")
     return lambda r: np.broadcast_to(np.asarray(evaluate(r), dtype=float), np.shape(r))
 
 
-def mathml(expression: str | None) -> str:
-    """A formula as presentation MathML, to be embedded in HTML."""
-    if not expression:
-        return ""
-    parsed = _rounded(parse_expression(expression, ("r", "gm", "m1", "m2", "mass")))
-    body = sympy.mathml(parsed, printer="presentation")
-    return jinja2.utils.markupsafe.Markup(f'<math display="inline">{body}</math>')
-
-
-def _rounded(expression: sympy.Expr, digits: int = 4) -> sympy.Expr:
-    """The expression with its floating-point constants to so many significant digits."""
-    floats = expression.atoms(sympy.Float)
-    return expression.xreplace({f: sympy.Float(f, digits) for f in floats})
+def mathml(markup: str | None) -> Markup:
+    """A formula's MathML, as `symreg recover` wrote it, to be embedded in HTML."""
+    return Markup(markup or "")
 
 
 def _true_vectors(table: pd.DataFrame, reference: Curve) -> NDArray[np.float64]:
@@ -171,7 +166,7 @@ def _save(figure: Figure, folder: Path, name: str) -> None:
 def _label(expression: str | None) -> str:
     if expression is None:
         return "no formula"
-    text = str(_rounded(parse_expression(expression, ("r",)), 4))
+    text = str(rounded(parse_expression(expression), 4))
     return text if len(text) <= 34 else text[:33] + "…"
 
 

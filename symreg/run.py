@@ -1,28 +1,23 @@
 """`symreg run`: all stages, then the verdict, the figures and the report."""
 
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from orbits.files import read_json, write_json, write_text
-from orbits.force_samples import read_force_samples
 from orbits.forces import parse_law
 from orbits.provenance import provenance
-from symreg.figures import attraction
 from symreg.gates import Thresholds, as_json, gates, in_words
 from symreg.pipeline import CONTROLS, SOURCES, run_stages
 from symreg.report import draw_figures, render
 from symreg.run_config import RunConfig
 
 SHARED_FIELDS = (
-    "verdict", "recovered", "expression", "raw_expression", "constant", "exponent", "parameters",
-    "fit_r2", "seeds", "explanation", "pareto_front", "engine",
+    "verdict", "recovered", "reference", "expression", "raw_expression", "mathml", "law",
+    "selected_from", "constant", "exponent", "parameters", "seeds", "nulls", "explanation",
+    "engine", "engine_reason", "pareto_front", "non_central", "rows", "groups", "metrics",
 )  # fmt: skip
-"""Fields that every set of states has in `verdict.json`."""
+"""What `verdict.json` repeats of each recovery, for every set of states."""
 
 
 def run(config: RunConfig) -> dict[str, Any]:
@@ -55,7 +50,7 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
         config: the run's options.
         law: canonical text of the law that moved the training orbits.
     """
-    results = {name: _result(folder, name, law) for name in (SOURCES | CONTROLS)}
+    results = {name: _result(folder, name) for name in (SOURCES | CONTROLS)}
     sources = {name: results[name] for name in SOURCES}
     kicked = sources["kicked"]
     controls = {name: results[name] for name in CONTROLS}
@@ -63,11 +58,8 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
     return {
         "recovered": all(gate.passed for gate in found),
         "words": in_words(law, found, sources),
-        "reference": kicked["reference"],
+        **{key: value for key, value in kicked.items() if key not in ("recovered", "metrics")},
         "law": law,
-        **{key: kicked[key] for key in SHARED_FIELDS},
-        "r2": kicked["r2"],
-        "kick_r2": kicked["kick_r2"],
         "gates": as_json(found),
         "sources": sources,
         "nulls": {
@@ -79,36 +71,17 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
     }
 
 
-def _result(folder: Path, name: str, law: str) -> dict[str, Any]:
+def _result(folder: Path, name: str) -> dict[str, Any]:
     """What one set of states gave: the recovered law with the probe's metrics beside it."""
     result = read_json(folder / "laws" / f"{name}.json")
-    table, attributes = read_force_samples(folder / "forces" / f"{name}.parquet")
-    metrics = attributes["metrics"]
-    result["fit_r2"] = result.pop("r2")
-    result["exponent"] = {
-        "truth": _exponent_of_truth(table, law), **(result["exponent"] or {}),
-    }  # fmt: skip
+    metrics = result["metrics"]
     kick_r2 = metrics.get("kick_r2") or {}
     return {
-        **{key: result.get(key) for key in SHARED_FIELDS},
-        "reference": result["reference"],
-        "nulls": result["nulls"],
+        **{key: result[key] for key in SHARED_FIELDS},
+        "fit_r2": result["r2"],
         "r2": metrics["r2"],
         "kick_r2": {step: kick_r2[step] for step in ("1", "4") if step in kick_r2},
-        "metrics": metrics,
-        "rows": len(table),
-        "groups": int(table["orbit"].nunique()),
     }
-
-
-def _exponent_of_truth(table: pd.DataFrame, law: str) -> float | None:
-    """The exponent that a power law fitted to the true law would have on the same states."""
-    r, _ = attraction(table)
-    gm = table["gm"].to_numpy() if "gm" in table else np.full(len(r), 4 * math.pi**2)
-    pull = -parse_law(law).radial_acceleration(r, gm)
-    if np.any(pull <= 0) or np.ptp(np.log(r)) == 0:
-        return None
-    return float(np.polyfit(np.log(r), np.log(pull / gm), 1)[0])
 
 
 def summary(verdict: dict[str, Any]) -> str:
