@@ -1,16 +1,20 @@
 """A trained model, for use: predictions from positions."""
 
 import os
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
+from orbits.choices import require_known
+from worldmodel.attention import Attention
 from worldmodel.checkpoint import RunRecord, load_network, read_record
-from worldmodel.model import Network
+from worldmodel.model import Block, Network
 from worldmodel.objective import next_position
+from worldmodel.rollout import roll_out
 
 TOKENS_AT_ONCE = 65_536
 
@@ -84,19 +88,103 @@ class WorldModel:
         predicted[:, length - 1 :] = last.view(orbits, times - length + 1, *seen.shape[2:])
         return predicted.view(positions.shape).numpy()
 
+    def rollout(
+        self,
+        positions: Float[np.ndarray, "orbit time *body axis"],
+        steps: int,
+        growing_context: bool = False,
+        decode: str = "expectation",
+    ) -> Float[np.ndarray, "orbit step *body axis"]:
+        """Positions after the given ones, each prediction becoming the next input.
+
+        Args:
+            positions: at least C of them, au, `dt` apart; those of earlier times are not seen.
+            steps: number of positions to predict.
+            growing_context: let the context grow beyond C instead of moving on with the orbit;
+                keys are kept, so that a step costs one token. For a model with a local window.
+            decode: for the head `tokens`: `expectation` or `centre`.
+
+        Returns:
+            au, float64.
+
+        Raises:
+            ValueError: if the shape does not fit, or there are fewer times than C.
+        """
+        start = self._checked(positions)[:, -self.context_length :]
+        length = None if growing_context else self.context_length
+        rolled = roll_out(self.network, start, steps, length, decode)
+        return rolled.view(rolled.shape[:2] + positions.shape[2:]).numpy()
+
+    @torch.no_grad()
+    def activations(
+        self, positions: Float[np.ndarray, "orbit time *body axis"], names: Sequence[str]
+    ) -> dict[str, Float[np.ndarray, "orbit token ..."]]:
+        """Intermediate results of one pass over the positions, by the names of `model`.
+
+        Args:
+            positions: seen whole, as one context, au.
+            names: `embed`, `blocks.0.attention`, `blocks.0`, `norm`, ...
+
+        Raises:
+            ValueError: if a name is not known (names the nearest), or the shape does not fit.
+        """
+        known = [name for name, _ in self.network.named_modules() if name]
+        found: dict[str, np.ndarray] = {}
+        hooks = []
+        for name in names:
+            module = self.network.get_submodule(require_known("activation", name, known))
+
+            def keep(_module: nn.Module, _inputs: Any, output: Tensor, name: str = name) -> None:
+                found[name] = output.float().cpu().numpy()
+
+            hooks.append(module.register_forward_hook(keep))
+        try:
+            self._pass(self._checked(positions, least=1))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return found
+
+    @torch.no_grad()
+    def attention(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "layer orbit head query key"]:
+        """The weights of attention in one pass over the positions, seen whole as one context."""
+        found: list[np.ndarray] = []
+
+        def keep(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+            q, k, _, visible = inputs
+            found.append(cast(Attention, module).weights(q, k, visible).float().cpu().numpy())
+
+        hooks = [
+            cast(Block, block).attention.kind.register_forward_pre_hook(keep)
+            for block in self.network.blocks
+        ]
+        try:
+            self._pass(self._checked(positions, least=1))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return np.stack(found)
+
+    def _pass(self, positions: Float[Tensor, "orbit time body axis"]) -> Tensor:
+        parameter = next(self.network.parameters())
+        return self.network(positions.to(parameter.device, parameter.dtype))
+
     @torch.no_grad()
     def _last(
         self, contexts: Float[Tensor, "context time body axis"], decode: str
     ) -> Float[Tensor, "context body axis"]:
         """The position after each context, au, float64."""
-        parameter = next(self.network.parameters())
-        output = self.network(contexts.to(parameter.device, parameter.dtype))
+        output = self._pass(contexts)[:, -2:].cpu()
         decoded = next_position(
-            self.network.config, self.network.scales, output[:, -2:].cpu(), contexts[:, -2:], decode
+            self.network.config, self.network.scales, output, contexts[:, -2:], decode
         )
         return decoded[:, -1]
 
-    def _checked(self, positions: np.ndarray) -> Float[Tensor, "orbit time body axis"]:
+    def _checked(
+        self, positions: np.ndarray, least: int = 0
+    ) -> Float[Tensor, "orbit time body axis"]:
         scales = self.record.scales
         seen = torch.from_numpy(np.array(positions, dtype=np.float64))
         if seen.ndim == 3:
@@ -107,10 +195,10 @@ class WorldModel:
                 f"knows {scales.bodies} body/bodies with {scales.axes} axes: give (orbit, time, "
                 f"{'' if scales.bodies == 1 else 'body, '}axis)."
             )
-        if seen.shape[1] < self.context_length:
+        least = least or self.context_length
+        if seen.shape[1] < least:
             raise ValueError(
-                f"{seen.shape[1]} position(s) are fewer than the model's context of "
-                f"{self.context_length}."
+                f"{seen.shape[1]} position(s) of each orbit were given; {least} or more are needed."
             )
         if not torch.isfinite(seen).all():
             raise ValueError("positions hold values that are not finite numbers.")
@@ -137,8 +225,3 @@ def require_same_world(
 def is_training_data(model: WorldModel, fingerprint: str) -> bool:
     """Whether a data set is the one that the model was trained on."""
     return model.record.data.fingerprint == fingerprint
-
-
-def resolved(path: str | os.PathLike[str]) -> str:
-    """A path for messages and records."""
-    return str(path) if "://" in str(path) else str(Path(path).resolve())
