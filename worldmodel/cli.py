@@ -2,7 +2,8 @@
 
 from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_commands
-from worldmodel.config import ProbeConfig, TrainConfig
+from worldmodel.config import EvaluateConfig, ProbeConfig, TrainConfig
+from worldmodel.studies import ExtrapolateConfig, PlotConfig, RetrievalConfig
 
 DATA = Positional("data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it")
 RUN = Positional("run", "folder of a run, as `worldmodel train` writes it")
@@ -20,6 +21,30 @@ def _probe(run: str, data: str, out: str, config: ProbeConfig) -> None:
     probe(run, data, out, config)
 
 
+def _extrapolate(runs: list[str], data: str, config: ExtrapolateConfig) -> None:
+    from worldmodel.extrapolation import extrapolate
+
+    extrapolate(runs, data, config)
+
+
+def _retrieval(out: str, config: RetrievalConfig) -> None:
+    from worldmodel.retrieval import retrieval
+
+    retrieval(out, config)
+
+
+def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
+    from worldmodel.plot import draw
+
+    draw(what, paths, config)
+
+
+def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
+    from worldmodel.evaluate import evaluate
+
+    evaluate(run, data, out, config)
+
+
 COMMANDS = (
     Command(
         "train",
@@ -34,6 +59,30 @@ COMMANDS = (
         ProbeConfig,
         "Read off the accelerations that a model's predictions imply.",
         (RUN, DATA, Positional("out", "Parquet file that receives the force samples")),
+    ),
+    Command(
+        "extrapolate",
+        _extrapolate,
+        ExtrapolateConfig,
+        "Loss of one or several runs on sequences longer than those of training.",
+        (Positional("runs", "folders of runs, as `worldmodel train` writes them", "+"), DATA),
+    ),
+    Command(
+        "retrieval",
+        _retrieval,
+        RetrievalConfig,
+        "Train each kind of attention to reproduce a marked value from far back.",
+        (Positional("out", "folder that receives table and figure"),),
+    ),
+    Command(
+        "plot",
+        _plot,
+        PlotConfig,
+        "Draw `attention RUN DATA OUT.png` (maps of a run) or `entropy OUT.png` (of the kinds).",
+        (
+            Positional("what", "attention or entropy"),
+            Positional("paths", "RUN DATA OUT.png, or OUT.png", "+"),
+        ),
     ),
 )
 

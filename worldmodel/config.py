@@ -210,6 +210,29 @@ class ProbeConfig:
             )
 
 
+@dataclasses.dataclass(frozen=True)
+class EvaluateConfig:
+    """Next-step loss, roll-outs and the drift of what should be conserved."""
+
+    orbits: int = 100
+    """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
+    steps: int = 0
+    """Length of the roll-outs; 0 goes to the end of the data's orbits."""
+    checkpoint: Literal["last", "best"] = "last"
+    """Weights at the end of training, or those of the lowest held-out loss."""
+    decode: Literal["expectation", "centre"] = "expectation"
+    """Position of a distribution over bins: its expectation, or the likeliest bin (tokens)."""
+    threads: int = 0
+    """Threads of the network; 0 leaves the choice to torch."""
+
+    def __post_init__(self) -> None:
+        require_known("checkpoint", self.checkpoint, ("last", "best"))
+        require_known("decode", self.decode, ("expectation", "centre"))
+        _require_at_least(self, "orbits", 1)
+        _require_at_least(self, "steps", 0)
+        _require_at_least(self, "threads", 0)
+
+
 def _require_at_least(config: Any, name: str, least: int) -> None:
     value = getattr(config, name)
     if value < least:

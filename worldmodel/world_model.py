@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,9 +10,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from orbits.choices import require_known
-from worldmodel.attention import Attention
+from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import RunRecord, load_network, read_record
-from worldmodel.model import Block, Network
+from worldmodel.data import DataFacts, training_orbits
+from worldmodel.model import Network
 from worldmodel.objective import next_position
 from worldmodel.rollout import roll_out
 
@@ -145,27 +146,14 @@ class WorldModel:
                 hook.remove()
         return found
 
-    @torch.no_grad()
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "layer orbit head query key"]:
         """The weights of attention in one pass over the positions, seen whole as one context."""
-        found: list[np.ndarray] = []
-
-        def keep(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-            q, k, _, visible = inputs
-            found.append(cast(Attention, module).weights(q, k, visible).float().cpu().numpy())
-
-        hooks = [
-            cast(Block, block).attention.kind.register_forward_pre_hook(keep)
-            for block in self.network.blocks
-        ]
-        try:
-            self._pass(self._checked(positions, least=1))
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return np.stack(found)
+        seen = self._checked(positions, least=1)
+        parameter = next(self.network.parameters())
+        maps = attention_maps(self.network, seen.to(parameter.device, parameter.dtype))
+        return maps.float().cpu().numpy()
 
     def _pass(self, positions: Float[Tensor, "orbit time body axis"]) -> Tensor:
         parameter = next(self.network.parameters())
@@ -225,3 +213,14 @@ def require_same_world(
 def is_training_data(model: WorldModel, fingerprint: str) -> bool:
     """Whether a data set is the one that the model was trained on."""
     return model.record.data.fingerprint == fingerprint
+
+
+def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
+    """Numbers of orbits that the model was not trained on, evenly spread over the data set.
+
+    These are the held-out orbits of its own data set, or any orbits of another one.
+    """
+    own = is_training_data(model, facts.fingerprint)
+    first = training_orbits(facts, model.record.train.held_out) if own else 0
+    count = min(most, facts.orbits - first)
+    return np.linspace(first, facts.orbits - 1, count).round().astype(int)

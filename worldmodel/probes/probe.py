@@ -12,7 +12,7 @@ from orbits.force_samples import write_force_samples
 from orbits.forces import ForceLaw, parse_law
 from orbits.provenance import provenance
 from worldmodel.config import ProbeConfig
-from worldmodel.data import Source, Trajectories, training_orbits
+from worldmodel.data import Source, Trajectories
 from worldmodel.probes.controls import predict_by_law
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
 from worldmodel.probes.kick import kick
@@ -22,7 +22,7 @@ from worldmodel.probes.metrics import (
     power_of_distance,
     r_squared,
 )
-from worldmodel.world_model import WorldModel, is_training_data, require_same_world
+from worldmodel.world_model import WorldModel, require_same_world, unseen_orbits
 
 KICK_STEPS_REPORTED = (1, 4)
 
@@ -72,14 +72,8 @@ def probe(run: str, data: str, out: str, config: ProbeConfig) -> dict[str, Any]:
             f"{facts.path} holds {facts.bodies} bodies in each state; the implied acceleration is "
             "read from relative orbits (one body)."
         )
-    first = (
-        training_orbits(facts, model.record.train.held_out)
-        if is_training_data(model, facts.fingerprint)
-        else 0
-    )
     law = parse_law(facts.law)
-    count = min(config.orbits, facts.orbits - first)
-    chosen = source.read(np.linspace(first, facts.orbits - 1, count).round().astype(int))
+    chosen = source.read(unseen_orbits(model, facts, config.orbits))
     arcs = (_kicked if config.states == "kicked" else _undisturbed)(chosen, law, model, config)
     acceleration = _read_acceleration(model, arcs, law, facts.dt, config)
     table = _table(arcs, acceleration, law, facts.dt, model, config)
