@@ -61,6 +61,13 @@ COMMANDS = (
         (RUN, DATA, Positional("out", "Parquet file that receives the force samples")),
     ),
     Command(
+        "evaluate",
+        _evaluate,
+        EvaluateConfig,
+        "Measure next-step loss, roll-out errors and drifts of invariants.",
+        (RUN, DATA, Positional("out", "JSON file that receives the numbers")),
+    ),
+    Command(
         "extrapolate",
         _extrapolate,
         ExtrapolateConfig,
