@@ -1,0 +1,154 @@
+"""How the loss of trained models changes on sequences longer than those of training."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from orbits.files import write_json, written_aside
+from orbits.provenance import provenance
+from worldmodel.data import DataFacts, Source, training_orbits
+from worldmodel.objective import loss
+from worldmodel.plot import plot_extrapolation, save_figure
+from worldmodel.studies import ExtrapolateConfig
+from worldmodel.world_model import WorldModel, is_training_data, require_same_world
+
+TOKENS_AT_ONCE = 16_384
+
+
+def extrapolate(runs: Sequence[str], data: str, config: ExtrapolateConfig) -> pd.DataFrame:
+    """Write and print the loss of each run at multiples of its training length.
+
+    A sequence of f times the training length C is seen whole, with full context. `loss` is the
+    mean over all its positions; `late_loss` over the last C of them, whose context is longer
+    than (f − 1) C. The first C positions of all lengths are the same ones.
+
+    Args:
+        runs: folders of trained runs.
+        data: data set whose orbits hold at least max(factors) · C + 1 states.
+        config: options.
+
+    Returns:
+        One row for each run and factor: run, attention, window, seed, training_length, factor,
+        length, loss, late_loss, ratio (loss over that at the training length).
+
+    Raises:
+        ValueError: if the data do not fit a run, or their orbits are too short.
+    """
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    source = Source(data)
+    table = pd.DataFrame([row for run in runs for row in _rows(run, data, source, config)])
+    out = Path(config.out)
+    with written_aside(out / "extrapolation.csv") as aside:
+        table.to_csv(aside, index=False)
+    write_json(
+        out / "extrapolation.json",
+        {
+            "rows": table.to_dict("records"),
+            "by_attention": summary(table).to_dict("records"),
+            "runs": list(runs),
+            "data": data,
+            **provenance(config),
+        },
+    )
+    save_figure(plot_extrapolation(table), out / "extrapolation.png")
+    print(summary(table).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    print(f"{out / 'extrapolation.csv'}, .json and .png")
+    return table
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """For each attention, window and factor: the number of runs and their median losses."""
+    keys = ["attention", "window", "training_length", "factor"]
+    grouped = table.groupby(keys, sort=False)
+    return grouped.agg(
+        runs=("run", "count"),
+        loss=("loss", "median"),
+        late_loss=("late_loss", "median"),
+        ratio=("ratio", "median"),
+        lowest_ratio=("ratio", "min"),
+        highest_ratio=("ratio", "max"),
+    ).reset_index()
+
+
+def _rows(run: str, data: str, source: Source, config: ExtrapolateConfig) -> list[dict[str, Any]]:
+    model = WorldModel.load(run, config.checkpoint)
+    facts, length = source.facts, model.context_length
+    require_same_world(model, data, facts.dt, facts.bodies, facts.axes)
+    factors = sorted(set(config.factors) | {1})
+    positions = _sequences(model, source, factors[-1] * length, config.orbits)
+    losses = segment_losses(model, torch.from_numpy(positions), length)
+    scored = np.array([length - (length > 1), *[length] * (len(losses) - 1)])
+    whole = np.cumsum(losses * scored) / np.cumsum(scored)
+    train = model.record.train
+    return [
+        {
+            "run": str(run),
+            "attention": train.attention,
+            "window": train.window,
+            "seed": train.seed,
+            "training_length": length,
+            "factor": factor,
+            "length": factor * length,
+            "loss": whole[factor - 1],
+            "late_loss": losses[factor - 1],
+            "ratio": whole[factor - 1] / whole[0],
+        }
+        for factor in factors
+    ]
+
+
+def _sequences(
+    model: WorldModel, source: Source, length: int, most: int
+) -> Float[np.ndarray, "orbit time body axis"]:
+    """The first `length` + 1 states of orbits that the model has not been trained on."""
+    facts: DataFacts = source.facts
+    if facts.samples < length + 1:
+        raise ValueError(
+            f"{facts.path} has {facts.samples} states in each orbit, but {length} positions and "
+            f"the one after them need {length + 1}; generate with --samples {length + 1} or more, "
+            f"or give smaller --factors."
+        )
+    seen = is_training_data(model, facts.fingerprint)
+    first = training_orbits(facts, model.record.train.held_out) if seen else 0
+    chosen = range(first, min(first + most, facts.orbits))
+    return source.read(chosen).position[:, : length + 1]
+
+
+@torch.no_grad()
+def segment_losses(
+    model: WorldModel, positions: Float[Tensor, "orbit time body axis"], length: int
+) -> Float[np.ndarray, " segment"]:
+    """Mean loss in each consecutive segment of `length` times, with all earlier times seen.
+
+    A causal model says the same of a time however the sequence goes on, so that one pass over
+    the longest sequence gives every shorter one.
+
+    Args:
+        model: a trained model.
+        positions: (orbit, time, body, axis), au; the last time is only predicted.
+        length: times in a segment; the first segment scores one less where that is more than
+            one, since a single position says nothing of the velocity.
+    """
+    parameter = next(model.network.parameters())
+    positions = positions.to(parameter.device, parameter.dtype)
+    network, scales = model.network, model.record.scales
+    times = positions.shape[1] - 1
+    starts = range(0, times, length)
+    total = np.zeros(len(starts))
+    for part in positions.split(max(1, TOKENS_AT_ONCE // times)):
+        seen, following = part[:, :-1], part[:, 1:]
+        output = network(seen)
+        for number, start in enumerate(starts):
+            # The loss leaves out the first time that it is given, where contexts are longer than 1.
+            begin = start - 1 if start and network.config.context_length > 1 else start
+            cut = (slice(None), slice(begin, start + length))
+            value = loss(network.config, scales, output[cut], seen[cut], following[cut])
+            total[number] += len(part) * value.item()
+    return total / len(positions)

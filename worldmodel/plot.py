@@ -1,0 +1,202 @@
+"""Pictures: attention maps, loss against length, retrieval against length, entropy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg", force=False)
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+
+from orbits.choices import require_known
+from orbits.files import written_aside
+from worldmodel.attention.entropy import relative_entropy
+from worldmodel.attention.maps import attention_maps
+from worldmodel.data import Source
+from worldmodel.studies import PlotConfig
+from worldmodel.world_model import WorldModel, require_same_world
+
+ENTROPY_COUNTS = (16, 64, 256, 1024, 4096, 16384)
+COLORS = {
+    "softmax": "#222222",
+    "ssmax": "#777777",
+    "sigmoid": "#ccaa33",
+    "relu": "#aa3377",
+    "lssa": "#66ccee",
+    "lssar": "#4477aa",
+    "lssar(p=15)": "#cc6677",
+}
+
+
+def draw(what: str, paths: Sequence[str], config: PlotConfig) -> None:
+    """Write a picture: `attention RUN DATA OUT.png`, or `entropy OUT.png`.
+
+    Raises:
+        ValueError: if there is no such picture, or it needs other paths.
+    """
+    wanted = {"attention": ("RUN", "DATA", "OUT.png"), "entropy": ("OUT.png",)}
+    names = wanted[require_known("picture", what, wanted)]
+    if len(paths) != len(names):
+        raise ValueError(
+            f"the picture {what!r} needs {' '.join(names)}; {len(paths)} path(s) were given."
+        )
+    if what == "attention":
+        figure = _attention_of_run(paths[0], paths[1], config)
+    else:
+        figure = _entropy(config)
+    save_figure(figure, paths[-1])
+    print(paths[-1])
+
+
+def _attention_of_run(run: str, data: str, config: PlotConfig) -> Figure:
+    model, source = WorldModel.load(run, config.checkpoint), Source(data)
+    facts, length = source.facts, config.length or model.context_length
+    require_same_world(model, data, facts.dt, facts.bodies, facts.axes)
+    if config.orbit >= facts.orbits or length > facts.samples:
+        raise ValueError(
+            f"{data} has {facts.orbits} orbits of {facts.samples} states; orbit {config.orbit} "
+            f"with {length} positions is not in it. Orbits are counted from 0."
+        )
+    position = source.read([config.orbit]).position[:, :length]
+    parameter = next(model.network.parameters())
+    positions = torch.from_numpy(position).to(parameter.device, parameter.dtype)
+    maps = attention_maps(model.network, positions)[:, 0].float().cpu().numpy()
+    return plot_attention(maps, f"{model.record.train.attention}, orbit {config.orbit}")
+
+
+def _entropy(config: PlotConfig) -> Figure:
+    entropies = {
+        kind: relative_entropy(kind, ENTROPY_COUNTS, config.d_head, config.seed)
+        for kind in config.kinds
+    }
+    return plot_entropy(ENTROPY_COUNTS, entropies, config.d_head)
+
+
+def save_figure(figure: Figure, path: Path | str) -> None:
+    """Write a figure as PNG, whole or not at all, and forget it."""
+    with written_aside(path) as aside:
+        figure.savefig(aside, dpi=150, format="png")
+    plt.close(figure)
+
+
+def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
+    """A panel for each layer and head: the weight of every key for every query.
+
+    Args:
+        maps: (layer, head, query, key) weights.
+        title: of the figure.
+    """
+    layers, heads = maps.shape[:2]
+    figure, panels = plt.subplots(
+        layers,
+        heads,
+        figsize=(2.6 * heads + 1.2, 2.6 * layers + 0.6),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
+    # The square root shows the small weights of a long row beside the large ones of the first.
+    norm = PowerNorm(0.5, vmin=0, vmax=max(float(maps.max()), 1e-12))
+    for layer in range(layers):
+        for head in range(heads):
+            panel = panels[layer, head]
+            image = panel.imshow(
+                maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest"
+            )
+            panel.set_title(f"layer {layer}, head {head}", fontsize=9)
+    for panel in panels[-1]:
+        panel.set_xlabel("key (time step)")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("query (time step)")
+    figure.colorbar(image, ax=panels, label="weight")
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def plot_extrapolation(table: pd.DataFrame) -> Figure:
+    """Loss against length over the training length: a line for each run, colour by attention.
+
+    Args:
+        table: rows of `worldmodel.extrapolation.extrapolate`.
+    """
+    figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", sharex=True)
+    labels = {"loss": "loss, whole sequence", "late_loss": "loss, last training length of it"}
+    for panel, (column, label) in zip(panels, labels.items(), strict=True):
+        _plot_runs(panel, table, "factor", column)
+        panel.set(xscale="log", yscale="log", ylabel=label)
+        _mark_factors(panel, table["factor"])
+    panels[0].legend(fontsize=8)
+    return figure
+
+
+def plot_retrieval(table: pd.DataFrame, guess: float) -> Figure:
+    """Accuracy of the passkey task against length over the training length.
+
+    Args:
+        table: rows of `worldmodel.retrieval.retrieval`.
+        guess: accuracy of guessing.
+    """
+    figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
+    _plot_runs(panel, table, "factor", "accuracy")
+    panel.axhline(guess, color="#999999", linestyle=":", linewidth=1)
+    panel.text(table["factor"].max(), guess, "guessing", ha="right", va="bottom", fontsize=8)
+    panel.set(xscale="log", ylabel="passkeys reproduced", ylim=(0, 1.05))
+    _mark_factors(panel, table["factor"])
+    panel.legend(fontsize=8)
+    return figure
+
+
+def plot_entropy(counts: Sequence[int], entropies: dict[str, list[float]], d_head: int) -> Figure:
+    """Relative entropy of attention rows against the number of keys, a line for each kind.
+
+    Args:
+        counts: numbers of keys.
+        entropies: by kind, the relative entropy at each of the numbers.
+        d_head: width of the queries and keys, for the title.
+    """
+    figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
+    for number, (kind, values) in enumerate(entropies.items()):
+        panel.plot(counts, values, marker="o", ms=3, color=_color(kind, number), label=kind)
+    panel.set(xscale="log", xlabel="number of keys N", ylabel="entropy / log N", ylim=(0, 1.02))
+    panel.set_xscale("log", base=2)
+    panel.set_title(f"random queries and keys, d = {d_head}", fontsize=10)
+    panel.legend(fontsize=8)
+    return figure
+
+
+def _plot_runs(panel: Axes, table: pd.DataFrame, x: str, y: str) -> None:
+    """A thin line for each run, a marked one for the median of each attention."""
+    named = table.assign(name=_names(table))
+    for number, (name, runs) in enumerate(named.groupby("name", sort=False)):
+        color = _color(str(runs["attention"].iloc[0]), number)
+        for _, run in runs.groupby("run" if "run" in runs else "seed"):
+            panel.plot(run[x], run[y], color=color, linewidth=0.7, alpha=0.5)
+        median = runs.groupby(x)[y].median()
+        panel.plot(median.index, median.to_numpy(), color=color, marker="o", ms=4, label=str(name))
+
+
+def _names(table: pd.DataFrame) -> pd.Series:
+    """Attention, with its window where there is one."""
+    if "window" not in table:
+        return table["attention"]
+    local = table["window"].map(lambda window: f", window {window}" if window else "")
+    return table["attention"] + local
+
+
+def _mark_factors(panel: Axes, factors: pd.Series) -> None:
+    marks = sorted(set(factors))
+    panel.set_xticks(marks, [f"{mark}×" for mark in marks])
+    panel.minorticks_off()
+    panel.set_xlabel("sequence length / training length")
+
+
+def _color(kind: str, number: int) -> str:
+    return COLORS.get(kind, f"C{number}")
