@@ -14,37 +14,56 @@ class GenerateConfig:
 
     Args:
         law: law of force: newton, power_law(n=3), logarithmic, hooke, yukawa(length=1),
-            plummer(softening=0.1), newton_gr(b=0.001), deep_mond.
+            plummer(softening=0.1), newton_gr(b=0.001), deep_mond, or the magnitude of an attraction
+            as a formula of r, such as "k*r**-2.5" or "GM*exp(-r/b)/r**2; b=0.5".
+        system: relative (one body around a centre), barycentric (two visible bodies), nbody (a star
+            and planets that attract one another), solar (the Sun and its eight planets, from random
+            dates of DE421).
         orbits: number of systems.
         samples: number of states along each, the first at time 0.
         dt: time between states, yr.
         seed: root of all randomness; the same seed gives the same bits.
-        dimensions: 2 for planar orbits, 3 for planes turned at random.
-        semi_major_axis: au, low and high, drawn log-uniformly; without it the law's own range.
-        eccentricity: low and high, drawn uniformly as far as the perihelion allows.
+        dimensions: 2 for planar orbits, 3 for planes turned at random; without it 2, or 3 for
+            several planets.
+        population: controlled (ranges as given here) or exoplanets (published distributions).
+        semi_major_axis: au, low and high; controlled orbits are drawn log-uniformly. Without it the
+            law's own range, 0.3 to 32 for exoplanets and several planets.
+        eccentricity: low and high; controlled orbits are drawn uniformly as far as the perihelion
+            allows. Without it 0 to 0.6, 0.1 for several planets, 0.95 for exoplanets.
         min_perihelion: au; no orbit comes closer than this.
-        mass: total mass, M_sun: one value for all orbits, or low and high, drawn log-uniformly.
-        engine: scipy (DOP853, 1e-12; the reference), scipy-lsoda, scipy-radau, kepler (exact,
-            newton only), or auto.
+        mass: of the centre, M_sun: one value for all orbits, or low and high, drawn log-uniformly.
+        companion_mass: of a second body or of planets, M_sun, low and high, drawn log-uniformly.
+            Without it 0.1 to 1 (barycentric) or 1e-7 to 1e-4 (nbody).
+        planets: number of planets of nbody systems, 1 to 8.
+        hill_spacing: least distance of neighbouring planets' semi-major axes, mutual Hill radii.
+        engine: scipy (DOP853, 1e-12; the reference), scipy-lsoda, scipy-radau, heyoka (the fast
+            one), kepler (exact, newton between two bodies only), or auto: heyoka where installed.
         dtype: type of positions and velocities in the file.
         shard_orbits: orbits per shard; without it 1024, fewer for small datasets.
         workers: processes; 0 takes one per core.
+        scheduler: address of a dask scheduler (tcp://host:port) that makes the shards instead.
     """
 
     law: str = "newton"
+    system: Literal["relative", "barycentric", "nbody", "solar"] = "relative"
     orbits: int = 1000
     samples: int = 128
     dt: float = 0.008
     seed: int = 0
-    dimensions: Literal[2, 3] = 2
+    dimensions: Literal[0, 2, 3] = 0
+    population: Literal["controlled", "exoplanets"] = "controlled"
     semi_major_axis: tuple[float, ...] = ()
-    eccentricity: tuple[float, ...] = (0.0, 0.6)
+    eccentricity: tuple[float, ...] = ()
     min_perihelion: float = 0.28
     mass: tuple[float, ...] = (1.0,)
+    companion_mass: tuple[float, ...] = ()
+    planets: int = 3
+    hill_spacing: float = 10.0
     engine: str = "auto"
     dtype: Literal["float32", "float64"] = "float32"
     shard_orbits: int = 0
     workers: int = 0
+    scheduler: str = ""
 
     def __post_init__(self) -> None:
         _at_least("orbits", self.orbits, 1)
@@ -54,15 +73,20 @@ class GenerateConfig:
         _at_least("workers", self.workers, 0)
         if self.samples > SAMPLES_LIMIT:
             raise ValueError(f"samples is {self.samples}; at most {SAMPLES_LIMIT} are allowed.")
+        if not 1 <= self.planets <= 8:
+            raise ValueError(f"planets is {self.planets}; 1 to 8 are allowed.")
         if not 0 < self.dt < math.inf:
             raise ValueError(f"dt is {self.dt:g} yr; it must be above 0.")
-        _require_pair("semi-major-axis", self.semi_major_axis, lengths=(0, 1, 2))
-        _require_pair("eccentricity", self.eccentricity)
-        _require_pair("mass", self.mass)
-        if min(self.mass) <= 0:
-            raise ValueError(f"mass is {min(self.mass):g} M_sun; it must be above 0.")
-        if list(self.mass) != sorted(self.mass):
-            raise ValueError(f"mass from {self.mass[0]:g} to {self.mass[1]:g}; low comes first.")
+        if not 0 <= self.hill_spacing < math.inf:
+            raise ValueError(f"hill-spacing is {self.hill_spacing:g}; it must be at least 0.")
+        _require_pair("semi-major-axis", self.semi_major_axis, or_none=True)
+        _require_pair("eccentricity", self.eccentricity, or_none=True)
+        for name, values in (("mass", self.mass), ("companion-mass", self.companion_mass)):
+            _require_pair(name, values, or_none=name != "mass")
+            if values and min(values) <= 0:
+                raise ValueError(f"{name} is {min(values):g} M_sun; it must be above 0.")
+            if list(values) != sorted(values):
+                raise ValueError(f"{name} from {values[0]:g} to {values[1]:g}; low comes first.")
 
 
 @dataclass(frozen=True)
@@ -104,8 +128,9 @@ def _at_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name} is {value}; it must be at least {least}.")
 
 
-def _require_pair(name: str, values: tuple[float, ...], lengths: tuple[int, ...] = (1, 2)) -> None:
-    if len(values) not in lengths or not all(math.isfinite(value) for value in values):
+def _require_pair(name: str, values: tuple[float, ...], or_none: bool = False) -> None:
+    allowed = (0, 1, 2) if or_none else (1, 2)
+    if len(values) not in allowed or not all(math.isfinite(value) for value in values):
         raise ValueError(
             f"{name} is {' '.join(map(str, values)) or 'empty'}; give one finite value, or low and "
             "high."

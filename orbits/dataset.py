@@ -70,6 +70,10 @@ def variables(system: str) -> dict[str, Variable]:
     if system in ("relative", "barycentric"):
         held["semi_major_axis"] = Variable(("orbit",), "au", "half the sum of both apsides")
         held["eccentricity"] = Variable(("orbit",), "1", "apsides' difference over their sum")
+    if system == "nbody":
+        own = ("orbit", "planet")
+        held["semi_major_axis"] = Variable(own, "au", "of the first orbit around the star")
+        held["eccentricity"] = Variable(own, "1", "of the first orbit around the star")
     if system == "planets":
         held["body"] = Variable(("orbit",), "1", "index into the attribute `bodies`", "int16")
         held["epoch"] = Variable(("orbit",), "d", "Julian date (TDB) of the first state")
@@ -160,12 +164,14 @@ def write_shard(
     Returns:
         The marker.
     """
-    group = place.group()
+    with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
+        group = place.group()
+        members = {name: group[name] for name in arrays}
     files = {}
     per_shard = int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
     first = shard * per_shard
     for name, values in arrays.items():
-        array = group[name]
+        array = members[name]
         assert isinstance(array, zarr.Array)
         if not np.all(np.isfinite(values)) and name in ("position", "velocity", "gm", "mass"):
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
@@ -250,8 +256,10 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
                 f"{place}: {name} has the dimensions {dataset[name].dims}, not {variable.dims}."
             )
     if "bodies" in attributes:
-        names = np.asarray(attributes["bodies"])[dataset["body"].values]
-        dataset = dataset.assign_coords(body_name=("orbit", names))
+        names = np.asarray(attributes["bodies"])
+        if attributes["system"] == "planets":
+            return dataset.assign_coords(body_name=("orbit", names[dataset["body"].values]))
+        return dataset.assign_coords(body_name=("body", names))
     return dataset
 
 

@@ -50,6 +50,9 @@ BODIES = {
 }
 """Planets by name; `earth` is the Earth-Moon barycentre, which is what orbits the Sun."""
 
+PLANETS = tuple(body for body in BODIES if body != "pluto")
+"""The eight planets, outwards."""
+
 
 @cache
 def _ephemeris() -> Any:

@@ -5,13 +5,15 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from orbits import dataset
 from orbits.config import GenerateConfig
+from orbits.ephemeris import PLANETS
 from orbits.files import sha256_of_json
 from orbits.provenance import provenance
 from orbits.storage import Place
@@ -19,6 +21,9 @@ from orbits.systems import Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written: their speed gives the estimate of time."""
+
+STARTING_WORKERS = 3.0
+"""Seconds of work on one core below which no further process is started."""
 
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
@@ -40,14 +45,14 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
             process writes there, or the disk is too small; nothing has been written then.
     """
     began = time.monotonic()
-    recipe = resolve(config)
     per_shard = dataset.shard_orbits(config.orbits, config.shard_orbits)
     shards = math.ceil(config.orbits / per_shard)
-    identity = _identity(recipe, per_shard)
+    recipe = resolve(replace(config, shard_orbits=per_shard))
+    config, identity = recipe.config, recipe.identity
     fingerprint = sha256_of_json(identity)
     place = Place(path)
     begun = _begun(place, fingerprint, identity)
-    bytes_needed = estimate_bytes(config)
+    bytes_needed = estimate_bytes(recipe)
     _require_space(place, bytes_needed)
     speed = _trial(recipe)
     with place.alone():
@@ -57,17 +62,25 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
                 "sampling": "bound" if recipe.bound else "arcs",
                 **provenance(identity),
             }
-            sizes = {"orbit": config.orbits, "time": config.samples, "axis": config.dimensions}
+            if config.system == "solar":
+                description["bodies"] = ["sun", *PLANETS]
             dataset.create(
-                place, "relative", sizes, config.dt, description, config.dtype, per_shard
+                place, recipe.system, recipe.sizes, config.dt, description, config.dtype, per_shard
             )
         markers = {
             shard: dataset.read_marker(place, shard, fingerprint, checksums=True)
             for shard in range(shards)
         }
         pending = [shard for shard, marker in markers.items() if marker is None]
-        workers = min(config.workers or os.cpu_count() or 1, max(1, len(pending)))
-        _announce(place, config, recipe, bytes_needed, speed, len(pending), shards, workers)
+        seconds = config.orbits * len(pending) / shards / speed
+        workers = min(config.workers or _workers_worth(seconds), max(1, len(pending)))
+        print(
+            f"{place}: {config.orbits} orbits of {config.samples} states under {recipe.law.spec}, "
+            f"{bytes_needed / 1e6:.3g} MB in {shards} shards ({shards - len(pending)} there "
+            f"already); engine {config.engine}, {config.scheduler or f'{workers} worker(s)'}, "
+            f"about {seconds / workers:.0f} s",
+            file=sys.stderr,
+        )
         jobs = [(place.address, recipe, shard, per_shard, fingerprint) for shard in pending]
         with tqdm(
             total=config.orbits,
@@ -81,7 +94,7 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
                 bar.update(marker["orbits"])
         integration = summarise(
             [marker for _, marker in sorted(markers.items()) if marker is not None],
-            recipe.engine,
+            recipe.config.engine,
             recipe.check_engine,
         )
         if pending or not dataset.read_attributes(place)["complete"]:
@@ -96,10 +109,13 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
     }
 
 
-def estimate_bytes(config: GenerateConfig) -> int:
+def estimate_bytes(recipe: Recipe) -> int:
     """Size of the dataset's arrays."""
-    states = 2 * config.samples * config.dimensions * (4 if config.dtype == "float32" else 8)
-    return config.orbits * (states + 3 * 8)
+    total = 0
+    for variable in dataset.variables(recipe.system).values():
+        item = np.dtype(variable.dtype or recipe.config.dtype).itemsize
+        total += item * math.prod(recipe.sizes[dim] for dim in variable.dims)
+    return total
 
 
 def summarise(markers: list[dict[str, Any]], engine: str, check_engine: str) -> dict[str, Any]:
@@ -114,21 +130,6 @@ def summarise(markers: list[dict[str, Any]], engine: str, check_engine: str) -> 
         if name != "checked":
             summary[f"max_{name}"] = max(quality[name] for quality in found)
     return summary
-
-
-def _identity(recipe: Recipe, per_shard: int) -> dict[str, Any]:
-    """Whatever decides the bits: the resolved configuration without the number of workers."""
-    resolved = replace(
-        recipe.config,
-        law=recipe.law.spec,
-        semi_major_axis=recipe.ranges.semi_major_axis,
-        eccentricity=recipe.ranges.eccentricity,
-        engine=recipe.engine,
-        shard_orbits=per_shard,
-    )
-    identity = asdict(resolved)
-    del identity["workers"]
-    return identity
 
 
 def _begun(place: Place, fingerprint: str, identity: dict[str, Any]) -> bool:
@@ -178,24 +179,9 @@ def _trial(recipe: Recipe) -> float:
     return TRIAL_ORBITS / (time.perf_counter() - began)
 
 
-def _announce(
-    place: Place,
-    config: GenerateConfig,
-    recipe: Recipe,
-    bytes_needed: int,
-    speed: float,
-    pending: int,
-    shards: int,
-    workers: int,
-) -> None:
-    share = pending / shards
-    seconds = config.orbits * share / speed / workers
-    print(
-        f"{place}: {config.orbits} orbits of {config.samples} states under {recipe.law.spec}, "
-        f"{bytes_needed / 1e6:.3g} MB in {shards} shards ({shards - pending} there already); "
-        f"engine {recipe.engine}, {workers} worker(s), about {seconds:.0f} s",
-        file=sys.stderr,
-    )
+def _workers_worth(seconds: float) -> int:
+    """One process per core, or this one alone where starting others would take longer."""
+    return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
 def _work(jobs: list[tuple[str, Recipe, int, int, str]], workers: int) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from orbits.forces import ForceLaw
+from orbits.units import G
 
 
 def specific_energy(
@@ -58,6 +59,40 @@ def laplace_runge_lenz(position: np.ndarray, velocity: np.ndarray, gm: np.ndarra
     radial = np.sum(position * velocity, axis=-1, keepdims=True)
     scale = np.asarray(gm)[:, None, None]
     return (square * position - radial * velocity) / scale - position / r
+
+
+def total_energy(
+    law: ForceLaw, position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
+    """Energy of bodies that attract one another, M_sun au^2/yr^2.
+
+    Args:
+        law: the attraction between two bodies, proportional to the attracting mass.
+        position: (system, time, body, axis), au.
+        velocity: (system, time, body, axis), au/yr.
+        mass: (system, body), M_sun.
+
+    Returns:
+        (system, time).
+    """
+    energy = 0.5 * np.sum(mass[:, None, :] * np.sum(np.square(velocity), axis=-1), axis=-1)
+    for i in range(mass.shape[1]):
+        for j in range(i + 1, mass.shape[1]):
+            r = np.sqrt(np.sum(np.square(position[:, :, i] - position[:, :, j]), axis=-1))
+            energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
+    return energy
+
+
+def total_momentum(velocity: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """(system, time, axis) momentum, M_sun au/yr, of (system, time, body, axis) velocities."""
+    return np.sum(mass[:, None, :, None] * velocity, axis=2)
+
+
+def total_angular_momentum(
+    position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
+    """(system, time, 1 or 3) angular momentum, M_sun au^2/yr, of bodies in an inertial frame."""
+    return np.sum(mass[:, None, :, None] * angular_momentum(position, velocity), axis=2)
 
 
 def drift(invariant: np.ndarray, scale: np.ndarray | float) -> np.ndarray:

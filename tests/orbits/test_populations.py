@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from orbits.arcs import sample_arcs
 from orbits.elements import elements_from_state
 from orbits.forces import LAWS, parse_law
 from orbits.integrate import integrate
 from orbits.populations import FEW, Ranges, bound_share, sample_bound, turn_in_space
+from orbits.populations.arcs import sample_arcs
 from orbits.units import GM_SUN
 
 NEWTON = parse_law("newton")

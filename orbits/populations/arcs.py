@@ -3,7 +3,8 @@
 import numpy as np
 
 from orbits.forces import ForceLaw
-from orbits.populations import Ranges, RelativeOrbits
+from orbits.populations.bound import RelativeOrbits
+from orbits.populations.ranges import Ranges
 
 MARGIN = 0.02
 """Relative margin kept to the ends of the range, far above the error of the trial integration."""
@@ -11,8 +12,11 @@ MARGIN = 0.02
 STEP = 0.05
 """Trial step, in radians of the fastest circular motion in the range: RK4 errs by ~1e-6."""
 
-ROUNDS = 400
-"""Rounds of trials before the range is declared hopeless."""
+CANDIDATES = 16
+"""Candidates for each orbit in one round; the first that stays is taken."""
+
+ROUNDS = 50
+"""Rounds before the range is declared hopeless."""
 
 
 def sample_arcs(
@@ -43,21 +47,25 @@ def sample_arcs(
     position, velocity = np.empty((len(gm), 2)), np.empty((len(gm), 2))
     missing = np.arange(len(gm))
     for _ in range(ROUNDS):
-        r = np.exp(rng.uniform(np.log(low), np.log(high), len(missing)))
-        some = gm[missing]
-        speed = np.sqrt(-law.radial_acceleration(r, some) * r)
-        speed = speed * rng.uniform(0.6, 1.4, len(missing))
-        tilt = rng.uniform(-0.5, 0.5, len(missing))
-        angle = rng.uniform(0, 2 * np.pi, len(missing))
-        sense = np.where(rng.random(len(missing)) < 0.5, -1.0, 1.0)
+        tried = np.repeat(missing, CANDIDATES)
+        count = len(tried)
+        r = np.exp(rng.uniform(np.log(low), np.log(high), count))
+        speed = np.sqrt(-law.radial_acceleration(r, gm[tried]) * r)
+        speed = speed * rng.uniform(0.6, 1.4, count)
+        tilt = rng.uniform(-0.5, 0.5, count)
+        angle = rng.uniform(0, 2 * np.pi, count)
+        sense = np.where(rng.random(count) < 0.5, -1.0, 1.0)
         radial, across = speed * np.sin(tilt), speed * np.cos(tilt)
-        kept = _stays(law, r, radial, r * across, some, duration, (low, high))
+        kept = _stays(law, r, radial, r * across, gm[tried], duration, (low, high))
         outward = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
         ahead = np.stack([-outward[:, 1], outward[:, 0]], axis=-1) * sense[:, None]
-        chosen = missing[kept]
-        position[chosen] = (r[:, None] * outward)[kept]
-        velocity[chosen] = (radial[:, None] * outward + across[:, None] * ahead)[kept]
-        missing = missing[~kept]
+        found, first = np.unique(tried[kept], return_index=True)
+        chosen = np.flatnonzero(kept)[first]
+        position[found] = r[chosen, None] * outward[chosen]
+        velocity[found] = (
+            radial[chosen, None] * outward[chosen] + across[chosen, None] * ahead[chosen]
+        )
+        missing = np.setdiff1d(missing, found)
         if not len(missing):
             nothing = np.full(len(gm), np.nan)
             return RelativeOrbits(position, velocity, nothing, nothing.copy())

@@ -1,11 +1,11 @@
-"""Sampling systems: vectorised, reproducible, with random phase and orientation."""
+"""Bound orbits under any law: two apsides, a random time of the period, a random direction."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from orbits.elements import require_eccentricity
 from orbits.forces import ForceLaw
+from orbits.populations.ranges import Ranges, require_attraction
 
 QUADRATURE = 128
 """Midpoints along half a radial period; the integrand is smooth, so this is far below 1e-6."""
@@ -34,49 +34,6 @@ class RelativeOrbits:
     eccentricity: np.ndarray
 
 
-@dataclass(frozen=True)
-class Ranges:
-    """From where sizes and shapes are drawn.
-
-    Args:
-        semi_major_axis: au; drawn log-uniformly.
-        eccentricity: drawn uniformly, as far as `min_perihelion` lets it.
-        min_perihelion: au; no orbit comes closer.
-    """
-
-    semi_major_axis: tuple[float, float] = (0.3, 2.0)
-    eccentricity: tuple[float, float] = (0.0, 0.6)
-    min_perihelion: float = 0.28
-
-    def __post_init__(self) -> None:
-        low, high = self.semi_major_axis
-        if not 0 < low <= high < np.inf:
-            raise ValueError(
-                f"semi-major axis from {low:g} to {high:g} au; it must be 0 < low <= high."
-            )
-        require_eccentricity(np.asarray(self.eccentricity))
-        if self.eccentricity[0] > self.eccentricity[1]:
-            raise ValueError(
-                f"eccentricity from {self.eccentricity[0]:g} to {self.eccentricity[1]:g}; "
-                "the first must not be above the second."
-            )
-        if not 0 <= self.min_perihelion < np.inf:
-            raise ValueError(f"min-perihelion is {self.min_perihelion:g} au; it must be >= 0.")
-        if low * (1 - self.eccentricity[0]) < self.min_perihelion:
-            raise ValueError(
-                f"an orbit of {low:g} au with e = {self.eccentricity[0]:g} comes closer than "
-                f"min-perihelion = {self.min_perihelion:g} au; raise the semi-major axes or lower "
-                "min-perihelion."
-            )
-
-    def draw(self, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """(orbit,) semi-major axes, au, and eccentricities."""
-        low, high = np.log(self.semi_major_axis)
-        a = np.exp(rng.uniform(low, high, count))
-        e_high = np.clip(1 - self.min_perihelion / a, self.eccentricity[0], self.eccentricity[1])
-        return a, self.eccentricity[0] + (e_high - self.eccentricity[0]) * rng.random(count)
-
-
 def bound_share(law: ForceLaw, ranges: Ranges, gm: float) -> float:
     """Share of drawn apsis pairs between which the law has an orbit, from a fixed sample.
 
@@ -86,38 +43,7 @@ def bound_share(law: ForceLaw, ranges: Ranges, gm: float) -> float:
     require_attraction(law, ranges, gm)
     rng = np.random.default_rng(0)
     a, e = ranges.draw(2048, rng)
-    return float(np.mean(_apsides_allowed(law, a, e, np.full(len(a), gm))))
-
-
-def require_attraction(law: ForceLaw, ranges: Ranges, gm: float) -> None:
-    """Refuse a law that repels, or has a pole, where orbits would be drawn.
-
-    Raises:
-        ValueError: says at which separation.
-    """
-    low = min(ranges.min_perihelion or np.inf, ranges.semi_major_axis[0])
-    low = min(low, ranges.semi_major_axis[0] * (1 - ranges.eccentricity[1]))
-    high = ranges.semi_major_axis[1] * (1 + ranges.eccentricity[1])
-    r = np.geomspace(low, high, 4097)
-    with np.errstate(all="ignore"):
-        pull = -np.asarray(law.radial_acceleration(r, gm), dtype=float) * np.ones_like(r)
-    bad = ~np.isfinite(pull)
-    if np.any(bad):
-        raise ValueError(
-            f"law {law.spec} is not finite at r = {r[bad][0]:.4g} au, inside the range "
-            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
-        )
-    if np.any(pull <= 0):
-        raise ValueError(
-            f"law {law.spec} does not attract at r = {r[pull <= 0][0]:.4g} au, inside the range "
-            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
-        )
-    slope = np.abs(np.diff(np.log(pull)) / np.diff(np.log(r)))
-    if np.max(slope) > 200:  # r^-200 between neighbours 0.1 % apart: no law, a pole
-        raise ValueError(
-            f"law {law.spec} has a pole near r = {r[np.argmax(slope)]:.4g} au, inside the range "
-            f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
-        )
+    return float(np.mean(apsides_allowed(law, a, e, np.full(len(a), gm))))
 
 
 def sample_bound(
@@ -142,7 +68,7 @@ def sample_bound(
     missing = np.arange(count)
     for _ in range(200):
         a[missing], e[missing] = ranges.draw(len(missing), rng)
-        missing = missing[~_apsides_allowed(law, a[missing], e[missing], gm[missing])]
+        missing = missing[~apsides_allowed(law, a[missing], e[missing], gm[missing])]
         if not len(missing):
             break
     else:
@@ -151,9 +77,34 @@ def sample_bound(
             f"{ranges.semi_major_axis[0]:g} to {ranges.semi_major_axis[1]:g} au; "
             "choose another --semi-major-axis."
         )
+    return orbits_between_apsides(law, a, e, gm, rng)
+
+
+def orbits_between_apsides(
+    law: ForceLaw,
+    a: np.ndarray,
+    e: np.ndarray,
+    gm: np.ndarray,
+    rng: np.random.Generator,
+    one_sense: bool = False,
+) -> RelativeOrbits:
+    """Planar orbits with given apsides, at a random time of their radial period.
+
+    Args:
+        law: an attraction that has these orbits (`apsides_allowed`).
+        a: (orbit,) half the sum of the apsides, au.
+        e: (orbit,) the apsides' difference over their sum.
+        gm: (orbit,) gravitational parameter, au^3/yr^2.
+        rng: source of randomness.
+        one_sense: whether all revolve from x to y; otherwise a random half does.
+
+    Returns:
+        (orbit, 2) states; the direction of perihelion is random.
+    """
+    count = len(a)
     r, radial, momentum = _random_phase(law, a, e, gm, rng)
     angle = rng.uniform(0, 2 * np.pi, count)
-    sense = np.where(rng.random(count) < 0.5, -1.0, 1.0)
+    sense = np.where(one_sense | (rng.random(count) < 0.5), 1.0, -1.0)
     outward = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     ahead = np.stack([-outward[:, 1], outward[:, 0]], axis=-1) * sense[:, None]
     position = r[:, None] * outward
@@ -200,8 +151,8 @@ def _momentum_square(
     return square, phi_near + 0.5 * square / near**2
 
 
-def _apsides_allowed(law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray) -> np.ndarray:
-    """(orbit,) whether the body really swings between the two apsides.
+def apsides_allowed(law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray) -> np.ndarray:
+    """(orbit,) whether a body really swings between the two apsides.
 
     It does if the radial kinetic energy is positive everywhere between them; that also makes the
     turning points stable. A nearly circular orbit is tried with a small eccentricity instead.

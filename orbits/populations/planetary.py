@@ -1,0 +1,261 @@
+"""Planetary systems: masses, planets that leave one another in peace, the Solar System."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.forces import ForceLaw
+from orbits.populations.bound import RelativeOrbits, apsides_allowed, orbits_between_apsides
+from orbits.populations.ranges import Ranges
+from orbits.units import G
+
+STAR_MASS_SPREAD = 0.5
+"""Standard deviation of the logarithm of exoplanets' star masses around 1 M_sun."""
+
+STAR_MASS_LIMITS = 0.1, 5.0
+"""M_sun: where the lognormal distribution of star masses is clipped."""
+
+PLANET_MASS_SHAPE, PLANET_MASS_SCALE = 0.5, 3e-5
+"""Gamma distribution of exoplanets' masses, M_sun: mostly Earths (3e-6) to Neptunes (5e-5)."""
+
+PLANET_MASS_LIMITS = 1e-9, 1e-3
+"""M_sun: where the gamma distribution of planet masses is clipped."""
+
+APSIS_SPACING = 2 * 3**0.5
+"""Mutual Hill radii between one planet's aphelion and the next one's perihelion.
+
+Two circular orbits farther apart than this never meet: Gladman, Icarus 106, 247 (1993), eq. 1.
+"""
+
+MUTUAL_INCLINATION = np.deg2rad(1.5)
+"""Rayleigh scale of the planets' inclinations to their common plane, rad: Fabrycky et al.,
+ApJ 790, 146 (2014), find 1.0-2.2 degrees."""
+
+TRIES = 300
+"""Draws for one planet before its system is begun anew: the planets there may block all room."""
+
+RESTARTS = 30
+"""Beginnings per system, on average, before the range counts as too narrow."""
+
+
+@dataclass(frozen=True)
+class Planetary:
+    """States of stars with planets, centre of mass at rest in the origin.
+
+    `position`, `velocity`: (system, body, 3), the star first, planets outwards; `mass`: (system,
+    body); `semi_major_axis`, `eccentricity`: (system, planet), of the orbits around the star.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    mass: np.ndarray
+    semi_major_axis: np.ndarray
+    eccentricity: np.ndarray
+
+
+def sample_masses(
+    count: int, population: str, limits: tuple[float, float], kind: str, rng: np.random.Generator
+) -> np.ndarray:
+    """(count,) masses, M_sun.
+
+    Args:
+        count: how many.
+        population: `controlled` draws log-uniformly between the limits; `exoplanets` draws stars
+            from a lognormal, planets from a gamma distribution, both clipped.
+        limits: low and high of the controlled population.
+        kind: `star` or `planet`.
+        rng: source of randomness.
+    """
+    if population == "controlled":
+        low, high = limits
+        return low * (high / low) ** rng.random(count)
+    if kind == "star":
+        return np.clip(rng.lognormal(0.0, STAR_MASS_SPREAD, count), *STAR_MASS_LIMITS)
+    return np.clip(rng.gamma(PLANET_MASS_SHAPE, PLANET_MASS_SCALE, count), *PLANET_MASS_LIMITS)
+
+
+def sample_planets(
+    law: ForceLaw,
+    ranges: Ranges,
+    star_mass: np.ndarray,
+    planet_mass: np.ndarray,
+    spacing: float,
+    rng: np.random.Generator,
+) -> Planetary:
+    """Stars with planets, kept only where neighbours stay out of each other's reach.
+
+    Planets are put in one by one; one that comes within `APSIS_SPACING` mutual Hill radii of
+    another's apsides, or whose semi-major axis is within `spacing` of another's, is drawn again.
+
+    Args:
+        law: the attraction between any two bodies.
+        ranges: sizes and shapes of the orbits around the star.
+        star_mass: (system,) M_sun.
+        planet_mass: (system, planet) M_sun.
+        spacing: mutual Hill radii between neighbouring semi-major axes (10: Chambers, Wetherill &
+            Boss, Icarus 119, 261 (1996)).
+        rng: source of randomness.
+
+    Raises:
+        ValueError: if there is hardly any room for so many planets.
+    """
+    systems, planets = planet_mass.shape
+    a, e = _room_for_all(law, ranges, star_mass, planet_mass, spacing, rng)
+    order = np.argsort(a, axis=1)
+    a, e = (np.take_along_axis(values, order, axis=1) for values in (a, e))
+    planet_mass = np.take_along_axis(planet_mass, order, axis=1)
+    gm = G * (star_mass[:, None] + planet_mass)
+    flat = orbits_between_apsides(law, a.ravel(), e.ravel(), gm.ravel(), rng, one_sense=True)
+    tilted = _tilt(flat, rng)
+    shape = (systems, planets, 3)
+    position, velocity = _turn(tilted[0].reshape(shape), tilted[1].reshape(shape), rng)
+    mass = np.concatenate([star_mass[:, None], planet_mass], axis=1)
+    return Planetary(*at_rest(position, velocity, mass), mass, a, e)
+
+
+def at_rest(
+    position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inertial states from planets' states around their star, centre of mass at rest.
+
+    Args:
+        position: (system, planet, axis) relative to the star.
+        velocity: (system, planet, axis) relative to the star.
+        mass: (system, body), the star first.
+
+    Returns:
+        (system, body, axis) position and velocity.
+    """
+    weights = (mass / mass.sum(axis=1, keepdims=True))[..., None]
+    found = []
+    for planets in (position, velocity):
+        bodies = np.concatenate([np.zeros_like(planets[:, :1]), planets], axis=1)
+        found.append(bodies - np.sum(weights * bodies, axis=1, keepdims=True))
+    return found[0], found[1]
+
+
+def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.ndarray]:
+    """The Sun and eight planets at random dates of DE421, in the ecliptic.
+
+    Args:
+        count: how many dates, uniform over 1900-2199.
+        rng: source of randomness.
+
+    Returns:
+        The systems (osculating semi-major axes and eccentricities), and the (system,) Julian dates.
+    """
+    from orbits import ephemeris
+    from orbits.elements import elements_from_state
+
+    dates = rng.uniform(ephemeris.julian_date("1900"), ephemeris.julian_date("2199"), count)
+    turn = ephemeris.rotation_to_ecliptic().T
+    states = [ephemeris.states(body, dates) for body in ephemeris.PLANETS]
+    position = np.stack([state[0] @ turn for state in states], axis=1)
+    velocity = np.stack([state[1] @ turn for state in states], axis=1)
+    gm = np.array([ephemeris.gm_of(body) for body in ("sun", *ephemeris.PLANETS)])
+    elements = elements_from_state(position, velocity, np.broadcast_to(gm[0] + gm[1:], (count, 8)))
+    mass = np.broadcast_to(gm / G, (count, 9)).copy()
+    systems = Planetary(
+        *at_rest(position, velocity, mass), mass, elements.semi_major_axis, elements.eccentricity
+    )
+    return systems, dates
+
+
+def _room_for_all(
+    law: ForceLaw,
+    ranges: Ranges,
+    star_mass: np.ndarray,
+    planet_mass: np.ndarray,
+    spacing: float,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(system, planet) semi-major axes and eccentricities."""
+    systems, planets = planet_mass.shape
+    a, e = np.zeros((systems, planets)), np.zeros((systems, planets))
+    placed = np.zeros(systems, dtype=int)
+    failures = np.zeros(systems, dtype=int)
+    restarts = 0
+    while len(open_ones := np.flatnonzero(placed < planets)):
+        new_a, new_e = ranges.draw(len(open_ones), rng)
+        mass = planet_mass[open_ones, placed[open_ones]]
+        gm = G * (star_mass[open_ones] + mass)
+        fits = apsides_allowed(law, new_a, new_e, gm)
+        for other in range(int(placed.max())):
+            beside = other < placed[open_ones]
+            apart = _apart(
+                (new_a, new_e, mass),
+                (a[open_ones, other], e[open_ones, other], planet_mass[open_ones, other]),
+                star_mass[open_ones],
+                spacing,
+            )
+            fits &= apart | ~beside
+        chosen = open_ones[fits]
+        a[chosen, placed[chosen]], e[chosen, placed[chosen]] = new_a[fits], new_e[fits]
+        placed[chosen] += 1
+        failures[open_ones[~fits]] += 1
+        failures[chosen] = 0
+        hopeless = failures > TRIES
+        restarts += int(hopeless.sum())
+        if restarts > RESTARTS * systems:
+            raise ValueError(
+                f"there is hardly any room for {planets} planets between "
+                f"{ranges.semi_major_axis[0]:g} and {ranges.semi_major_axis[1]:g} au; take fewer "
+                "--planets, a wider --semi-major-axis, smaller --eccentricity or --planet-mass."
+            )
+        placed[hopeless] = failures[hopeless] = 0
+    return a, e
+
+
+def _apart(
+    new: tuple[np.ndarray, np.ndarray, np.ndarray],
+    old: tuple[np.ndarray, np.ndarray, np.ndarray],
+    star_mass: np.ndarray,
+    spacing: float,
+) -> np.ndarray:
+    """(system,) whether two planets (a, e, mass) stay out of each other's reach."""
+    hill = (
+        np.cbrt((new[2] + old[2]) / (3 * star_mass)) * 0.5 * (new[0] + old[0])
+    )  # mutual Hill radius: Chambers et al. (1996), eq. 1
+    outer_is_new = new[0] > old[0]
+    inner_a, outer_a = np.minimum(new[0], old[0]), np.maximum(new[0], old[0])
+    inner_e = np.where(outer_is_new, old[1], new[1])
+    outer_e = np.where(outer_is_new, new[1], old[1])
+    gap = outer_a * (1 - outer_e) - inner_a * (1 + inner_e)
+    return (outer_a - inner_a > spacing * hill) & (gap > APSIS_SPACING * hill)
+
+
+def _tilt(orbits: RelativeOrbits, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """(orbit, 3) states inclined a little to the common plane, around random nodes."""
+    count = len(orbits.position)
+    inclination = rng.rayleigh(MUTUAL_INCLINATION, count)
+    node = rng.uniform(0, 2 * np.pi, count)
+    axis = np.stack([np.cos(node), np.sin(node), np.zeros(count)], axis=-1)
+    return (
+        _rotate(orbits.position, axis, inclination),
+        _rotate(orbits.velocity, axis, inclination),
+    )
+
+
+def _rotate(planar: np.ndarray, axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Rodrigues' rotation of planar vectors about axes in the plane."""
+    vector = np.concatenate([planar, np.zeros((len(planar), 1))], axis=-1)
+    along = np.sum(axis * vector, axis=-1, keepdims=True) * axis
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    return c * vector + s * np.cross(axis, vector) + (1 - c) * along
+
+
+def _turn(
+    position: np.ndarray, velocity: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each system turned at random as a whole, isotropically."""
+    random = rng.normal(size=(len(position), 4))
+    w, x, y, z = (random / np.linalg.norm(random, axis=1, keepdims=True)).T
+    matrix = np.stack(
+        [
+            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
+            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
+            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
+        ],
+        axis=1,
+    )
+    return np.einsum("sij,spj->spi", matrix, position), np.einsum("sij,spj->spi", matrix, velocity)

@@ -1,0 +1,155 @@
+"""A configuration made concrete: whatever it leaves open is chosen here, once."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from orbits.config import GenerateConfig
+from orbits.engines import engine_named, is_installed
+from orbits.forces import ForceLaw, parse_law
+from orbits.populations import FEW, Ranges, bound_share, require_attraction
+from orbits.units import G
+
+SIZES = {
+    "relative": ((), (0.0, 0.6), (1.0, 1.0)),
+    "barycentric": ((), (0.0, 0.6), (0.1, 1.0)),
+    "nbody": ((0.3, 32.0), (0.0, 0.1), (1e-7, 1e-4)),
+}
+"""Default semi-major axes (empty: the law's own), eccentricities and companions' masses."""
+
+EXOPLANETS = (0.3, 32.0), (0.0, 0.95)
+"""Semi-major axes, au, and limits of the eccentricities of the exoplanets."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What every shard needs to know.
+
+    Args:
+        config: the configuration with nothing left open.
+        law: the law of force.
+        ranges: sizes and shapes.
+        bound: whether orbits are bound, or arcs that stay in the range.
+        check_engine: name of the engine that checks the configuration's own.
+    """
+
+    config: GenerateConfig
+    law: ForceLaw
+    ranges: Ranges
+    bound: bool
+    check_engine: str
+
+    @property
+    def times(self) -> np.ndarray:
+        """(time,) yr, exactly k*dt."""
+        return np.arange(self.config.samples) * self.config.dt
+
+    @property
+    def system(self) -> str:
+        """The system as the dataset's format names it."""
+        return "nbody" if self.config.system == "solar" else self.config.system
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Length of every dimension of the dataset."""
+        bodies = {"relative": 1, "barycentric": 2, "solar": 9, "nbody": 1 + self.config.planets}
+        count = bodies[self.config.system]
+        return {
+            "orbit": self.config.orbits,
+            "time": self.config.samples,
+            "body": count,
+            "planet": count - 1,
+            "axis": self.config.dimensions,
+        }
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Whatever decides the bits: the configuration without the means of making it."""
+        identity = asdict(self.config)
+        for means in ("workers", "scheduler"):
+            del identity[means]
+        return identity
+
+
+def resolve(config: GenerateConfig) -> Recipe:
+    """Choose what the configuration leaves open, and refuse what cannot be done.
+
+    Raises:
+        ValueError: for an unknown law or engine, impossible ranges, a law that does not attract, or
+            a system that the law, the engine or the number of axes cannot have.
+    """
+    law = parse_law(config.law)
+    several = config.system in ("nbody", "solar")
+    dimensions = config.dimensions or (3 if several else 2)
+    if several and dimensions != 3:
+        raise ValueError(f"--system {config.system} has three dimensions; leave --dimensions out.")
+    if several and not law.linear_in_gm:
+        raise ValueError(
+            f"law {law.spec} is not proportional to the attracting mass, so bodies that attract "
+            "one another would break the third law; take --system relative."
+        )
+    if config.system == "solar" and law.name != "newton":
+        raise ValueError(
+            f"--system solar starts from real planets, which {law.spec} would scatter; "
+            "take --law newton."
+        )
+    size, shape, companions = SIZES.get(config.system, SIZES["nbody"])
+    if config.population == "exoplanets":
+        size, shape = EXOPLANETS
+    ranges = Ranges(
+        _pair(config.semi_major_axis or size or law.natural_range()),
+        _pair(config.eccentricity or shape),
+        config.min_perihelion,
+        config.population,
+    )
+    engine = choose_engine(config.engine, law, several)
+    resolved = replace(
+        config,
+        law=law.spec,
+        dimensions=dimensions,
+        semi_major_axis=ranges.semi_major_axis,
+        eccentricity=ranges.eccentricity,
+        companion_mass=_pair(config.companion_mass or companions),
+        engine=engine,
+    )
+    gm = G * max(config.mass)
+    if config.system == "solar":
+        require_attraction(law, ranges, gm)
+        bound = True
+    else:
+        bound = bound_share(law, ranges, gm) > FEW
+    if several and not bound:
+        raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")
+    return Recipe(resolved, law, ranges, bound, choose_check_engine(engine, law, several))
+
+
+def choose_engine(wanted: str, law: ForceLaw, several: bool = False) -> str:
+    """The engine that `auto` stands for: heyoka where it is installed, else scipy.
+
+    Raises:
+        ValueError: if the engine is not known or not installed, or cannot do the system.
+    """
+    if wanted == "auto":
+        return "heyoka" if is_installed("heyoka") else "scipy"
+    engine_named(wanted)
+    if wanted == "kepler" and (law.name != "newton" or several):
+        what = "several planets" if several else law.spec
+        raise ValueError(
+            f"engine 'kepler' solves newton between two bodies only, not {what}; "
+            "take scipy or heyoka."
+        )
+    return wanted
+
+
+def choose_check_engine(engine: str, law: ForceLaw, several: bool = False) -> str:
+    """Another engine than the given one: exact where possible, else the most accurate."""
+    if law.name == "newton" and engine != "kepler" and not several:
+        return "kepler"
+    if engine != "heyoka" and is_installed("heyoka"):
+        return "heyoka"
+    return "scipy" if engine != "scipy" else "scipy-lsoda"
+
+
+def _pair(values: tuple[float, ...]) -> tuple[float, float]:
+    return float(values[0]), float(values[-1])
