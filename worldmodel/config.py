@@ -11,6 +11,8 @@ from worldmodel.attention.specs import parse_attention
 TARGETS = ("displacement", "residual", "position")
 HEADS = ("regression", "tokens")
 LAYOUTS = ("joint", "interleaved")
+KICK_ANGLE = 0.5
+KICK_SCALE = (0.85, 1.1)
 PRECISIONS = ("32-true", "bf16-mixed", "bf16-true", "64-true")
 
 
@@ -181,9 +183,9 @@ class ProbeConfig:
     """Weights at the end of training, or those of the lowest held-out loss."""
     orbits: int = 100
     """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
-    kick_angle: float = 0.5
+    kick_angle: float = KICK_ANGLE
     """The velocity is turned by an angle from ±this, rad (kicked)."""
-    kick_scale: tuple[float, float] = (0.85, 1.1)
+    kick_scale: tuple[float, float] = KICK_SCALE
     """The speed is multiplied by a factor from this interval (kicked)."""
     kick_steps: int = 8
     """Number of steps after the kick that are read (kicked)."""

@@ -13,9 +13,11 @@ from torch import Tensor
 
 from orbits.dataset import open_dataset
 from orbits.files import sha256_of_json
-from worldmodel.config import ModelConfig, TrainConfig
+from orbits.forces import ForceLaw, parse_law
+from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
+from worldmodel.probes.kick import kick
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,15 +137,67 @@ def measure_scales(
     positions: Float[np.ndarray, "orbit time body axis"], model: ModelConfig
 ) -> Scales:
     """The units of length that standardise inputs and targets."""
-    crops = torch.from_numpy(np.asarray(positions, dtype=np.float64))
-    target = raw_target(model.target, crops[:, :-1], crops[:, 1:])
+    states = torch.from_numpy(np.asarray(positions, dtype=np.float64))
+    target = raw_target(model.target, states[:, :-1], states[:, 1:])
     target = target[:, 1:] if model.target == "residual" else target
     return Scales(
         bodies=positions.shape[2],
         axes=positions.shape[3],
-        position=float(crops.square().mean().sqrt()),
+        position=float(states.square().mean().sqrt()),
         target=float(target.square().mean().sqrt()),
     )
+
+
+def spread(first: int, stop: int, most: int) -> np.ndarray:
+    """At most so many numbers from first, ..., stop − 1, evenly spread."""
+    return np.linspace(first, stop - 1, min(most, stop - first)).round().astype(int)
+
+
+def training_positions(
+    source: Source, numbers: Iterable[int], config: TrainConfig
+) -> Float[Tensor, "orbit time body axis"]:
+    """Positions of some training orbits, au; the fraction `kicked` of them changes course.
+
+    Whether, when and how an orbit is kicked depends on the seed and on the orbit's number alone.
+
+    Raises:
+        ValueError: if orbits of several bodies are to be kicked.
+    """
+    part = source.read(numbers)
+    position = part.position.astype(np.float32)
+    if config.kicked:
+        if source.facts.bodies != 1:
+            raise ValueError(
+                f"kicked orbits need one body in each state; {source.facts.path} has "
+                f"{source.facts.bodies}. Leave --kicked away."
+            )
+        law = parse_law(source.facts.law)
+        for row, number in enumerate(part.index):
+            random = np.random.default_rng((config.seed, 1, number))
+            if random.random() < config.kicked:
+                position[row, :, 0] = _kicked_in_mid_course(part, row, law, random)
+    return torch.from_numpy(position)
+
+
+def _kicked_in_mid_course(
+    part: Trajectories, row: int, law: ForceLaw, random: np.random.Generator
+) -> Float[np.ndarray, "time axis"]:
+    """One orbit, kicked as in the kick test, at a random time."""
+    samples, one = part.position.shape[1], slice(row, row + 1)
+    at = int(random.integers(1, samples - 1))
+    arcs = kick(
+        part.position[one, :, 0],
+        part.velocity[one, :, 0],
+        part.gm[one],
+        law,
+        part.facts.dt,
+        at,
+        samples - 1 - at,
+        KICK_ANGLE,
+        KICK_SCALE,
+        random,
+    )
+    return arcs.position[0].astype(np.float32)
 
 
 class Batches(Protocol):
@@ -163,9 +217,9 @@ class MemoryBatches:
     """Contexts drawn at random from orbits in memory: any orbit, any start, with replacement."""
 
     def __init__(
-        self, positions: Float[np.ndarray, "orbit time body axis"], config: TrainConfig
+        self, positions: Float[Tensor, "orbit time body axis"], config: TrainConfig
     ) -> None:
-        self.positions = torch.from_numpy(np.asarray(positions, dtype=np.float32))
+        self.positions = positions
         self.count = config.crops_per_step
         self.offsets = torch.arange(config.context_length + 1)
         self.generator = torch.Generator().manual_seed(config.seed)

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
@@ -29,7 +30,9 @@ from worldmodel.data import (
     held_out_crops,
     measure_scales,
     require_long_enough,
+    spread,
     training_orbits,
+    training_positions,
 )
 from worldmodel.logbook import Logbook
 from worldmodel.model import Network
@@ -40,6 +43,13 @@ from worldmodel.optimizers import (
     restore_optimizers,
     set_learning_rates,
 )
+from worldmodel.streaming import StreamedBatches
+
+MEASURED_ORBITS = 4096
+"""Orbits, evenly spread, from which the scales are measured."""
+
+HELD_OUT_ORBITS = 512
+"""Held-out orbits, evenly spread, on which the loss is measured."""
 
 
 def train(data: str, run: str, config: TrainConfig) -> None:
@@ -133,9 +143,9 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
     facts: DataFacts = source.facts
     require_long_enough(facts, config.context_length)
     count = training_orbits(facts, config.held_out)
-    training = source.read(range(count))
-    radius = (training.position**2).sum(-1) ** 0.5
-    scales = measure_scales(training.position, config.model)
+    sample = source.read(spread(0, count, MEASURED_ORBITS)).position
+    radius = (sample.astype(np.float64) ** 2).sum(-1) ** 0.5
+    scales = measure_scales(sample, config.model)
     record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
@@ -143,10 +153,14 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
     state = State(
         network=network,
         optimizers=make_optimizers(network, config),
-        batches=MemoryBatches(training.position, config),
+        batches=(
+            StreamedBatches(source, count, config)
+            if config.stream
+            else MemoryBatches(training_positions(source, range(count), config), config)
+        ),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
-    held_out = source.read(range(count, facts.orbits)).position
+    held_out = source.read(spread(count, facts.orbits, HELD_OUT_ORBITS)).position
     return record, state, held_out_crops(held_out, config.context_length)
 
 

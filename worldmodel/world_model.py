@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from orbits.choices import require_known
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import RunRecord, load_network, read_record
-from worldmodel.data import DataFacts, training_orbits
+from worldmodel.data import DataFacts, spread, training_orbits
 from worldmodel.model import Network
 from worldmodel.objective import next_position
 from worldmodel.rollout import roll_out
@@ -222,5 +222,4 @@ def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
     """
     own = is_training_data(model, facts.fingerprint)
     first = training_orbits(facts, model.record.train.held_out) if own else 0
-    count = min(most, facts.orbits - first)
-    return np.linspace(first, facts.orbits - 1, count).round().astype(int)
+    return spread(first, facts.orbits, most)

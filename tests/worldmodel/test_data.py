@@ -1,0 +1,120 @@
+"""Where batches come from: memory or a stream, with the same promises."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from worldmodel import streaming
+from worldmodel.config import ModelConfig, TrainConfig
+from worldmodel.data import (
+    MemoryBatches,
+    Source,
+    held_out_crops,
+    measure_scales,
+    training_orbits,
+    training_positions,
+)
+from worldmodel.streaming import StreamedBatches
+
+CONFIG = TrainConfig(context_length=3, batch_tokens=96, shuffle_buffer=16, stream=True)
+KINDS = ["memory", "stream"]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(streaming, "BLOCK_ORBITS", 7)
+
+
+def batches_of(kind, path, config=CONFIG):
+    source = Source(path)
+    if kind == "stream":
+        return StreamedBatches(source, 36, config)
+    return MemoryBatches(training_positions(source, range(36), config), config)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_context_is_a_piece_of_a_training_orbit(few_orbits, kind):
+    position = Source(few_orbits).read(range(36)).position[:, :, 0]
+    pieces = np.lib.stride_tricks.sliding_window_view(position, 4, axis=1).swapaxes(2, 3)
+    known = {piece.tobytes() for piece in pieces.reshape(-1, 4, 2)}
+    batches = batches_of(kind, few_orbits)
+    for _ in range(20):
+        crops = batches.next()
+        assert crops.shape == (32, 4, 1, 2)
+        assert all(crop.numpy()[:, 0].tobytes() in known for crop in crops)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kicked", [0.0, 0.5])
+def test_batches_go_on_from_their_state(few_orbits, kind, kicked):
+    config = replace(CONFIG, kicked=kicked)
+    whole = batches_of(kind, few_orbits, config)
+    for _ in range(7):
+        whole.next()
+    state = {name: tensor.clone() for name, tensor in whole.state().items()}
+    rest = [whole.next() for _ in range(7)]
+    again = batches_of(kind, few_orbits, config)
+    again.restore(state)
+    assert all(torch.equal(crops, again.next()) for crops in rest)
+
+
+def test_the_stream_passes_over_all_orbits_about_equally_often(few_orbits):
+    batches = batches_of("stream", few_orbits)
+    taken = np.zeros(36)
+    for _ in range(120):
+        number, _ = batches._take(3)
+        taken[number.numpy()] += 1
+    assert taken.max() - taken.min() <= 1
+
+
+def test_the_stream_replaces_an_orbit_once_its_states_are_used_up(few_orbits):
+    batches = batches_of("stream", few_orbits)
+    batches.next()
+    before = int(batches.read_so_far)
+    for _ in range(63):
+        batches.next()
+    # 63 steps of 96 positions are 252 orbits of 24: seven passes over six blocks.
+    assert int(batches.read_so_far) - before == pytest.approx(252 / 6, abs=2)
+
+
+def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
+    source, config = Source(few_orbits), replace(CONFIG, kicked=0.5)
+    plain = training_positions(source, range(36), CONFIG)
+    kicked = training_positions(source, range(36), config)
+    alone = training_positions(source, [5, 17], config)
+    assert torch.equal(alone, kicked[[5, 17]])
+    changed = (kicked != plain).any(-1).any(-1).any(-1)
+    # A fair coin for 36 orbits: 18 +- 9 is three standard deviations.
+    assert 9 <= int(changed.sum()) <= 27
+
+
+def test_held_out_orbits_are_never_trained_on(few_orbits):
+    facts = Source(few_orbits).facts
+    assert training_orbits(facts, 0.1) == 36
+    with pytest.raises(ValueError, match="both need at least one"):
+        training_orbits(facts, 0.001)
+
+
+def test_standardised_targets_have_unit_size(few_orbits):
+    position = Source(few_orbits).read(range(40)).position
+    scales = measure_scales(position, ModelConfig())
+    step = np.diff(position, axis=1) / scales.target
+    assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)
+
+
+def test_held_out_contexts_are_spread_over_all_orbits(few_orbits):
+    position = Source(few_orbits).read(range(40)).position
+    crops = held_out_crops(position, 2, most=80)
+    assert crops.shape == (80, 3, 1, 2)
+    assert torch.equal(crops, held_out_crops(position, 2, most=80))
+
+
+def test_an_unfinished_orbit_is_refused(make_orbits, tmp_path, monkeypatch):
+    source = Source(make_orbits(tmp_path / "orbits.zarr"))
+    whole = source.dataset["position"].values.copy()
+    whole[7, 3, 1] = np.nan
+    source.dataset["position"] = (source.dataset["position"].dims, whole)
+    with pytest.raises(ValueError, match="orbit 7 holds positions"):
+        source.read(range(10))

@@ -1,0 +1,139 @@
+"""The model in use: contexts as in training, roll-outs, what can be looked at."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from orbits.units import GM_SUN
+from worldmodel.attention import attention_kinds
+from worldmodel.checkpoint import RunRecord
+from worldmodel.cli import main
+from worldmodel.config import TrainConfig
+from worldmodel.data import DataFacts
+from worldmodel.model import Network, Scales
+from worldmodel.train import train
+from worldmodel.world_model import WorldModel
+
+SMALL = TrainConfig(d_model=16, n_layers=2, context_length=5, steps=4, batch_tokens=64)
+
+
+def model_of(config=SMALL, bodies=1):
+    """An untrained model in float64."""
+    torch.manual_seed(0)
+    scales = Scales(bodies=bodies, axes=2, position=1.0, target=0.1)
+    facts = DataFacts("none", "0", "newton", "relative", 0.008, 1, 20, bodies, 2)
+    return WorldModel(
+        Network(config.model, scales).double(), RunRecord(config, facts, scales, (0.3, 2.0))
+    )
+
+
+def positions_of(orbits=3, times=12, bodies=1):
+    shape = (orbits, times, 2) if bodies == 1 else (orbits, times, bodies, 2)
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def test_a_prediction_sees_the_last_positions_alone():
+    model, positions = model_of(), positions_of()
+    before = model.predict(positions)
+    positions[:, 3] += 1
+    changed = (model.predict(positions) != before) & np.isfinite(before)
+    assert np.nonzero(changed.any(axis=(0, 2)))[0].tolist() == [4, 5, 6, 7]
+    assert np.isnan(before[:, :4]).all()
+
+
+def test_a_prediction_does_not_depend_on_when_the_context_begins():
+    model, positions = model_of(), positions_of()
+    # Other batch shapes sum in another order: float64 rounding.
+    np.testing.assert_allclose(
+        model.predict(positions)[:, 6:], model.predict(positions[:, 2:])[:, 4:], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("bodies", [1, 2])
+@pytest.mark.parametrize("kind", [*attention_kinds(), "lssar(p=15)"])
+def test_a_roll_out_repeats_the_prediction(kind, bodies):
+    model, positions = model_of(replace(SMALL, attention=kind), bodies), positions_of(bodies=bodies)
+    rolled = model.rollout(positions, 6)
+    so_far = positions
+    for _ in range(6):
+        so_far = np.concatenate((so_far, model.predict(so_far)[:, -1:]), axis=1)
+    np.testing.assert_allclose(rolled, so_far[:, 12:], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["joint", "interleaved"])
+@pytest.mark.parametrize("kind", [*attention_kinds(), "lssar(p=15)"])
+def test_kept_keys_give_what_the_whole_sequence_gives(kind, layout):
+    config = replace(SMALL, attention=kind, window=3, layout=layout)
+    model, positions = model_of(config, bodies=2), positions_of(times=5, bodies=2)
+    rolled = model.rollout(positions, 20, growing_context=True)
+    so_far = torch.from_numpy(np.concatenate((positions, rolled), axis=1))
+    with torch.no_grad():
+        output = model.network(so_far[:, :-1])
+    steps = np.diff(so_far.numpy(), axis=1)[:, 4:]
+    np.testing.assert_allclose(output[:, 4:].numpy() * 0.1, steps, rtol=1e-7, atol=1e-10)
+
+
+def test_attention_is_a_distribution_over_the_past():
+    model, positions = model_of(), positions_of()
+    weights = model.attention(positions)
+    assert weights.shape == (2, 3, 2, 12, 12)
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
+    assert not np.triu(weights, 1).any()
+
+
+def test_activations_by_name():
+    model, positions = model_of(), positions_of()
+    found = model.activations(positions, ["embed", "blocks.1", "head"])
+    assert {name: value.shape for name, value in found.items()} == {
+        "embed": (3, 12, 16), "blocks.1": (3, 12, 16), "head": (3, 12, 2),
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"did you mean 'blocks\.1\.mlp'"):
+        model.activations(positions, ["blocks.1.mpl"])
+
+
+@pytest.mark.parametrize(
+    ("positions", "words"),
+    [
+        (np.zeros((2, 9, 3)), "with 2 axes"),
+        (np.zeros((2, 4, 2)), "5 or more are needed"),
+        (np.full((2, 9, 2), np.nan), "not finite"),
+    ],
+)
+def test_positions_that_do_not_fit_are_refused(positions, words):
+    with pytest.raises(ValueError, match=words):
+        model_of().predict(positions)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"head": "tokens", "bins": 64, "bin_range": 4.0}, {"window": 2}, {"target": "position"}],
+    ids=str,
+)
+def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
+    train(few_orbits, str(tmp_path / "run"), replace(SMALL, **options))
+    out = tmp_path / "evaluation.json"
+    assert main(["evaluate", str(tmp_path / "run"), few_orbits, str(out)]) == 0
+    result = json.loads(out.read_text())
+    assert len(result["rollout"]["time"]) == 19
+    assert result["rollout"]["time"][0] == pytest.approx(0.008)
+    assert result["next_step"]["error"] > 0
+    assert result["rollout"]["energy_drift"] > 0
+    assert "roll-out" in capsys.readouterr().out
+
+
+def test_a_perfect_model_drifts_nowhere(few_orbits):
+    """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
+    from worldmodel.data import Source
+    from worldmodel.evaluate import rollout_errors
+
+    chosen = Source(few_orbits).read(range(10))
+    assert np.allclose(chosen.gm, GM_SUN)
+    model = model_of()
+    model.rollout = lambda positions, steps, decode: chosen.position[:, 5 : 5 + steps].astype(float)
+    result = rollout_errors(model, chosen, 10, "expectation")
+    assert result["energy_drift"] == 0
+    assert result["angular_momentum_drift"] == 0
+    assert result["median_error"].max() == 0
