@@ -106,7 +106,14 @@ def stages(config: RunConfig) -> list[Stage]:
         data = planets if name == "planets" else held_out
         forces, law = f"forces/{name}.parquet", f"laws/{name}.json"
         states = "orbit" if name in ("orbit", "planets") else "kicked"
-        options: tuple[str, ...] = ("--states", states, "--seed", seed)
+        options: tuple[str, ...] = (
+            "--states",
+            states,
+            "--orbits",
+            str(config.held_out_orbits),
+            "--seed",
+            seed,
+        )
         if name in CONTROLS:
             options += ("--control", name)
         made.append(

@@ -11,8 +11,8 @@ from symreg.samples import Samples
 
 MASS_COLUMNS = ("gm", "m1", "m2", "mass")
 """Columns that become features where they vary."""
-VARIES = 1e-6
-"""Relative range from which a column varies."""
+VARIES = 1e-3
+"""Relative range from which a column varies; the planets' own masses change GM by 3e-6."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ CONTROLS = {
     "injected": {"verdict": "up_to_scale", "recovered": True},
     "untrained": {"verdict": "different", "recovered": False},
 }
-SOURCES = {"orbit": {"recovered": True}, "kicked": GOOD, "planets": {"recovered": True}}
+SOURCES = {"orbit": {"recovered": True, "r2": 0.99}, "kicked": GOOD}
 
 
 def failed(kicked, controls):
@@ -73,6 +73,8 @@ def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():
     words = in_words("newton", gates(kicked, controls, Thresholds()), SOURCES)
     assert "shape of the orbits" in words
     assert "Newton is not recovered" in words
+    blind = {"orbit": {"recovered": False, "r2": 0.1}}
+    assert "no law of force" in in_words("newton", gates(kicked, controls, Thresholds()), blind)
     kicked, controls = changed(("controls", "untrained", "recovered"), True)
     words = in_words("newton", gates(kicked, controls, Thresholds()), SOURCES)
     assert words.startswith("No conclusion")
