@@ -35,7 +35,8 @@ def compare(first: str, second: str, config: CompareConfig) -> None:
         print(f"  with {name} = {value:.10g}")
     print(
         f"  compared in {', '.join(variables) or 'no variables'}, "
-        f"{config.low:g} to {config.high:g} and ten times beyond, margin of exponents {config.margin:g}, {answer.seconds:.1f} s"
+        f"{config.low:g} to {config.high:g} and ten times beyond, "
+        f"margin of exponents {config.margin:g}, {answer.seconds:.1f} s"
     )
 
 

@@ -158,7 +158,7 @@ def decide(
     if ratio == 1:
         return Comparison(EXACT, "the difference simplifies to zero.", 1.0, solved, **made)
     return Comparison(
-        UP_TO_SCALE, f"the ratio simplifies to {sympy.sstr(ratio)}.", scale, solved, **made
+        UP_TO_SCALE, f"the ratio simplifies to {sympy.sstr(ratio.evalf(8))}.", scale, solved, **made
     )
 
 

@@ -146,6 +146,17 @@ def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
     return replaced(expression), values
 
 
+def with_floats(expression: sympy.Expr) -> sympy.Expr:
+    """The expression with numbers that can be fitted: floats, but for exponents and signs."""
+    if expression.is_Rational:
+        return expression if expression in (-1, 0, 1) else sympy.Float(expression)
+    if not expression.args:
+        return expression
+    if expression.is_Pow:
+        return with_floats(expression.base) ** expression.exp
+    return expression.func(*(with_floats(argument) for argument in expression.args))
+
+
 def constant_symbol(index: int) -> sympy.Symbol:
     """The free constant of that number (of either sign, so not assumed positive)."""
     return sympy.Symbol(f"{CONSTANT_PREFIX}{index}", real=True)

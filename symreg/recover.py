@@ -27,6 +27,7 @@ from symreg.recover_config import RecoverConfig
 from symreg.refine import Fitted
 from symreg.result import RecoveryResult
 from symreg.samples import Samples, r_squared
+from symreg.scatter import weighed
 from symreg.search import Outcome, refit_law, search_seeds
 from symreg.tables import radial_field
 from symreg.uncertainty import Interval, constant_intervals, exponent_intervals
@@ -141,6 +142,7 @@ def _recover_samples(
     seeds: int | None = None,
 ) -> _Found:
     rng = np.random.default_rng([config.seed, 1])
+    samples = weighed(samples, config.error_floor)
     training, held_out = samples.split(config.held_out, rng)
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)

@@ -68,7 +68,7 @@ class Samples:
 
     def permuted(self, rng: np.random.Generator) -> "Samples":
         """The same rows with the target shuffled: nothing is left to find."""
-        return replace(self, y=self.y[rng.permutation(len(self.y))])
+        return replace(self, y=self.y[rng.permutation(len(self.y))], weights=None)
 
     def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
         """Training and held-out samples; whole groups are held out where there are several."""

@@ -18,6 +18,7 @@ from symreg.refine import (
     structure,
 )
 from symreg.samples import Samples
+from symreg.scatter import sharp
 
 REFINED = 4
 """Candidates of a seed, best first, that are simplified."""
@@ -67,8 +68,9 @@ def search_seeds(
         jobs: searches at the same time (threads: the engines work outside Python).
         progress: is told of every finished search.
     """
+    rows = samples.rows(sharp(samples))
     fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
-        delayed(engine.search)(samples.X, samples.y, samples.names, seed, budget) for seed in seeds
+        delayed(engine.search)(rows.X, rows.y, rows.names, seed, budget) for seed in seeds
     )
     if progress is not None:
         progress(f"{engine.name}: {len(seeds)} searches, {sum(map(len, fronts))} formulas")

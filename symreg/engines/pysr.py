@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 import sympy
 
+from orbits.expressions import parse_expression
 from symreg.engines.base import Budget, Candidate, pareto_front
-from symreg.expressions import feature_symbols, normal_form
-from symreg.formulas import read_formula
+from symreg.expressions import feature_symbols, normal_form, with_floats
 
 RUN_ID = "search"
 HALL_OF_FAME = "hall_of_fame.csv"
@@ -172,14 +172,13 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
         except (OSError, KeyError, ValueError):
             continue
         # Julia writes a float32 as 1.5f-3
-        return [
-            read_formula(re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text))) for text in equations
-        ]
+        texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text)) for text in equations]
+        return [with_floats(parse_expression(text)) for text in texts]
     raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
 
 
 def _renamed(formula: str, names: Sequence[str], safe: Sequence[str]) -> str:
-    expression = read_formula(formula)
+    expression = parse_expression(formula)
     renamed = {
         s: sympy.Symbol(safe[list(names).index(s.name)], positive=True)
         for s in expression.free_symbols

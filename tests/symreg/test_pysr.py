@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from orbits.expressions import parse_expression
 from symreg.engines import pysr as adapter
 from symreg.engines.availability import available
 from symreg.engines.base import Budget
 from symreg.engines.choice import choose_engine
 from symreg.engines.pysr import PySREngine, constructor_arguments, read_hall_of_fame
-from symreg.formulas import read_formula
 
 HALL_OF_FAME = """Complexity,Loss,Equation
 1,2.5,"12.5"
@@ -104,7 +104,7 @@ def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
         for text in model.equations_["sympy_format"]:
             print(text)
     """)
-    theirs = [read_formula(line) for line in run_python(code, str(tmp_path)).splitlines()]
+    theirs = [parse_expression(line) for line in run_python(code, str(tmp_path)).splitlines()]
     ours = read_hall_of_fame(tmp_path / "hall_of_fame.csv")
     assert len(ours) == len(theirs) == 4
     x = {s for e in ours for s in e.free_symbols}.pop()
@@ -176,7 +176,9 @@ def test_a_process_over_its_time_is_killed_with_its_children(tmp_path, monkeypat
 def test_pysr_asked_for_without_julia_says_what_is_missing():
     if available("pysr").available:
         pytest.skip("Julia with SymbolicRegression.jl is here")
-    with pytest.raises(ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine operon"):
+    with pytest.raises(
+        ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine operon"
+    ):
         choose_engine("pysr")
 
 

@@ -1,0 +1,180 @@
+"""From tables to verdicts: every law as its own, Newton only where it is, nothing from nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from orbits.commandline import main as run_command
+from orbits.files import read_json
+from orbits.force_samples import write_force_samples
+from symreg.cli import COMMANDS
+from symreg.recover import recover
+from symreg.recover_config import RecoverConfig
+
+LAWS = ("newton", "hooke", "logarithmic", "power_law(n=3)", "yukawa(length=1)")
+FAST = RecoverConfig(population=100, generations=10)
+
+
+def negative(table, rng):
+    """The table with accelerations of random size and direction."""
+    table = table.copy()
+    table[["a_x", "a_y"]] = rng.standard_normal((len(table), 2)) * table["a_norm"].mean()
+    table["a_norm"] = np.hypot(table["a_x"], table["a_y"])
+    return table
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_each_law_is_recovered_as_itself(law, make_force_table):
+    # 1 % noise and 1 % of smooth error, as fields of trained models have
+    table, attributes = make_force_table(law, seed=31, noise=0.01, bias=0.01)
+    found = recover(table, attributes, FAST)
+    assert found.recovered, found.explanation
+    assert found.verdict == "up_to_scale"
+    assert found.reference == law
+    # the smooth error moves the constant by at most about its size
+    assert found.constant["relative_error"] == pytest.approx(0, abs=0.03)
+    assert found.seeds == {"run": 5, "agreeing": found.seeds["agreeing"]}
+    assert not found.nulls["permuted"]["recovered"]
+    assert found.nulls["permuted"]["verdict"] == "different"
+    assert law.split("(")[0] in found.explanation
+    assert "<math" in found.mathml or "<m" in found.mathml
+
+
+@pytest.mark.parametrize("law", LAWS[1:])
+def test_newton_is_not_claimed_on_other_laws(law, make_force_table):
+    table, attributes = make_force_table(law, seed=32, noise=0.01, bias=0.01)
+    found = recover(
+        table, attributes, RecoverConfig(**(vars(FAST) | {"law": "newton", "null": False}))
+    )
+    assert not found.recovered
+    assert found.verdict == "different"
+    assert "not count as recovered" in found.explanation
+
+
+def test_the_injected_truth_is_recovered_exactly(make_force_table):
+    table, attributes = make_force_table("newton", seed=33)
+    found = recover(table, attributes, FAST)
+    assert found.recovered
+    assert abs(found.constant["relative_error"]) < 1e-6
+    assert found.constant["low"] <= found.constant["truth"] * (1 + 1e-6)
+    assert found.exponent["value"] == pytest.approx(-2, abs=1e-6)
+    assert "4π²" in found.explanation
+
+
+def test_a_varying_gm_becomes_a_feature(make_force_table):
+    table, attributes = make_force_table("newton", seed=34, noise=0.01, gm_spread=0.7)
+    found = recover(table, attributes, FAST)
+    assert found.recovered, found.explanation
+    assert found.exponents["gm"]["value"] == pytest.approx(1, abs=0.02)
+    assert found.constant["name"] == "scale"
+    assert found.constant["value"] == pytest.approx(1, abs=0.01)
+
+
+def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table):
+    table, attributes = make_force_table("logarithmic", seed=35, noise=0.01)
+    found = recover(table, attributes | {"law": None}, FAST)
+    assert found.recovered
+    assert found.reference == "logarithmic"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nonsense_forces_are_no_law(seed, make_force_table):
+    table, attributes = make_force_table("newton", seed=seed)
+    nonsense = negative(table, np.random.default_rng(seed))
+    found = recover(nonsense, attributes, RecoverConfig(seeds=2, population=60, generations=6))
+    assert not found.recovered
+    assert found.verdict not in ("exact", "up_to_scale")
+
+
+def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
+    table, attributes = make_force_table("newton", seed=36)
+    x, y, r = (table[c].to_numpy() for c in "xyr")
+    swirl = 0.4 * 39.478 / r**3
+    table["a_x"] += -swirl * y
+    table["a_y"] += swirl * x
+    table["a_norm"] = np.hypot(table["a_x"], table["a_y"])
+    found = recover(table, attributes, FAST)
+    assert found.verdict == "up_to_scale"  # the radial part alone would pass
+    assert not found.recovered
+    assert not found.gates["central"]["passed"]
+    assert found.non_central == pytest.approx(0.4 / np.hypot(1, 0.4), rel=1e-4)
+
+
+def test_a_repulsion_is_not_an_attraction(make_force_table):
+    table, attributes = make_force_table("newton", seed=37)
+    table[["a_x", "a_y"]] *= -1
+    assert not recover(table, attributes, FAST).recovered
+
+
+def test_equal_seeds_give_equal_results(make_force_table):
+    table, attributes = make_force_table("newton", seed=38, noise=0.02)
+    first, second = (recover(table, attributes, RecoverConfig(seeds=2, jobs=j)) for j in (1, 2))
+    skipped = {"seconds", "configuration"}
+    assert {k: v for k, v in first.to_json().items() if k not in skipped} == {
+        k: v for k, v in second.to_json().items() if k not in skipped
+    }
+
+
+def run(*arguments):
+    return run_command("symreg", COMMANDS, [str(a) for a in arguments])
+
+
+def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
+    table, attributes = make_force_table("hooke", seed=39, noise=0.01)
+    write_force_samples(tmp_path / "forces.parquet", table, attributes)
+    code = run(
+        "recover", tmp_path / "forces.parquet", tmp_path / "law.json", "--seeds", "2",
+        "--population", "80", "--generations", "8",
+    )  # fmt: skip
+    assert code == 0
+    assert "hooke" in capsys.readouterr().out
+    result = read_json(tmp_path / "law.json")
+    for name in (
+        "reference", "verdict", "recovered", "expression", "raw_expression", "constant",
+        "exponent", "parameters", "r2", "seeds", "nulls", "engine", "engine_reason",
+        "pareto_front", "rows", "groups", "explanation", "configuration", "versions", "seconds",
+    ):  # fmt: skip
+        assert name in result
+    assert {"name", "value", "low", "high", "truth", "relative_error"} == set(result["constant"])
+    assert {"expression", "complexity", "loss", "score", "seed"} <= set(result["pareto_front"][0])
+    assert result["rows"] == len(table)
+    assert result["groups"] == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--law", "newtn"), "did you mean 'newton'"),
+        (("--engine", "operno"), "did you mean 'operon'"),
+        (("--seeds", "0"), "at least 1"),
+        (("--held-out", "1.5"), "fraction"),
+        (("--seed", "-1"), "0 or more"),
+        (("--populatoin", "5"), "did you mean --population"),
+    ],
+)
+def test_mistakes_get_one_line_and_exit_code_2(options, says, tmp_path, make_force_table, capsys):
+    table, attributes = make_force_table(orbits=4, rows=5)
+    write_force_samples(tmp_path / "forces.parquet", table, attributes)
+    assert run("recover", tmp_path / "forces.parquet", tmp_path / "law.json", *options) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "law.json").exists()
+
+
+def test_too_few_rows_are_refused(make_force_table):
+    table, attributes = make_force_table(orbits=1, rows=5)
+    with pytest.raises(ValueError, match="at least 8"):
+        recover(table, attributes, FAST)
+
+
+def test_files_that_are_no_force_samples_are_refused(tmp_path, capsys):
+    pd.DataFrame({"r": [1.0], "x": [1.0]}).to_parquet(tmp_path / "few.parquet")
+    (tmp_path / "text.parquet").write_text("not Parquet")
+    for name, says in (
+        ("few.parquet", "lacks the column"),
+        ("text.parquet", "not a readable"),
+        ("none.parquet", "does not exist"),
+    ):
+        assert run("recover", tmp_path / name, tmp_path / "law.json") == 2
+        assert says in capsys.readouterr().err

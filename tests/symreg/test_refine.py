@@ -1,0 +1,119 @@
+"""Refinement keeps what data ask for, and nothing that a systematic error could have made."""
+
+import numpy as np
+import pytest
+
+from symreg.engines.named_laws import fitted_laws
+from symreg.expressions import constant_symbol, symbol
+from symreg.refine import ERROR_FLOOR, effective_floor, fit, preferred, refitted, simplified
+from symreg.samples import Samples
+from symreg.scatter import sharp, weighed
+from symreg.smooth import smooth_mean_square
+
+r = symbol("r")
+
+
+def samples_of(function, n=600, noise=0.0, bias=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    x = np.sort(np.exp(rng.uniform(np.log(0.3), np.log(3), n)))
+    wave = np.sqrt(2) * bias * np.sin(2 * np.pi * np.log(x) / np.log(10) + 1)
+    y = function(x) * (1 + wave) * np.exp(noise * rng.standard_normal(n))
+    return Samples(x[:, None], y, ("r",), np.arange(n) // 6)
+
+
+def test_constants_are_refitted_in_float64():
+    samples = samples_of(lambda x: 39.478 * x**-2.3)
+    found = fit(constant_symbol(0) * r ** constant_symbol(1), (30.0, -1.8), samples)
+    np.testing.assert_allclose(found.constants, (39.478, -2.3), rtol=1e-7)
+
+
+@pytest.mark.parametrize("power", [-3.0, -2.5, -2.0, -1.0, 0.5, 1.0])
+def test_exponents_near_half_integers_are_snapped(power):
+    samples = samples_of(lambda x: 39.478 * x**power, noise=0.01, bias=0.01)
+    law = refitted(40.1 * r ** (power + 0.03), samples, "test")
+    snapped = simplified(law, samples, ERROR_FLOOR)
+    assert len(snapped.constants) == 1
+    assert snapped.constants[0] == pytest.approx(39.478, rel=0.03)
+
+
+def test_an_exponent_that_is_no_half_integer_stays():
+    samples = samples_of(lambda x: 39.478 * x**-2.25, noise=0.01)
+    snapped = simplified(refitted(40.0 * r**-2.2, samples, "test"), samples, ERROR_FLOOR)
+    assert snapped.constants[1] == pytest.approx(-2.25, abs=0.01)
+
+
+def test_a_term_that_explains_nothing_is_pruned():
+    samples = samples_of(lambda x: 39.478 / x**2, noise=0.01)
+    law = refitted(39.0 / r**2 + 0.05 * r + 0.01, samples, "test")
+    assert len(simplified(law, samples, ERROR_FLOOR).constants) == 1
+
+
+def test_a_term_that_matters_is_kept():
+    samples = samples_of(lambda x: 39.478 / x**2 + 8.0, noise=0.01)
+    law = refitted(39.0 / r**2 + 7.0, samples, "test")
+    assert len(simplified(law, samples, ERROR_FLOOR).constants) == 2
+
+
+def test_a_smooth_error_below_the_floor_buys_no_constant():
+    # 1.5 % smooth in r: a power law with a bent exponent fits better, and is not the law
+    samples = samples_of(lambda x: 39.478 / x**2, noise=0.002, bias=0.015)
+    newton = refitted(39.0 / r**2, samples, "test")
+    bent = refitted(39.0 * r**-2.02 * (1 + 0.01 * r), samples, "test")
+    n = samples.n_effective
+    assert bent.mean_square < newton.mean_square
+    assert preferred([bent, newton], n, ERROR_FLOOR) is newton
+    assert preferred([bent, newton], len(samples.y), 0.0) is bent
+
+
+def test_exact_data_lower_the_floor():
+    samples = samples_of(lambda x: 39.478 / x**2)
+    assert effective_floor([refitted(39.0 / r**2, samples, "test")], ERROR_FLOOR) < 1e-6
+    noisy = samples_of(lambda x: 39.478 / x**2, noise=0.01)
+    assert effective_floor([refitted(39.0 / r**2, noisy, "test")], ERROR_FLOOR) == ERROR_FLOOR
+
+
+def test_a_nested_law_must_be_clearly_better():
+    samples = samples_of(lambda x: 39.478 / x**2, noise=0.02, seed=3)
+    laws = fitted_laws(samples)
+    assert preferred(laws, samples.n_effective, ERROR_FLOOR).name == "newton"
+    # Plummer, Yukawa and 1/r^2 + b/r^4 contain Newton and fit at least as well
+    errors = {law.name: law.mean_square for law in laws}
+    assert min(errors.values()) <= errors["newton"]
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("yukawa", lambda x: 39.478 * np.exp(-x / 0.8) * (1 / x**2 + 1 / (0.8 * x))),
+        ("plummer", lambda x: 39.478 * x / (x**2 + 0.16) ** 1.5),
+        ("newton_gr", lambda x: 39.478 * (1 / x**2 + 0.1 / x**4)),
+        ("logarithmic", lambda x: 39.478 / x),
+        ("hooke", lambda x: 39.478 * x),
+    ],
+)
+def test_named_laws_are_told_apart(name, function):
+    samples = samples_of(function, noise=0.01, bias=0.01)
+    assert preferred(fitted_laws(samples), samples.n_effective, ERROR_FLOOR).name == name
+
+
+def test_the_smooth_part_of_an_error_is_measured():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.3, 3, (2400, 1))
+    wave = 0.02 * np.sqrt(2) * np.sin(2 * X[:, 0])
+    noise = 0.05 * rng.standard_normal(2400)
+    # bins of 200 rows: the noise of a mean is 0.05/sqrt(200) = 0.35 %, taken off on average
+    assert np.sqrt(smooth_mean_square(wave + noise, X)) == pytest.approx(0.02, rel=0.3)
+    assert smooth_mean_square(noise, X) < 0.005**2
+
+
+def test_rows_that_scatter_count_less_and_a_smooth_deviation_does_not():
+    rng = np.random.default_rng(0)
+    x = np.sort(np.exp(rng.uniform(np.log(0.3), np.log(3), 1000)))
+    ragged = x > 2.4
+    error = np.where(ragged, 0.8, 0.005) * rng.standard_normal(1000)
+    samples = weighed(Samples(x[:, None], 39 / x**2 * np.exp(error), ("r",), np.arange(1000)), 0.02)
+    assert samples.weights[ragged].mean() < 0.1 * samples.weights[~ragged].mean()
+    assert not sharp(samples)[ragged].all()
+    bent = 39 / x**2 * (1 + 0.3 * np.maximum(x - 2, 0))
+    samples = weighed(Samples(x[:, None], bent, ("r",), np.arange(1000)), 0.02)
+    np.testing.assert_allclose(samples.weights, 1, atol=0.1)

@@ -1,0 +1,67 @@
+"""Intervals hold the truth as often as they say, under noise and under smooth errors."""
+
+import numpy as np
+import pytest
+
+from symreg.engines.monomial import fit_monomial
+from symreg.expressions import symbol
+from symreg.refine import refitted
+from symreg.samples import Samples
+from symreg.uncertainty import constant_intervals, exponent_intervals
+
+TRIALS = 60
+
+
+def field(seed, noise, bias):
+    rng = np.random.default_rng(seed)
+    r = np.exp(rng.uniform(np.log(0.3), np.log(3), 400))
+    depth = np.log(r / 0.3) / np.log(10)
+    wave = np.sqrt(2) * np.sin(2 * np.pi * (rng.uniform(0.3, 1.4) * depth + rng.uniform()))
+    y = 39.478 / r**2 * (1 + bias * wave) * np.exp(noise * rng.standard_normal(400))
+    return Samples(r[:, None], y, ("r",), np.arange(400) // 4)
+
+
+@pytest.mark.parametrize(("noise", "bias"), [(0.03, 0.0), (0.005, 0.02)])
+def test_intervals_hold_the_truth(noise, bias):
+    exponents = constants = 0
+    for seed in range(TRIALS):
+        samples, rng = field(seed, noise, bias), np.random.default_rng(seed)
+        interval = exponent_intervals(samples, 0.02, rng, draws=300)["r"]
+        exponents += interval.low <= -2 <= interval.high
+        law = refitted(39.0 / symbol("r") ** 2, samples, "test")
+        (strength,) = constant_intervals(law, samples, 0.02, rng, draws=300)
+        constants += strength.low <= 39.478 <= strength.high
+    # 95 % intervals: 60 trials give 57 +- 1.7 where only noise is at work; the size of a smooth
+    # error is a guess, so 80 % (48) is asked for
+    assert exponents >= 48
+    assert constants >= 48
+
+
+def test_exact_data_have_narrow_intervals():
+    interval = exponent_intervals(field(0, 0.0, 0.0), 0.02, np.random.default_rng(0))["r"]
+    assert interval.high - interval.low < 1e-9
+    assert interval.value == pytest.approx(-2)
+
+
+def test_the_bootstrap_resamples_orbits_not_rows():
+    # one error per orbit: rows of an orbit tell nothing new
+    rng = np.random.default_rng(1)
+    r = np.exp(rng.uniform(np.log(0.3), np.log(3), (50, 20)))
+    y = 39.478 / r**2 * np.exp(0.05 * rng.standard_normal((50, 1)))
+    groups = np.repeat(np.arange(50), 20)
+    by_orbit = Samples(r.reshape(-1, 1), y.ravel(), ("r",), groups)
+    by_row = Samples(by_orbit.X, by_orbit.y, ("r",), np.arange(1000))
+    widths = []
+    for samples in (by_orbit, by_row):
+        law = refitted(39.0 / symbol("r") ** 2, samples, "test")
+        (interval,) = constant_intervals(law, samples, 0.0, np.random.default_rng(0))
+        widths.append(interval.high - interval.low)
+    # the standard error of a mean over 50 orbits is sqrt(20) times that over 1000 rows
+    assert widths[0] > 2.5 * widths[1]
+
+
+def test_equal_seeds_give_equal_intervals():
+    samples = field(4, 0.02, 0.01)
+    first, second = (exponent_intervals(samples, 0.02, np.random.default_rng(9)) for _ in range(2))
+    assert first == second
+    assert first["r"].value == pytest.approx(fit_monomial(samples).exponents[0])
