@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_command
-from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.config import (
+    EphemerisConfig,
+    GenerateConfig,
+    InfoConfig,
+    PlotConfig,
+    ValidateConfig,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,11 +31,45 @@ def _ephemeris(path: str, config: EphemerisConfig) -> None:
     run(path, config)
 
 
+def _validate(path: str, config: ValidateConfig) -> int:
+    from orbits.validate import run
+
+    return run(path, config)
+
+
+def _info(path: str, config: InfoConfig) -> None:
+    from orbits.info import run
+
+    run(path, config)
+
+
+def _plot(path: str, out: str, config: PlotConfig) -> None:
+    from orbits.plot import run
+
+    run(path, out, config)
+
+
+_DATA = Positional("data", "Dataset, as `orbits generate` or `orbits ephemeris` writes it.")
 _OUT = Positional("out", "Dataset to write: a folder (x.zarr) or an fsspec address (s3://...).")
 
 COMMANDS = (
     Command("generate", _generate, GenerateConfig, "Make orbits under a law of force.", (_OUT,)),
     Command("ephemeris", _ephemeris, EphemerisConfig, "Real planets, from JPL's DE421.", (_OUT,)),
+    Command(
+        "validate",
+        _validate,
+        ValidateConfig,
+        "Check a dataset against the format and against physics; exit code 1 lists what is wrong.",
+        (_DATA,),
+    ),
+    Command("info", _info, InfoConfig, "A table of what a dataset holds.", (_DATA,)),
+    Command(
+        "plot",
+        _plot,
+        PlotConfig,
+        "Orbits, phase portraits and energy drift, or an animation.",
+        (_DATA, Positional("picture", "File to write: .gif is animated; .png, .svg, .pdf.")),
+    ),
 )
 
 if __name__ == "__main__":

@@ -123,6 +123,36 @@ class EphemerisConfig:
             raise ValueError("--frame orbit is around the sun; take --frame ecliptic or icrf.")
 
 
+@dataclass(frozen=True)
+class ValidateConfig:
+    """How thoroughly to check.
+
+    Args:
+        checksums: whether to read every file again and compare its SHA-256.
+    """
+
+    checksums: bool = True
+
+
+@dataclass(frozen=True)
+class InfoConfig:
+    """Nothing to choose."""
+
+
+@dataclass(frozen=True)
+class PlotConfig:
+    """What to draw.
+
+    Args:
+        orbits: how many orbits, spread evenly over the dataset.
+    """
+
+    orbits: int = 12
+
+    def __post_init__(self) -> None:
+        _at_least("orbits", self.orbits, 1)
+
+
 def _at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise ValueError(f"{name} is {value}; it must be at least {least}.")

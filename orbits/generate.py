@@ -25,6 +25,9 @@ TRIAL_ORBITS = 8
 STARTING_WORKERS = 3.0
 """Seconds of work on one core below which no further process is started."""
 
+CONNECTING = 10
+"""Seconds to wait for a dask scheduler."""
+
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
 
@@ -89,7 +92,7 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
             disable=None,
             file=sys.stderr,
         ) as bar:
-            for marker in _work(jobs, workers):
+            for marker in _work(jobs, workers, config.scheduler):
                 markers[marker["shard"]] = marker
                 bar.update(marker["orbits"])
         integration = summarise(
@@ -184,15 +187,41 @@ def _workers_worth(seconds: float) -> int:
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
-def _work(jobs: list[tuple[str, Recipe, int, int, str]], workers: int) -> Iterator[dict[str, Any]]:
+def _work(
+    jobs: list[tuple[str, Recipe, int, int, str]], workers: int, scheduler: str
+) -> Iterator[dict[str, Any]]:
     """Markers of the shards as they are finished."""
-    if workers == 1:
+    if scheduler:
+        yield from _work_on_cluster(jobs, scheduler)
+    elif workers == 1:
         yield from (_make_and_write(*job) for job in jobs)
-        return
-    import joblib
+    else:
+        import joblib
 
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    yield from parallel(joblib.delayed(_make_and_write)(*job) for job in jobs)
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(_make_and_write)(*job) for job in jobs)
+
+
+def _work_on_cluster(
+    jobs: list[tuple[str, Recipe, int, int, str]], scheduler: str
+) -> Iterator[dict[str, Any]]:
+    """The same on a dask cluster, whose workers must reach the dataset's address."""
+    try:
+        from distributed import Client, as_completed
+    except ModuleNotFoundError:
+        raise ValueError(
+            "--scheduler needs the packages dask and distributed; pip install dask distributed."
+        ) from None
+    try:
+        client = Client(scheduler, timeout=CONNECTING)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"no dask scheduler answers at {scheduler} ({error}); start one with `dask scheduler`."
+        ) from None
+    with client:
+        futures = [client.submit(_make_and_write, *job, pure=False) for job in jobs]
+        for future in as_completed(futures):
+            yield future.result()
 
 
 def _make_and_write(

@@ -1,0 +1,202 @@
+"""Pictures of datasets; every function draws into an `Axes` and returns it."""
+
+import os
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from orbits.config import PlotConfig
+from orbits.dataset import open_dataset
+from orbits.forces import parse_law
+from orbits.invariants import energy_scale, specific_energy, total_energy
+
+FRAMES = 120
+"""Most frames of an animation."""
+
+
+def plot_orbits(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+    """Trajectories in the plane of the first two axes, the attracting centre marked.
+
+    Args:
+        data: as `open_dataset` gives it.
+        orbits: how many to draw, spread evenly over the dataset.
+        ax: where to draw; without it a new figure's.
+
+    Returns:
+        The matplotlib `Axes`.
+    """
+    ax = ax or _new_axes()
+    some = _some(data, orbits)
+    for i, position in enumerate(some["position"].values):
+        bodies = position[:, None] if position.ndim == 2 else position
+        for body in range(bodies.shape[1]):
+            path = bodies[:, body]
+            ax.plot(path[:, 0], path[:, 1], lw=1, color=f"C{i % 10}", alpha=0.8)
+            ax.plot(*path[0, :2], ".", ms=4, color=f"C{i % 10}")
+    if "body" not in some["position"].dims:
+        ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5, zorder=3)
+    ax.set(xlabel="x (au)", ylabel="y (au)", aspect="equal")
+    ax.set_title(f"{len(some.orbit)} orbits, {data.attrs['law']}")
+    return ax
+
+
+def plot_phase_portrait(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+    """Radial speed over separation: a closed curve for every bound orbit.
+
+    Args:
+        data: as `open_dataset` gives it.
+        orbits: how many to draw.
+        ax: where to draw; without it a new figure's.
+
+    Returns:
+        The matplotlib `Axes`.
+    """
+    ax = ax or _new_axes()
+    position, velocity = _relative(_some(data, orbits))
+    r = np.linalg.norm(position, axis=-1)
+    radial = np.sum(position * velocity, axis=-1) / r
+    for i in range(len(r)):
+        ax.plot(r[i], radial[i], lw=1, color=f"C{i % 10}", alpha=0.8)
+    ax.set(xlabel="separation (au)", ylabel="radial speed (au/yr)", title="phase portrait")
+    return ax
+
+
+def plot_energy_drift(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+    """Departure of each orbit's energy from its first value, over its largest kinetic energy.
+
+    In a float32 file this shows the rounding of the file, not the error of the integration.
+
+    Args:
+        data: as `open_dataset` gives it.
+        orbits: how many to draw.
+        ax: where to draw; without it a new figure's.
+
+    Returns:
+        The matplotlib `Axes`.
+    """
+    ax = ax or _new_axes()
+    some = _some(data, orbits)
+    law = parse_law(data.attrs["law"])
+    if data.attrs["system"] == "nbody":
+        mass = some["mass"].values
+        position, velocity = (some[name].values.astype(float) for name in ("position", "velocity"))
+        energy = total_energy(law, position, velocity, mass)
+        square = np.sum(velocity**2, axis=-1)
+        scale = 0.5 * np.sum(mass[:, None] * square, axis=-1).max(axis=1)
+    else:
+        position, velocity = _relative(some)
+        energy = specific_energy(law, position, velocity, some["gm"].values)
+        scale = energy_scale(velocity)
+    departure = np.abs(energy - energy[:, :1]) / scale[:, None]
+    for i in range(len(departure)):
+        ax.semilogy(data["time"].values[1:], departure[i, 1:] + 1e-18, lw=1, color=f"C{i % 10}")
+    ax.set(xlabel="time (yr)", ylabel="relative departure", title="energy")
+    return ax
+
+
+def animate(data: xr.Dataset, orbits: int = 6) -> Any:
+    """The bodies on their way, with the last stretch of their paths behind them.
+
+    Args:
+        data: as `open_dataset` gives it.
+        orbits: how many systems to draw.
+
+    Returns:
+        A matplotlib `FuncAnimation`; its `save` writes a GIF.
+    """
+    from matplotlib.animation import FuncAnimation
+
+    some = _some(data, orbits)
+    position = some["position"].values
+    paths = position[:, :, None] if position.ndim == 3 else position
+    ax = _new_axes()
+    reach = 1.05 * float(np.max(np.abs(paths[..., :2])))
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x (au)")
+    ax.set_ylabel("y (au)")
+    if position.ndim == 3:
+        ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5)
+    drawn = []
+    for i in range(paths.shape[0]):
+        for body in range(paths.shape[2]):
+            (tail,) = ax.plot([], [], lw=1, color=f"C{i % 10}")
+            (dot,) = ax.plot([], [], "o", ms=4, color=f"C{i % 10}")
+            drawn.append((paths[i, :, body], tail, dot))
+    samples = paths.shape[1]
+    stride = max(1, samples // FRAMES)
+    trail = max(2, samples // 4)
+
+    def draw(k: int) -> list[Any]:
+        for path, tail, dot in drawn:
+            past = path[max(0, k - trail) : k + 1]
+            tail.set_data(past[:, 0], past[:, 1])
+            dot.set_data(path[k : k + 1, 0], path[k : k + 1, 1])
+        ax.set_title(f"{data.attrs['law']}, t = {data['time'].values[k]:.2f} yr")
+        return []
+
+    return FuncAnimation(ax.figure, draw, frames=range(0, samples, stride), blit=False)
+
+
+def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> None:
+    """Draw a dataset into a file: a GIF is animated, any other picture has three panels.
+
+    Args:
+        path: the dataset.
+        out: `.gif`, or what matplotlib can write (`.png`, `.svg`, `.pdf`).
+        orbits: how many to draw.
+
+    Raises:
+        ValueError: if there is no whole dataset, or the file's ending is of no picture.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted({"gif", *FigureCanvasBase.get_supported_filetypes()})
+    ending = str(out).rsplit(".", 1)[-1].lower()
+    if ending not in known:
+        raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
+    data = open_dataset(path)
+    if ending == "gif":
+        animation = animate(data, orbits)
+        animation.save(out, writer="pillow", fps=20, dpi=80)
+        plt.close("all")
+        return
+    figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
+    plot_orbits(data, orbits, axes[0])
+    plot_phase_portrait(data, orbits, axes[1])
+    plot_energy_drift(data, orbits, axes[2])
+    figure.savefig(out, dpi=120)
+    plt.close(figure)
+
+
+def run(path: str, out: str, config: PlotConfig) -> None:
+    """The command `orbits plot`."""
+    save_figure(path, out, config.orbits)
+    print(f"{out}: {path} drawn.")
+
+
+def _some(data: xr.Dataset, orbits: int) -> xr.Dataset:
+    count = data.sizes["orbit"]
+    rows = np.unique(np.linspace(0, count - 1, min(orbits, count)).astype(int))
+    return data.isel(orbit=rows)
+
+
+def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(path, time, axis) positions and velocities relative to the first body, if there are more."""
+    states = []
+    for name in ("position", "velocity"):
+        values = some[name].values.astype(float)
+        if values.ndim == 4:
+            values = values[:, :, 1:] - values[:, :, :1]
+            values = np.swapaxes(values, 1, 2).reshape(-1, values.shape[1], values.shape[-1])
+        states.append(values)
+    return states[0], states[1]
+
+
+def _new_axes() -> Any:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(5, 5), layout="constrained")[1]
