@@ -12,11 +12,11 @@ from torch import Tensor
 
 from orbits.files import write_json, written_aside
 from orbits.provenance import provenance
-from worldmodel.data import DataFacts, Source, training_orbits
+from worldmodel.data import DataFacts, Source
 from worldmodel.objective import loss
 from worldmodel.plot import plot_extrapolation, save_figure
 from worldmodel.studies import ExtrapolateConfig
-from worldmodel.world_model import WorldModel, is_training_data, require_same_world
+from worldmodel.world_model import WorldModel, require_same_world, unseen_orbits
 
 TOKENS_AT_ONCE = 16_384
 
@@ -115,9 +115,7 @@ def _sequences(
             f"the one after them need {length + 1}; generate with --samples {length + 1} or more, "
             f"or give smaller --factors."
         )
-    seen = is_training_data(model, facts.fingerprint)
-    first = training_orbits(facts, model.record.train.held_out) if seen else 0
-    chosen = range(first, min(first + most, facts.orbits))
+    chosen = unseen_orbits(model, facts, most)
     return source.read(chosen).position[:, : length + 1]
 
 

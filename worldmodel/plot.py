@@ -10,7 +10,6 @@ matplotlib.use("Agg", force=False)
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
@@ -18,7 +17,6 @@ from matplotlib.figure import Figure
 from orbits.choices import require_known
 from orbits.files import written_aside
 from worldmodel.attention.entropy import relative_entropy
-from worldmodel.attention.maps import attention_maps
 from worldmodel.data import Source
 from worldmodel.studies import PlotConfig
 from worldmodel.world_model import WorldModel, require_same_world
@@ -65,9 +63,7 @@ def _attention_of_run(run: str, data: str, config: PlotConfig) -> Figure:
             f"with {length} positions is not in it. Orbits are counted from 0."
         )
     position = source.read([config.orbit]).position[:, :length]
-    parameter = next(model.network.parameters())
-    positions = torch.from_numpy(position).to(parameter.device, parameter.dtype)
-    maps = attention_maps(model.network, positions)[:, 0].float().cpu().numpy()
+    maps = model.attention(position)[:, 0]
     return plot_attention(maps, f"{model.record.train.attention}, orbit {config.orbit}")
 
 

@@ -73,9 +73,9 @@ def test_table_json_and_figure_are_written(study, tmp_path, capsys):
 def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     (run, _), data = study
     asked, read = [], Source.read
-    monkeypatch.setattr(Source, "read", lambda self, i: asked.append(i) or read(self, i))
+    monkeypatch.setattr(Source, "read", lambda self, i: asked.append(list(i)) or read(self, i))
     extrapolate([run], data, ExtrapolateConfig(out=str(run), factors=(1,)))
-    assert asked == [range(11, 12)]  # a tenth of twelve orbits
+    assert asked == [[11]]  # a tenth of twelve orbits
 
 
 @pytest.mark.parametrize(
