@@ -63,7 +63,7 @@ def plot_phase_portrait(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> A
 
 
 def plot_energy_drift(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
-    """Departure of each orbit's energy from its first value, over its largest kinetic energy.
+    """Largest departure so far of each orbit's energy, over its largest kinetic energy.
 
     In a float32 file this shows the rounding of the file, not the error of the integration.
 
@@ -88,10 +88,11 @@ def plot_energy_drift(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any
         position, velocity = _relative(some)
         energy = specific_energy(law, position, velocity, some["gm"].values)
         scale = energy_scale(velocity)
-    departure = np.abs(energy - energy[:, :1]) / scale[:, None]
+    departure = np.maximum.accumulate(np.abs(energy - energy[:, :1]), axis=1) / scale[:, None]
     for i in range(len(departure)):
-        ax.semilogy(data["time"].values[1:], departure[i, 1:] + 1e-18, lw=1, color=f"C{i % 10}")
-    ax.set(xlabel="time (yr)", ylabel="relative departure", title="energy")
+        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=f"C{i % 10}")
+    ax.set(xlabel="time (yr)", ylabel="largest departure so far")
+    ax.set_title(f"energy, as stored in {data.attrs['dtype']}")
     return ax
 
 
@@ -164,7 +165,7 @@ def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> Non
         animation.save(out, writer="pillow", fps=20, dpi=80)
         plt.close("all")
         return
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(16, 4.8), layout="constrained")
     plot_orbits(data, orbits, axes[0])
     plot_phase_portrait(data, orbits, axes[1])
     plot_energy_drift(data, orbits, axes[2])

@@ -12,7 +12,7 @@ from orbits.config import ValidateConfig
 from orbits.forces import ForceLaw, parse_law
 from orbits.storage import Place
 from orbits.systems import body_drifts, relative_drifts
-from orbits.units import UNITS
+from orbits.units import UNITS, G
 
 DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
 """Relative drift of energy and angular momentum in a file. Rounding to float32 moves a position by
@@ -230,35 +230,66 @@ def _separation_and_mismatch(
     rate w; accelerations come from the law.
     """
     dt, system = attributes["dt"], attributes["system"]
+    apart = _stay_apart(attributes, position, velocity)
+    if not np.all(apart):
+        return apart, np.zeros(len(apart))
     if system == "nbody":
-        # planets around their star, as if alone: what they do to one another is a small part
-        position = position[:, :, 1:] - position[:, :, :1]
-        velocity = velocity[:, :, 1:] - velocity[:, :, :1]
         assert mass is not None
-        strength = (gm[:, None, None] * (mass[:, :1] + mass[:, 1:])[:, None]) / mass.sum(axis=1)[
-            :, None, None
-        ]
+        r = np.linalg.norm(position[:, :, 1:] - position[:, :, :1], axis=-1)
+        strength = G * (mass[:, None, :1] + mass[:, None, 1:])
+        acceleration = _mutual_acceleration(law, position, mass)
     else:
         position, velocity = _relative(attributes, position, velocity)
+        r = np.linalg.norm(position, axis=-1)
         strength = gm[:, None]
-    r = np.linalg.norm(position, axis=-1)
-    apart = np.all(r.reshape(len(r), -1) > 0, axis=1)
-    if not np.all(apart):
-        return apart, np.zeros(len(r))
-    acceleration = law.acceleration(position, strength)
-    rate = np.sqrt(np.linalg.norm(acceleration, axis=-1) / r)
+        acceleration = law.acceleration(position, strength)
+    phase = dt * np.sqrt(-law.radial_acceleration(r, strength) / r)
+    phase = np.maximum(phase[:, 1:], phase[:, :-1])
+    size = np.maximum(r[:, 1:], r[:, :-1])
+    truncation = 10 * phase**5 / 720 * size  # 10: eccentric motion is faster near perihelion
+    if system == "nbody":
+        # The star answers every planet, the planets answer the star: nobody is better resolved
+        # than the fastest planet's share of the motion.
+        assert mass is not None
+        share = mass[:, None, 1:] / mass.sum(axis=1)[:, None, None]
+        star = 10 * np.sum(share * np.minimum(truncation, size), axis=-1, keepdims=True)
+        truncation = np.concatenate([star, truncation + star], axis=-1)
+        slow = np.concatenate([np.ones_like(star), phase <= FAST], axis=-1)
+    else:
+        slow = phase <= FAST
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
     correction = dt**2 / 12 * np.diff(acceleration, axis=1)
-    whole = attributes.get("centre") != "barycentre"
-    error = np.linalg.norm(np.diff(position, axis=1) - rule + whole * correction, axis=-1)
-    phase = dt * np.maximum(rate[:, 1:], rate[:, :-1])
-    size = np.maximum(r[:, 1:], r[:, :-1])
-    # 10: eccentric motion has higher harmonics than the rate; 4: two positions, two axes
-    rounding = 4 * np.finfo(attributes["dtype"]).eps * (size + dt * np.max(np.abs(velocity)))
-    allowed = 10 * phase**5 / 720 * size + rounding + 1e-12 * size
-    if system in ("planets", "nbody"):
+    around_sun = attributes.get("centre") != "barycentre"
+    error = np.linalg.norm(np.diff(position, axis=1) - rule + around_sun * correction, axis=-1)
+    reach = np.max(np.linalg.norm(position, axis=-1), axis=1, keepdims=True)
+    # 4: two positions, two axes
+    rounding = 4 * np.finfo(attributes["dtype"]).eps * (reach + dt * np.max(np.abs(velocity)))
+    allowed = truncation + rounding + 1e-12 * reach
+    if system == "planets":  # the other planets' pull is not in the law
         allowed += 0.05 * np.linalg.norm(correction, axis=-1)
-    if not whole:
+    if not around_sun:
         allowed += phase**3 * size
-    ratio = np.where(phase > FAST, 0.0, error / allowed)
+    ratio = np.where(slow > 0, error / allowed, 0.0)
     return apart, np.max(ratio.reshape(len(ratio), -1), axis=1)
+
+
+def _stay_apart(
+    attributes: Mapping[str, Any], position: np.ndarray, velocity: np.ndarray
+) -> np.ndarray:
+    """(orbit,) whether no body ever coincides with the centre or the first body."""
+    if attributes["system"] == "nbody":
+        position = position[:, :, 1:] - position[:, :, :1]
+    else:
+        position, _ = _relative(attributes, position, velocity)
+    return np.all(np.any(position != 0, axis=-1).reshape(len(position), -1), axis=1)
+
+
+def _mutual_acceleration(law: ForceLaw, position: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """(system, time, body, axis) acceleration of bodies that attract one another."""
+    found = np.zeros_like(position)
+    for i in range(mass.shape[1]):
+        for j in range(mass.shape[1]):
+            if i != j:
+                pull = law.acceleration(position[:, :, i] - position[:, :, j], G)
+                found[:, :, i] += mass[:, None, None, j] * pull
+    return found
