@@ -4,6 +4,7 @@ import dataclasses
 import math
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
+from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
 from worldmodel.checkpoint import (
@@ -66,7 +68,14 @@ def train(data: str, run: str, config: TrainConfig) -> None:
         strategy=_strategy(config),
         precision=config.precision,
     )
-    launcher.launch(_train, data, Path(run), config)  # type: ignore[arg-type]
+    try:
+        launcher.launch(partial(_train, data=data, run=Path(run), config=config))
+    except ProcessRaisedException as error:
+        # What a process of its own raised comes as a traceback; its last line is the message.
+        kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+        if kind != "ValueError":
+            raise
+        raise ValueError(message) from None
 
 
 def _strategy(config: TrainConfig) -> str:
@@ -131,11 +140,11 @@ def _train(fabric: Fabric, data: str, run: Path, config: TrainConfig) -> None:
         run.mkdir(parents=True, exist_ok=True)
         if not (run / "config.json").exists():
             write_record(run, record)
+    trainer = Trainer(fabric, run, record, state, held_out)
     if config.resume and (run / "resume.safetensors").exists():
         state.restore(run, record.identity)
-        if state.step == config.steps:
-            return
-    Trainer(fabric, run, record, state, held_out).fit()
+    if state.step < config.steps:
+        trainer.fit()
 
 
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:

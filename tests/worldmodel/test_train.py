@@ -144,6 +144,56 @@ def test_other_precisions_train(few_orbits, tmp_path, precision):
     assert len(loss) == 3
 
 
+def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
+    config = replace(SMALL, steps=4, evaluate_every=2)
+    train(few_orbits, str(tmp_path / "one"), config)
+    train(few_orbits, str(tmp_path / "two"), replace(config, devices=2))
+    losses = [
+        [line["loss"] for line in read_metrics(tmp_path / name) if "loss" in line]
+        for name in ("one", "two")
+    ]
+    # float32 sums in another order at first; later Muon's bfloat16 (8 bits) has had its say.
+    assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-5)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-2)
+    assert WorldModel.load(tmp_path / "two").record.train.devices == 2
+
+
+@pytest.mark.slow
+def test_a_mistake_in_one_of_several_processes_is_one_line(few_orbits, tmp_path):
+    config = replace(SMALL, devices=2, context_length=64, batch_tokens=256)
+    with pytest.raises(ValueError, match="has 24 states in each orbit"):
+        train(few_orbits, str(tmp_path / "run"), config)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"stream": True, "shuffle_buffer": 8},
+        {"kicked": 0.5, "target": "residual"},
+        {"head": "tokens", "bins": 64, "bin_range": 4.0},
+        {"attention": "lssar(p=15)", "context_length": 8, "window": 3},
+    ],
+    ids=str,
+)
+def test_every_way_of_training_goes_on_from_where_it_stopped(
+    few_orbits, tmp_path, monkeypatch, options
+):
+    config = replace(SMALL, **options)
+    train(few_orbits, str(tmp_path / "whole"), config)
+    with monkeypatch.context() as patch:
+        stop_at(7, patch)
+        with pytest.raises(KeyboardInterrupt):
+            train(few_orbits, str(tmp_path / "broken"), config)
+    train(few_orbits, str(tmp_path / "broken"), config)
+    assert_same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+def test_tensorboard_gets_the_same_numbers(few_orbits, tmp_path):
+    pytest.importorskip("tensorboard", reason="optional: pip install tensorboard")
+    train(few_orbits, str(tmp_path / "run"), replace(SMALL, steps=2, tensorboard=True))
+    assert list((tmp_path / "run/tensorboard").glob("events*"))
+
+
 def run_command(*arguments):
     return main([str(a) for a in arguments])
 
