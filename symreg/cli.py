@@ -8,13 +8,17 @@ from symreg.run_config import RunConfig
 
 
 def recover(table: str, out: str, config: RecoverConfig) -> None:
-    """Recover the law of a table of force samples and write the result as JSON."""
+    """Recover the law of a table and write the result as JSON."""
     from orbits.files import write_json
     from orbits.force_samples import read_force_samples
     from symreg.recover import recover as search
+    from symreg.recover_table import recover_table
 
-    samples, attributes = read_force_samples(table)
-    result = search(samples, attributes, config, progress=print)
+    if config.own_table:
+        result = recover_table(table, config, progress=print)
+    else:
+        samples, attributes = read_force_samples(table)
+        result = search(samples, attributes, config, progress=print)
     write_json(out, result.to_json())
     print(result.explanation)
 
@@ -81,7 +85,10 @@ COMMANDS = [
         RecoverConfig,
         "Search the law of a table of forces and hold it against a reference law.",
         (
-            Positional("table", "Parquet file of force samples, as `worldmodel probe` writes it."),
+            Positional(
+                "table",
+                "Force samples of `worldmodel probe`, or with --target a CSV or Parquet file.",
+            ),
             Positional("out", "JSON file for the result."),
         ),
     ),

@@ -30,13 +30,25 @@ def explain(result: RecoveryResult) -> str:
             if not gate["passed"]
         ]
         sentences.append(f"It does not count as recovered: {'; '.join(reasons)}.")
+    if result.rows_used < result.rows:
+        sentences.append(f"{result.rows_used} of {result.rows} rows, drawn at random, were used.")
     return " ".join(sentences)
 
 
 def _strength(constant: dict[str, Any]) -> str:
     if constant["value"] is None:
         return ""
-    return f", with {constant['name']} = {_interval(constant)}{_truth(constant)}"
+    known = constant.get("recognised")
+    if constant.get("truth") is None and known is not None:
+        says = f"; {known['name']} = {known['value']:.5g} lies inside"
+    else:
+        says = _truth(constant)
+    unit = (
+        f" ({constant['unit']} in units of {constant['unit_in_si']:.4g} SI)"
+        if "unit" in constant
+        else ""
+    )
+    return f", with {constant['name']} = {_interval(constant)}{unit}{says}"
 
 
 def _truth(number: dict[str, Any]) -> str:

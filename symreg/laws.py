@@ -13,6 +13,8 @@ GRAVITATIONAL_PARAMETER = ("gm", "GM")
 """Features that are the GM of the attracting body."""
 MASSES = ("M", "m", "mass", "m1", "m2")
 """Features that a force is proportional to: their product is the law's source."""
+COORDINATES = ("x", "y", "z")
+"""Features whose share of r is the share of a component in the force."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +48,21 @@ def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
         return []
     r = X[:, list(names).index("r")]
     middle = float(np.exp(np.mean(np.log(r)))) if np.all(r > 0) else 1.0
-    sources = _sources(names)
+    strengths = sources(names)
     forms = []
     for name, law in sorted(LAWS.items()):
         default = law()
-        if name == "power_law" or (name == "deep_mond" and sources == [sympy.Integer(1)]):
+        if name == "power_law" or (name == "deep_mond" and strengths == [sympy.Integer(1)]):
             continue
         own = [key for key in default.parameters if key != "a0"]
-        for source in sources:
+        for source in strengths:
             forms.append(_form(name, default, own, source, middle))
     for twice in range(-8, 9):
         power = sympy.Rational(twice, 2)
         if power not in (-1, 1, 2):
             forms += [
                 NamedForm("power_law", constant_symbol(0) * source * RADIUS**-power, (), ((),))
-                for source in sources
+                for source in strengths
             ]
     return forms
 
@@ -76,12 +78,19 @@ def _form(name: str, law: ForceLaw, own: list[str], source: sympy.Expr, middle: 
     return NamedForm(name, constant_symbol(0) * shape, tuple(own), starts)
 
 
-def _sources(names: Sequence[str]) -> list[sympy.Expr]:
-    """What a law may be proportional to: GM, the mass, the masses' product or sum."""
+def sources(names: Sequence[str]) -> list[sympy.Expr]:
+    """What a law may be proportional to: GM, the mass, the masses' product or sum.
+
+    Where coordinates are features, the target is a component: each also times coordinate/r.
+    """
     gm = [symbol(name) for name in names if name in GRAVITATIONAL_PARAMETER]
     masses = [symbol(name) for name in names if name in MASSES]
+    found: list[sympy.Expr] = [sympy.Integer(1)]
     if gm:
-        return [gm[0]]
-    if len(masses) > 1:
-        return [sympy.Mul(*masses), sympy.Add(*masses), sympy.Integer(1)]
-    return [masses[0], sympy.Integer(1)] if masses else [sympy.Integer(1)]
+        found = [gm[0]]
+    elif len(masses) > 1:
+        found = [sympy.Mul(*masses), sympy.Add(*masses), sympy.Integer(1)]
+    elif masses:
+        found = [masses[0], sympy.Integer(1)]
+    coordinates = [symbol(name) for name in names if name in COORDINATES]
+    return [s * c / RADIUS for s in found for c in coordinates] if coordinates else found

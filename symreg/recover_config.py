@@ -9,6 +9,18 @@ class RecoverConfig:
 
     law: str | None = None
     """Reference law (newton, yukawa(length=1), ...); by default the table's own attribute."""
+    target: tuple[str, ...] = ()
+    """Column to explain in a table of one's own (CSV, Parquet), or the components of a vector."""
+    features: tuple[str, ...] = ()
+    """Columns that the target may depend on, in words or with commas: r,m1,m2."""
+    groups: str | None = None
+    """Column whose equal values count as one observation (an orbit); by default every row."""
+    units: tuple[str, ...] = ()
+    """Unit of every column, as in F=Msun*au/yr^2 r=au m1=Msun m2=Msun."""
+    sigma: str | None = None
+    """Column of the target's standard errors, or one number for all rows."""
+    pair: bool = False
+    """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
     engine: str = "auto"
     """Engine: auto, pysr, operon, monomial or named-laws."""
     seed: int = 0
@@ -46,8 +58,33 @@ class RecoverConfig:
     compare_limit: float = 20.0
     """Seconds for sympy to decide a comparison."""
 
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The targets, commas taken apart."""
+        return _words(self.target)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features, commas taken apart."""
+        return _words(self.features)
+
+    @property
+    def unit_texts(self) -> tuple[str, ...]:
+        """The units, commas taken apart."""
+        return _words(self.units)
+
+    @property
+    def own_table(self) -> bool:
+        """Whether the table is the user's own, not force samples of a probe."""
+        return bool(self.target) or self.pair
+
     def __post_init__(self) -> None:
-        """Check every number."""
+        """Check every number, and that the options of a table of one's own go together."""
+        lonely = [name for name in ("features", "groups", "units", "sigma") if getattr(self, name)]
+        if lonely and not self.own_table:
+            raise ValueError(
+                f"--{lonely[0]} is for a table of your own; name its target too: --target F."
+            )
         for name in ("seeds", "population", "generations", "jobs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name} is {getattr(self, name)}; at least 1.")
@@ -68,3 +105,7 @@ class RecoverConfig:
                 raise ValueError(
                     f"--{name.replace('_', '-')} is {getattr(self, name)} s; it must be above 0."
                 )
+
+
+def _words(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())

@@ -30,10 +30,12 @@ class RecoveryResult:
         engine_reason: why that one.
         pareto_front: expression, complexity, loss, score, seed, engine of every candidate.
         rows: of the table.
+        rows_used: drawn at random from them for the last fit.
         groups: of the table (orbits).
         non_central: rms of the tangential acceleration over rms of the whole.
         error_floor: relative error that no law was asked to explain.
         explanation: in plain words.
+        notes: what was done to the rows before the search.
         metrics: of the probe that wrote the table, passed on.
         mathml: the formula in presentation MathML.
         configuration: options of this recovery.
@@ -62,11 +64,13 @@ class RecoveryResult:
     engine_reason: str
     pareto_front: list[dict[str, Any]]
     rows: int
+    rows_used: int
     groups: int
     non_central: float | None
     error_floor: float
     explanation: str
     mathml: str
+    notes: list[str] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
     configuration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)

@@ -14,6 +14,9 @@ MASS_COLUMNS = ("gm", "m1", "m2", "mass")
 VARIES = 1e-3
 """Relative range from which a column varies; the planets' own masses change GM by 3e-6."""
 
+FEW_REPELLED = 0.02
+"""Largest fraction of rows with a repulsion that are left out, so that logarithms can be taken."""
+
 
 @dataclass(frozen=True)
 class RadialField:
@@ -23,11 +26,13 @@ class RadialField:
         samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits.
         non_central: rms of the tangential acceleration over rms of the whole.
         constants: value of every mass or GM column that does not vary.
+        notes: what was done to the rows.
     """
 
     samples: Samples
     non_central: float
     constants: dict[str, float]
+    notes: tuple[str, ...] = ()
 
 
 def radial_field(table: pd.DataFrame) -> RadialField:
@@ -57,6 +62,12 @@ def radial_field(table: pd.DataFrame) -> RadialField:
                 columns[name] = values
             else:
                 constants[name] = middle
+    attracted = inward > 0
+    kept = np.ones(len(r), dtype=bool)
+    notes: tuple[str, ...] = ()
+    if not attracted.all() and attracted.mean() >= 1 - FEW_REPELLED:
+        kept = attracted
+        notes = (f"{np.sum(~attracted)} of {len(r)} rows repel and were left out",)
     samples = Samples(
         np.column_stack(list(columns.values())),
         inward,
@@ -64,7 +75,7 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         groups_of(table),
         target="a",
     )
-    return RadialField(samples, non_central, constants)
+    return RadialField(samples.rows(kept), non_central, constants, notes)
 
 
 def groups_of(table: pd.DataFrame) -> np.ndarray:

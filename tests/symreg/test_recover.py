@@ -135,7 +135,7 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
         "pareto_front", "rows", "groups", "explanation", "configuration", "versions", "seconds",
     ):  # fmt: skip
         assert name in result
-    assert {"name", "value", "low", "high", "truth", "relative_error"} == set(result["constant"])
+    assert {"name", "value", "low", "high", "truth", "relative_error"} <= set(result["constant"])
     assert {"expression", "complexity", "loss", "score", "seed"} <= set(result["pareto_front"][0])
     assert result["rows"] == len(table)
     assert result["groups"] == 100

@@ -1,0 +1,89 @@
+"""What a study says for and against a law: its constants beside the truth, and the gates."""
+
+from typing import Any
+
+from symreg.constants import recognised
+from symreg.recover_config import RecoverConfig
+from symreg.study import FOUND, Study
+from symreg.uncertainty import Interval
+
+Gates = dict[str, dict[str, Any]]
+
+
+def gates(study: Study, config: RecoverConfig, non_central: float | None) -> Gates:
+    """Every condition on a table: passed, what was asked, what was found."""
+    made: Gates = {}
+
+    def gate(name: str, passed: bool, required: str, found: str) -> None:
+        made[name] = {"passed": bool(passed), "required": required, "found": found}
+
+    gate("structure", study.verdict.verdict in FOUND, " or ".join(FOUND), study.verdict.verdict)
+    for name, truth in study.true_exponents.items():
+        value = study.exponents[name].value
+        gate(
+            f"exponent of {name}",
+            abs(value - truth) <= config.exponent_margin,
+            f"within {config.exponent_margin:g} of {truth:.3f}",
+            f"{value:.3f}",
+        )
+    for name, constant in {"strength": strength(study), **parameters(study)}.items():
+        value, truth = constant["value"], constant["truth"]
+        if value is not None and truth is not None:
+            gate(
+                f"constant {constant['name']}" if name == "strength" else f"constant {name}",
+                abs(value / truth - 1) <= config.constant_margin,
+                f"within {config.constant_margin:.0%} of {truth:.5g}",
+                f"{value:.5g}",
+            )
+    gate("held-out R²", study.r2 >= config.r2, f"at least {config.r2:g}", f"{study.r2:.4f}")
+    agreeing, run = study.outcome.agreeing, study.outcome.seeds
+    gate(
+        "seeds",
+        agreeing >= config.agreement * run,
+        f"at least {config.agreement:.0%} agree",
+        f"{agreeing} of {run}",
+    )
+    if non_central is not None:
+        gate(
+            "central",
+            non_central <= config.non_central,
+            f"tangential part at most {config.non_central:.0%}",
+            f"{non_central:.1%}",
+        )
+    return made
+
+
+def passed(made: Gates) -> bool:
+    """Whether every gate is."""
+    return all(gate["passed"] for gate in made.values())
+
+
+def strength(study: Study) -> dict[str, Any]:
+    """The constant in front: the reference's strength, or the formula's own first constant."""
+    if study.strength is not None and study.reference is not None:
+        return valued(study.reference.strength, study.strength, study.reference.truth)
+    return valued("c", study.intervals[0] if study.intervals else None, None)
+
+
+def parameters(study: Study) -> dict[str, dict[str, Any]]:
+    """The law's own parameters, with intervals and, for the reference, the truth."""
+    same = study.reference is not None and study.reference.law == study.law.name
+    truths = study.reference.parameters if same and study.reference is not None else {}
+    return {
+        name: valued(name, interval, truths.get(name))
+        for name, interval in zip(study.law.parameters, study.intervals[1:], strict=False)
+    }
+
+
+def valued(name: str, interval: Interval | None, truth: float | None) -> dict[str, Any]:
+    """A number with its interval, its truth where known, and the constant it may be."""
+    value = None if interval is None else interval.value
+    return {
+        "name": name,
+        "value": value,
+        "low": None if interval is None else interval.low,
+        "high": None if interval is None else interval.high,
+        "truth": truth,
+        "relative_error": None if value is None or not truth else value / truth - 1,
+        "recognised": None if interval is None else recognised(interval),
+    }
