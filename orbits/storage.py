@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import fsspec
 import zarr
@@ -42,9 +42,12 @@ class Place:
             return LocalStore(self.path, read_only=read_only)
         return FsspecStore.from_url(self.address, read_only=read_only)
 
-    def group(self, mode: str = "r+") -> zarr.Group:
+    def group(self, mode: Literal["r", "r+", "w"] = "r+") -> zarr.Group:
         """The zarr group of this place."""
-        return zarr.open_group(self.store(read_only=mode == "r"), mode=mode, zarr_format=3)  # type: ignore[arg-type]
+        store = self.store(read_only=mode == "r")
+        if mode == "w":
+            return zarr.open_group(store, mode="w", zarr_format=3)
+        return zarr.open_group(store, mode=mode, zarr_format=3, use_consolidated=False)
 
     def exists(self, name: str = "") -> bool:
         """Whether there is anything of that name."""

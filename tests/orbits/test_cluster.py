@@ -1,0 +1,67 @@
+"""Other places and other workers: the same bits."""
+
+import fsspec
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+from orbits.cli import main
+from orbits.config import GenerateConfig
+from orbits.dataset import open_dataset
+from orbits.generate import generate
+from orbits.validate import validate
+
+SETTINGS = {"orbits": 70, "samples": 20, "shard_orbits": 16}
+
+
+def content(path):
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if "/c/" in str(file) and file.is_file()
+    }
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
+    generate(tmp_path / "here.zarr", GenerateConfig(**SETTINGS, workers=1))
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        options = ["--orbits", "70", "--samples", "20", "--shard-orbits", "16"]
+        scheduler = ["--scheduler", cluster.scheduler_address]
+        assert main(["generate", str(tmp_path / "there.zarr"), *options, *scheduler]) == 0
+    assert cluster.scheduler_address in capsys.readouterr().err
+    assert content(tmp_path / "here.zarr") == content(tmp_path / "there.zarr")
+    here, there = (open_dataset(tmp_path / f"{name}.zarr").attrs for name in ("here", "there"))
+    assert here == there
+
+
+def test_a_scheduler_that_is_not_there(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("orbits.generate.CONNECTING", 0.5)
+    options = ["--orbits", "5", "--scheduler", "tcp://127.0.0.1:1"]
+    assert main(["generate", str(tmp_path / "x.zarr"), *options]) == 2
+    assert "no dask scheduler answers" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_address_is_as_good_as_a_folder(tmp_path):
+    address = "memory://orbits-test/x.zarr"
+    local = tmp_path / "x.zarr"
+    config = GenerateConfig(**SETTINGS, workers=1)
+    generate(address, config)
+    generate(local, config)
+    remote, here = open_dataset(address), open_dataset(local)
+    np.testing.assert_array_equal(remote.position.values, here.position.values)
+    np.testing.assert_array_equal(remote.velocity.values, here.velocity.values)
+    assert validate(address) == []
+    assert generate(address, config)["made"] == 0
+    files = fsspec.filesystem("memory")
+    files.rm_file("/orbits-test/x.zarr/position/c/1/0/0")
+    with pytest.raises(ValueError, match="cut short"):
+        open_dataset(address)
+    assert generate(address, config)["made"] == 1
+    assert validate(address) == []
+    files.rm("/orbits-test", recursive=True)
+
+
+def test_an_unknown_kind_of_address(tmp_path, capsys):
+    assert main(["generate", "nosuch://bucket/x.zarr", "--orbits", "5"]) == 2
+    assert "cannot be opened" in capsys.readouterr().err

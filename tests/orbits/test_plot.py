@@ -1,0 +1,87 @@
+"""Tables and pictures of datasets."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+from orbits.cli import main
+from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.dataset import open_dataset
+from orbits.ephemeris import make_ephemeris
+from orbits.generate import generate
+from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
+
+
+@pytest.fixture(scope="module", params=["relative", "barycentric", "nbody", "planets"])
+def path(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("plot") / "x.zarr"
+    if request.param == "planets":
+        make_ephemeris(path, EphemerisConfig(start="2000", stop="2003"))
+    else:
+        generate(path, GenerateConfig(system=request.param, orbits=8, samples=30, workers=1))
+    return path
+
+
+def test_functions_draw_the_numbers_and_return_their_axes(path):
+    data = open_dataset(path)
+    for draw in (plot_orbits, plot_phase_portrait, plot_energy_drift):
+        ax = draw(data, orbits=3)
+        assert isinstance(ax, plt.Axes)
+        assert ax.get_xlabel()
+        assert draw(data, 2, ax) is ax
+    ax = plot_orbits(data, orbits=1)
+    drawn = ax.lines[0].get_xydata()
+    states = data.position.values[0]
+    first = states[:, 0] if states.ndim == 3 else states
+    np.testing.assert_array_equal(drawn, first[:, :2])
+    plt.close("all")
+
+
+def test_pictures(path, tmp_path):
+    assert main(["plot", str(path), str(tmp_path / "x.png"), "--orbits", "4"]) == 0
+    with Image.open(tmp_path / "x.png") as picture:
+        assert min(picture.size) > 300
+        assert len(np.unique(np.asarray(picture))) > 50
+
+
+def test_animation(tmp_path):
+    path, out = tmp_path / "x.zarr", tmp_path / "x.gif"
+    generate(path, GenerateConfig(orbits=2, samples=8, workers=1))
+    assert main(["plot", str(path), str(out), "--orbits", "2"]) == 0
+    with Image.open(out) as animation:
+        assert animation.n_frames == 8
+        frames = []
+        for k in range(8):
+            animation.seek(k)
+            frames.append(np.asarray(animation.convert("L")).copy())
+    assert all(np.any(frames[0] != frame) for frame in frames[1:])
+
+
+def test_table(path, capsys):
+    assert main(["info", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for word in ("law", "newton", "separation", "au/yr", "configuration"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["plot", "{path}", "x.docx"], "known:"),
+        (["plot", "{path}", "x.png", "--orbits", "0"], "orbits is 0"),
+        (["plot", "nowhere.zarr", "x.png"], "does not exist"),
+        (["info", "nowhere.zarr"], "does not exist"),
+    ],
+)
+def test_mistakes(path, capsys, monkeypatch, tmp_path, arguments, hint):
+    monkeypatch.chdir(tmp_path)
+    assert main([argument.format(path=path) for argument in arguments]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert hint in lines[0]
+    assert not list(tmp_path.glob("x.*"))
