@@ -1,5 +1,8 @@
 """Long rows, high powers, low precision, degenerate inputs: finite, normalised, no denormals."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -93,3 +96,23 @@ def test_autocast_keeps_the_step_in_float32():
     assert mixed.dtype == torch.bfloat16
     # only the values, up to 4, were rounded to 8 bits, and the output again
     assert torch.allclose(mixed.float(), plain, rtol=0, atol=4 * 2 * 2**-9)
+
+
+def test_long_sequences_are_evaluated_without_their_matrix():
+    code = """
+import resource, torch
+from worldmodel.attention import Visible, make_attention
+def megabytes(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT / 1e6
+torch.set_num_threads(1)
+q, k, v = torch.randn(3, 1, 1, 12_000, 2).unbind(0)
+attention = make_attention("lssar", 2, 1)
+attention(q[:, :, :64], k[:, :, :64], v[:, :, :64], Visible())
+before = megabytes()
+attention(q, k, v, Visible())
+print(megabytes() - before)
+"""
+    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, bytes
+    code = code.replace("UNIT", str(unit))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # 12 000 × 12 000 weights are 576 MB, half of them seen; a group of queries has 1.5 MB.
+    assert float(done.stdout) < 60

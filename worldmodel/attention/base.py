@@ -13,7 +13,7 @@ from orbits.choices import require_known
 from worldmodel.attention.specs import AttentionSpec, parse_attention
 
 BLOCK = 32
-"""Fewest queries to be taken together where a window lets us skip keys."""
+"""Fewest queries that are taken together where that lets us skip keys."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from worldmodel.attention.base import Rows, Visible
+from worldmodel.attention.base import BLOCK, Rows, Visible
 
 ELEMENTS = 2**18
 """Elements of the matrix taken together: 1 MB in float32, the second cache of a core."""
@@ -73,15 +73,14 @@ class SoftplusAttention(torch.autograd.Function):
         p: float | None,
     ) -> Float[Tensor, "batch head query d_head"]:
         n_query, n_key = q.shape[-2], k.shape[-2]
-        rows = visible.rows(n_query, n_key, q)
-        scale = math.log(q.shape[-1]) * rows.count.log()
+        count = visible.count(n_query, n_key, q.device).to(q.dtype)[:, None]
+        scale = math.log(q.shape[-1]) * count.log()
         q_length, k_length = (
             torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_(min=SHORTEST) for x in (q, k)
         )
         q, k = q / q_length, k / k_length
         scaled = q * scale
-        size = max(32, ELEMENTS // (q.shape[0] * q.shape[1] * n_key))
-        ctx.blocks = visible.blocks(n_query, n_key, size if q.device.type == "cpu" else n_query)
+        ctx.blocks = visible.blocks(n_query, n_key, _group(q, n_key, visible))
         output = torch.empty_like(q)
         kept: list[Tensor] = []
         for block in ctx.blocks:
@@ -101,7 +100,8 @@ class SoftplusAttention(torch.autograd.Function):
                 weights, _ = _sharpened(a, unit, cut, p)
             norm = weights.sum(-1, keepdim=True)
             output[..., block.queries, :] = (weights @ v[..., block.keys, :]).div_(norm)
-            kept += [a, total, unit, cut, norm]
+            if any(ctx.needs_input_grad):
+                kept += [a, total, unit, cut, norm]
         ctx.p = p
         ctx.save_for_backward(q, k, v, q_length, k_length, scale, output, *kept)
         return output
@@ -136,6 +136,15 @@ class SoftplusAttention(torch.autograd.Function):
             None,
             None,
         )
+
+
+def _group(q: Tensor, n_key: int, visible: Visible) -> int:
+    """How many queries are taken together; on a GPU all of them."""
+    if q.device.type != "cpu":
+        return q.shape[-2]
+    if visible.window is not None:
+        return max(BLOCK, visible.window)
+    return max(BLOCK, ELEMENTS // max(1, q.shape[0] * q.shape[1] * n_key))
 
 
 def _sharpened(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> tuple[Tensor, Tensor]:

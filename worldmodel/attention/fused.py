@@ -46,9 +46,9 @@ def fused_attention(
     p: float | None,
 ) -> Float[Tensor, "batch head query d_head"]:
     """The output of LSSA (p = None) or LSSAR(p)."""
-    like = q[..., :0].to(torch.promote_types(q.dtype, torch.float32))
-    rows = visible.rows(q.shape[-2], k.shape[-2], like)
-    scale = (math.log(q.shape[-1]) * rows.count.log()).squeeze(-1)
+    wide = torch.promote_types(q.dtype, torch.float32)
+    count = visible.count(q.shape[-2], k.shape[-2], q.device).to(wide)
+    scale = math.log(q.shape[-1]) * count.log()
     mask = _block_mask(visible, q.shape[-2], k.shape[-2], str(q.device))
     q, k = normalize(q, dim=-1), normalize(k, dim=-1)
 
@@ -58,8 +58,9 @@ def fused_attention(
     output, lse = _flex(q, k, v, first, mask)
     if p is None:
         return output
-    unit = rows.count.squeeze(-1) * (-lse.detach()).exp()
-    offset = (rows.number.squeeze(-1) > 3).to(unit.dtype).expand_as(unit)
+    unit = count * (-lse.detach()).exp()
+    past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= 3
+    offset = past_third.to(unit.dtype).expand_as(unit).contiguous()
     output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     emptied = lse_sharp.detach().isinf()
     if emptied.any():

@@ -30,7 +30,7 @@ class Lssa(Attention):
         positive = rows.hide(softplus(scores), 0.0)
         return positive / positive.sum(-1, keepdim=True)
 
-    def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         with torch.autocast(q.device.type, enabled=False):
             if v.is_cuda and v.dtype != torch.float64 and _is_long(q, k):
                 from worldmodel.attention.fused import fused_attention
