@@ -9,6 +9,7 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -186,6 +187,18 @@ def test_every_way_of_training_goes_on_from_where_it_stopped(
             train(few_orbits, str(tmp_path / "broken"), config)
     train(few_orbits, str(tmp_path / "broken"), config)
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+@pytest.mark.parametrize("layout", ["joint", "interleaved"])
+def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
+    data = make_orbits(tmp_path / "two.zarr", system="barycentric", mass=(0.5, 2.0))
+    config = replace(SMALL, layout=layout, steps=60, batch_tokens=256)
+    train(data, str(tmp_path / "run"), config)
+    losses = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
+    assert np.mean(losses[-10:]) < np.mean(losses[:10])
+    model = WorldModel.load(tmp_path / "run")
+    assert model.record.scales.bodies == 2
+    assert main(["evaluate", str(tmp_path / "run"), data, str(tmp_path / "out.json")]) == 0
 
 
 def test_tensorboard_gets_the_same_numbers(few_orbits, tmp_path):
