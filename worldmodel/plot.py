@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -169,14 +170,18 @@ def plot_entropy(counts: Sequence[int], entropies: dict[str, list[float]], d_hea
 
 
 def _plot_runs(panel: Axes, table: pd.DataFrame, x: str, y: str) -> None:
-    """A thin line for each run, a marked one for the median of each attention."""
+    """A thin line for each run, a marked one for each median; dashed where a window is set."""
     named = table.assign(name=_names(table))
     for number, (name, runs) in enumerate(named.groupby("name", sort=False)):
-        color = _color(str(runs["attention"].iloc[0]), number)
+        first = runs.iloc[0]
+        style: dict[str, Any] = {
+            "color": _color(str(first["attention"]), number),
+            "linestyle": "--" if first.get("window", 0) else "-",
+        }
         for _, run in runs.groupby("run" if "run" in runs else "seed"):
-            panel.plot(run[x], run[y], color=color, linewidth=0.7, alpha=0.5)
+            panel.plot(run[x], run[y], linewidth=0.7, alpha=0.5, **style)
         median = runs.groupby(x)[y].median()
-        panel.plot(median.index, median.to_numpy(), color=color, marker="o", ms=4, label=str(name))
+        panel.plot(median.index, median.to_numpy(), marker="o", ms=4, label=str(name), **style)
 
 
 def _names(table: pd.DataFrame) -> pd.Series:
