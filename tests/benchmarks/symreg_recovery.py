@@ -1,0 +1,287 @@
+"""Recovery rates of the built-in engines, law by law and noise by noise, and what a fit costs.
+
+    python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa] [--trials 200]
+    python tests/benchmarks/symreg_recovery.py --others      # gplearn on the same tables
+    python tests/benchmarks/symreg_recovery.py --published   # the published operator set
+
+Seeds from 1000 on are reported and were not used for tuning; tuning used seeds below 100. A fit
+counts as a success when sympy finds the selected formula equal to the law up to a constant factor.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.units import G
+from symreg import references
+from symreg.compare import UP_TO_SCALE, decide
+from symreg.expressions import feature_symbols
+from symreg.recover import recover_samples
+from symreg.recover_config import RecoverConfig
+from symreg.samples import Samples
+from symreg.study import FOUND
+
+FIRST_SEED = 1000
+ROWS = 300
+ALL, SMALL = (0.0, 0.001, 0.01, 0.05), (0.0, 0.001, 0.01)
+FUNCTIONS = {"exp", "log", "sqrt"}
+
+Columns = dict[str, np.ndarray]
+
+
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> np.ndarray:
+    """Values spread evenly in their logarithm."""
+    return np.exp(rng.uniform(np.log(low), np.log(high), ROWS))
+
+
+def distances(rng: np.random.Generator) -> Columns:
+    """r over a decade, as in the inner Solar System."""
+    return {"r": log_uniform(rng, 0.3, 3)}
+
+
+def with_mass(rng: np.random.Generator) -> Columns:
+    """r, and the mass of the attracting body over a decade."""
+    return distances(rng) | {"M": log_uniform(rng, 0.3, 3)}
+
+
+def with_masses(rng: np.random.Generator) -> Columns:
+    """r and both masses."""
+    masses = {"m1": log_uniform(rng, 0.3, 3), "m2": log_uniform(rng, 1e-3, 1e-1)}
+    return distances(rng) | masses
+
+
+def in_the_plane(rng: np.random.Generator) -> Columns:
+    """x, y and r of points all around."""
+    r, angle = log_uniform(rng, 0.3, 3), rng.uniform(0, 2 * np.pi, ROWS)
+    return {"x": r * np.cos(angle), "y": r * np.sin(angle), "r": r}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A law, the features it is sampled over, and the rate that is asked for."""
+
+    name: str
+    columns: Callable[[np.random.Generator], Columns]
+    force: Callable[[Columns], np.ndarray]
+    reference: str
+    noises: tuple[float, ...]
+    bar: float
+    bias: float = 0.0
+
+
+CELLS = (
+    Cell("G m1 m2/r^2", with_masses, lambda c: G * c["m1"] * c["m2"] / c["r"] ** 2, "newton",
+         ALL, 0.95),
+    Cell("G M/r^2", with_mass, lambda c: G * c["M"] / c["r"] ** 2, "newton", ALL, 0.95),
+    Cell("1/r", distances, lambda c: G / c["r"], "logarithmic", ALL, 0.95),
+    Cell("Hooke", distances, lambda c: G * c["r"], "hooke", ALL, 0.95),
+    Cell("1/r^3", distances, lambda c: G / c["r"] ** 3, "power_law(n=3)", ALL, 0.95),
+    Cell("Yukawa", distances,
+         lambda c: G * np.exp(-c["r"]) * (1 / c["r"] ** 2 + 1 / c["r"]), "yukawa", ALL, 0.90),
+    Cell("sqrt(M)/r", with_mass, lambda c: G * np.sqrt(c["M"]) / c["r"], "deep_mond",
+         SMALL, 0.90),
+    Cell("1/r^2 + b/r^4", distances, lambda c: G * (1 / c["r"] ** 2 + 0.05 / c["r"] ** 4),
+         "newton_gr", SMALL, 0.80),
+    Cell("Plummer", distances, lambda c: G * c["r"] / (c["r"] ** 2 + 0.16) ** 1.5, "plummer",
+         SMALL, 0.80),
+    Cell("a_x of x, y, r", in_the_plane, lambda c: -G * c["x"] / c["r"] ** 3,
+         "newton", SMALL, 0.95),
+    Cell("2 % smooth bias", distances, lambda c: G / c["r"] ** 2, "newton", (0.0,), 0.90,
+         bias=0.02),
+)  # fmt: skip
+
+
+def table(cell: Cell, noise: float, seed: int) -> Samples:
+    """One table of a cell: noise relative and normal, bias smooth in r with that rms."""
+    rng = np.random.default_rng([seed, sum(cell.name.encode())])
+    columns = cell.columns(rng)
+    y = cell.force(columns) * (1 + noise * rng.standard_normal(ROWS))
+    if cell.bias:
+        depth = np.log(columns["r"] / 0.3) / np.log(10)
+        wave = np.sin(2 * np.pi * (rng.uniform(0.4, 1.3) * depth + rng.uniform()))
+        y = y * (1 + cell.bias * np.sqrt(2) * wave)
+    X = np.column_stack(list(columns.values()))
+    return Samples(X, y, tuple(columns), np.arange(ROWS))
+
+
+@dataclass
+class Tally:
+    """Successes of a cell."""
+
+    structure: int = 0
+    constant: int = 0
+    interval: int = 0
+    runs: int = 0
+    seconds: tuple[float, ...] = ()
+
+
+def run_cell(cell: Cell, noise: float, seeds: range, config: RecoverConfig) -> Tally:
+    """Recover every table of a cell."""
+    tally = Tally()
+    for seed in seeds:
+        samples = table(cell, noise, seed)
+        known = references.of_table(samples.names, cell.reference)
+        began = time.process_time()
+        found = recover_samples(samples, known, True, with_seed(config, seed))
+        tally.seconds += (time.process_time() - began,)
+        tally.runs += 1
+        tally.structure += found.verdict in FOUND
+        value = found.constant["value"]
+        tally.constant += found.verdict in FOUND and abs(abs(value) / G - 1) <= 0.01
+        if found.exponent["value"] is not None:
+            tally.interval += found.exponent["low"] <= -2 <= found.exponent["high"]
+        if found.verdict not in FOUND:
+            print(f"    seed {seed}: {found.expression} ({found.verdict})", flush=True)
+    return tally
+
+
+def with_seed(config: RecoverConfig, seed: int) -> RecoverConfig:
+    """The configuration with another seed."""
+    return RecoverConfig(**(vars(config) | {"seed": seed}))
+
+
+def rates(arguments: argparse.Namespace) -> None:
+    """Print the table of recovery rates."""
+    config = RecoverConfig(null=False, jobs=1)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    print(f"seeds {seeds.start}..{seeds.stop - 1}, {ROWS} rows, {config.seeds} searches a fit")
+    print(f"{'law':<18}{'noise':>7}{'structure':>11}{'bar':>6}{'1 % const':>11}{'cpu s':>7}")
+    for cell in CELLS:
+        if arguments.only and arguments.only not in cell.name:
+            continue
+        for noise in cell.noises:
+            tally = run_cell(cell, noise, seeds, config)
+            line = f"{cell.name:<18}{noise:>7.1%}{tally.structure:>8}/{tally.runs}"
+            line += f"{cell.bar:>6.0%}{tally.constant:>8}/{tally.runs}"
+            line += f"{np.median(tally.seconds):>7.1f}"
+            if cell.bias:
+                line += f"   exponent's interval holds -2: {tally.interval}/{tally.runs}"
+            print(line, flush=True)
+
+
+def nulls(trials: int, first: int) -> None:
+    """Permuted targets, pure noise and nonsense forces: how many are called a law."""
+    called = dict.fromkeys(("permuted", "noise", "nonsense"), 0)
+    config = RecoverConfig(null=False, jobs=1, seeds=2)
+    for trial in range(trials):
+        kind = tuple(called)[trial % 3]
+        rng = np.random.default_rng([first + trial, 7])
+        cell = CELLS[trial % len(CELLS)]
+        samples = table(cell, 0.01, first + trial)
+        if kind == "permuted":
+            y = samples.y[rng.permutation(ROWS)]
+        elif kind == "noise":
+            y = np.exp(rng.normal(size=ROWS))
+        else:
+            y = rng.normal(size=ROWS) * np.sin(40 * samples.X[:, -1]) + rng.exponential(size=ROWS)
+        samples = Samples(samples.X, y, samples.names, samples.groups)
+        known = references.of_table(samples.names, None)
+        found = recover_samples(samples, known, False, with_seed(config, first + trial))
+        if found.recovered or found.verdict in FOUND:
+            called[kind] += found.recovered
+            print(f"    trial {trial} ({kind}): {found.expression}, R² {found.r2:.3f}, "
+                  f"recovered {found.recovered}", flush=True)  # fmt: skip
+    print(f"called a law, of {trials} trials: {called}")
+
+
+def others(seeds: range) -> None:
+    """gplearn on the same tables: successes and seconds."""
+    from gplearn.genetic import SymbolicRegressor
+
+    print("gplearn 0.4, population 1000, 20 generations, add sub mul div sqrt log inv")
+    for cell in CELLS:
+        if cell.bias:
+            continue
+        found, seconds = 0, []
+        for seed in seeds:
+            samples = table(cell, 0.01, seed)
+            model = SymbolicRegressor(
+                population_size=1000, generations=20, metric="rmse", random_state=seed,
+                function_set=("add", "sub", "mul", "div", "sqrt", "log", "inv"),
+                feature_names=list(samples.names), parsimony_coefficient=0.001,
+            )  # fmt: skip
+            began = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.fit(samples.X, samples.y)
+            seconds.append(time.process_time() - began)
+            expression = from_gplearn(model, samples)
+            for reference in references.of_table(samples.names, cell.reference):
+                answer = decide(expression, reference.family, samples.names, symbolic=False)
+                if answer.verdict in (*FOUND, UP_TO_SCALE):
+                    found += 1
+                    break
+        print(f"{cell.name:<18}{found:>4}/{len(seeds)}{np.median(seconds):>8.1f} s", flush=True)
+
+
+def from_gplearn(model, samples: Samples):
+    """The winner of gplearn as sympy (its protected functions as the plain ones)."""
+    import sympy
+
+    symbols = feature_symbols(samples.names, samples.X)
+    apply = {
+        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b, "sqrt": sympy.sqrt, "log": sympy.log, "inv": lambda a: 1 / a,
+    }  # fmt: skip
+
+    def build(program):
+        node = next(program)
+        if hasattr(node, "arity"):
+            return apply[node.name](*(build(program) for _ in range(node.arity)))
+        return symbols[node] if isinstance(node, int) else sympy.Float(node)
+
+    return build(iter(model._program.program))
+
+
+def published(seeds: range) -> None:
+    """Newton from forces between 2e-7 and 5e-3 (G = 39.478), the published operator set's table.
+
+    The published search allows + * 1/x sin cos exp with an L1 loss; here Operon may use the same
+    functions and the built-in engines their own.
+    """
+    successes = 0
+    seconds = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 11])
+        r = log_uniform(rng, 0.3, 32)
+        m1, m2 = rng.uniform(0.1, 5, ROWS), np.exp(rng.uniform(np.log(1e-9), np.log(1e-3), ROWS))
+        force = G * m1 * m2 / r**2
+        kept = (force > 2e-7) & (force < 5e-3)
+        X = np.column_stack([r, m1, m2])[kept]
+        samples = Samples(X, force[kept], ("r", "m1", "m2"), np.arange(int(kept.sum())))
+        known = references.of_table(samples.names, "newton")
+        began = time.process_time()
+        config = RecoverConfig(null=False, jobs=1, seed=seed)
+        found = recover_samples(samples, known, True, config)
+        seconds.append(time.process_time() - began)
+        successes += found.verdict in FOUND
+    print(f"published setting: {successes}/{len(seeds)}, {np.median(seconds):.1f} s a fit")
+
+
+def main() -> None:
+    """Read the options and print what they ask for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10, help="fresh tables in a cell")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--only", default="", help="part of a law's name")
+    parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
+    parser.add_argument("--others", action="store_true", help="gplearn on the same tables")
+    parser.add_argument("--published", action="store_true", help="the published setting")
+    arguments = parser.parse_args()
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    if arguments.trials:
+        nulls(arguments.trials, arguments.first_seed)
+    elif arguments.others:
+        others(seeds)
+    elif arguments.published:
+        published(seeds)
+    else:
+        rates(arguments)
+
+
+if __name__ == "__main__":
+    main()
