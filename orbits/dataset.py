@@ -17,6 +17,7 @@ and SHA-256, its seed, the configuration's hash, the measured error. A shard wit
 not exist. Arrays are chunked by 16 orbits in shards; the fill value is NaN.
 """
 
+import json
 import math
 import os
 import warnings
@@ -29,6 +30,7 @@ import xarray as xr
 import zarr
 import zarr.errors
 
+from orbits.files import sha256_of_json
 from orbits.storage import Place
 from orbits.units import UNITS
 
@@ -100,6 +102,9 @@ def create(
 ) -> None:
     """Lay out an empty dataset: arrays of NaN, attributes with `complete` false.
 
+    The group and its attributes come first, the times last: `is_laid_out` says whether an earlier
+    attempt came to its end. One that did not is laid out again.
+
     Args:
         place: where to.
         system: one of `SYSTEMS`.
@@ -109,7 +114,19 @@ def create(
         dtype: of position and velocity.
         orbits_per_shard: a multiple of 16.
     """
-    group = place.group("w")
+    described = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "system": system,
+        "dt": dt,
+        "dtype": dtype,
+        "units": UNITS,
+        "shard_orbits": orbits_per_shard,
+        "shards": math.ceil(sizes["orbit"] / orbits_per_shard),
+        "complete": False,
+        **attributes,
+    }
+    group = place.new_group(described)
     for name, variable in variables(system).items():
         shape = tuple(sizes[dim] for dim in variable.dims)
         is_state = "time" in variable.dims
@@ -124,6 +141,7 @@ def create(
             fill_value=float("nan") if floating else -1,
             dimension_names=variable.dims,
             attributes={"units": variable.unit, "long_name": variable.what},
+            overwrite=True,
         )
     times = group.create_array(
         "time",
@@ -132,21 +150,49 @@ def create(
         fill_value=float("nan"),
         dimension_names=("time",),
         attributes={"units": "yr", "long_name": "time since the first state"},
+        overwrite=True,
     )
     times[:] = np.arange(sizes["time"]) * dt
-    group.attrs.update(
-        {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "system": system,
-            "dt": dt,
-            "dtype": dtype,
-            "units": UNITS,
-            "shard_orbits": orbits_per_shard,
-            "shards": math.ceil(sizes["orbit"] / orbits_per_shard),
-            "complete": False,
-            **attributes,
-        }
+
+
+def is_laid_out(place: Place) -> bool:
+    """Whether `create` has done all of its work here."""
+    return place.size("time/c/0") is not None
+
+
+def is_complete(place: Place) -> bool:
+    """Whether a dataset is complete, every shard vouched for."""
+    attributes = read_attributes(place)
+    return bool(attributes.get("complete")) and not missing_shards(place, attributes)
+
+
+def begun(place: Place, identity: Mapping[str, Any]) -> bool:
+    """Whether a place holds this very dataset, or the beginning of it.
+
+    Args:
+        place: where it would be.
+        identity: the configuration that decides every bit.
+
+    Raises:
+        ValueError: if the place holds anything else (says what differs).
+    """
+    if place.is_empty():
+        return False
+    advice = "choose another path, or remove it"
+    if place.read_json("zarr.json") is None:
+        raise ValueError(f"{place} exists and is not a dataset; {advice}.")
+    attributes = read_attributes(place)
+    if attributes.get("configuration_sha256") == sha256_of_json(identity):
+        return True
+    theirs = attributes.get("configuration", {})
+    ours = json.loads(json.dumps(identity))
+    differing = [
+        f"{key} {theirs.get(key)} there, {value} here"
+        for key, value in ours.items()
+        if theirs.get(key) != value
+    ]
+    raise ValueError(
+        f"{place} holds another dataset ({'; '.join(differing) or 'of another kind'}); {advice}."
     )
 
 

@@ -144,7 +144,7 @@ def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dic
     `gm` is that of the Sun plus the planet, the parameter of their relative motion.
 
     Args:
-        path: a local folder or an fsspec address; must not exist yet.
+        path: a local folder or an fsspec address.
         config: which planets, when, in which frame.
 
     Returns:
@@ -152,7 +152,7 @@ def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dic
 
     Raises:
         ValueError: for an unknown body, dates outside the ephemeris, a span shorter than one
-            segment, or a path that holds something already.
+            segment, or a path that holds something else.
     """
     for body in config.bodies:
         require_known("body", body, BODIES)
@@ -166,8 +166,36 @@ def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dic
             f"states {config.dt:g} yr apart; take fewer --samples or a longer span."
         )
     dates = first + np.arange(segments * config.samples) * step
+    arrays, out_of_plane = _segments(config, dates)
+    described = provenance(config)
+    dataset.begun(place, described["configuration"])
+    with place.alone():
+        if not (dataset.begun(place, described["configuration"]) and dataset.is_complete(place)):
+            description = {
+                "law": "newton",
+                "bodies": list(config.bodies),
+                "frame": config.frame,
+                "centre": config.centre,
+                "gm_is": "sun plus planet",
+                "max_out_of_plane": out_of_plane,
+                **described,
+            }
+            _write(place, config, arrays, description)
+    return {
+        "segments": segments,
+        "bodies": list(config.bodies),
+        "span": segments * config.samples * config.dt,
+        "max_out_of_plane": out_of_plane,
+    }
+
+
+def _segments(
+    config: EphemerisConfig, dates: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Every variable of the format, and how far each body leaves its mean plane, au."""
     axes = 2 if config.frame == "orbit" else 3
-    arrays: dict[str, list[np.ndarray]] = {name: [] for name in dataset.variables("planets")}
+    count = len(dates) // config.samples
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in dataset.variables("planets")}
     out_of_plane = {}
     for index, body in enumerate(config.bodies):
         position, velocity = states(body, dates, config.centre)
@@ -178,45 +206,31 @@ def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dic
         position, velocity = position @ turn.T, velocity @ turn.T
         if axes == 2:
             out_of_plane[body] = float(np.max(np.abs(position[:, 2])))
-        shape = (segments, config.samples, 3)
-        arrays["position"].append(position.reshape(shape)[..., :axes])
-        arrays["velocity"].append(velocity.reshape(shape)[..., :axes])
-        arrays["gm"].append(np.full(segments, gm_of("sun") + gm_of(body)))
-        arrays["body"].append(np.full(segments, index, dtype=np.int16))
-        arrays["epoch"].append(dates[:: config.samples])
-    whole = {name: np.concatenate(parts) for name, parts in arrays.items()}
-    if not place.is_empty():
-        raise ValueError(f"{place} exists already; choose another path, or remove it.")
-    with place.alone():
-        described = provenance(config)
-        rows = len(whole["gm"])
-        sizes = {"orbit": rows, "time": config.samples, "axis": axes}
-        per_shard = dataset.shard_orbits(rows)
-        attributes = {
-            "law": "newton",
-            "bodies": list(config.bodies),
-            "frame": config.frame,
-            "centre": config.centre,
-            "gm_is": "sun plus planet",
-            "max_out_of_plane": out_of_plane,
-            **described,
-        }
-        dataset.create(place, "planets", sizes, config.dt, attributes, "float64", per_shard)
-        for shard in range(math.ceil(rows / per_shard)):
-            some = slice(shard * per_shard, (shard + 1) * per_shard)
-            dataset.write_shard(
-                place,
-                shard,
-                {name: values[some] for name, values in whole.items()},
-                {"configuration_sha256": described["configuration_sha256"]},
-            )
-        dataset.finish(place, {})
-    return {
-        "segments": segments,
-        "bodies": list(config.bodies),
-        "span": segments * config.samples * config.dt,
-        "max_out_of_plane": out_of_plane,
-    }
+        shape = (count, config.samples, 3)
+        parts["position"].append(position.reshape(shape)[..., :axes])
+        parts["velocity"].append(velocity.reshape(shape)[..., :axes])
+        parts["gm"].append(np.full(count, gm_of("sun") + gm_of(body)))
+        parts["body"].append(np.full(count, index, dtype=np.int16))
+        parts["epoch"].append(dates[:: config.samples])
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}, out_of_plane
+
+
+def _write(
+    place: Place,
+    config: EphemerisConfig,
+    arrays: dict[str, np.ndarray],
+    description: dict[str, Any],
+) -> None:
+    rows, samples, axes = arrays["position"].shape
+    per_shard = dataset.shard_orbits(rows)
+    sizes = {"orbit": rows, "time": samples, "axis": axes}
+    dataset.create(place, "planets", sizes, config.dt, description, "float64", per_shard)
+    marker = {"configuration_sha256": description["configuration_sha256"]}
+    for shard in range(math.ceil(rows / per_shard)):
+        some = slice(shard * per_shard, (shard + 1) * per_shard)
+        held = {name: values[some] for name, values in arrays.items()}
+        dataset.write_shard(place, shard, held, marker)
+    dataset.finish(place, {})
 
 
 def run(path: str, config: EphemerisConfig) -> None:

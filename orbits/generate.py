@@ -54,12 +54,12 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
     config, identity = recipe.config, recipe.identity
     fingerprint = sha256_of_json(identity)
     place = Place(path)
-    begun = _begun(place, fingerprint, identity)
+    dataset.begun(place, identity)
     bytes_needed = estimate_bytes(recipe)
     _require_space(place, bytes_needed)
     speed = _trial(recipe)
     with place.alone():
-        if not begun:
+        if not (dataset.begun(place, identity) and dataset.is_laid_out(place)):
             description = {
                 "law": recipe.law.spec,
                 "sampling": "bound" if recipe.bound else "arcs",
@@ -133,35 +133,6 @@ def summarise(markers: list[dict[str, Any]], engine: str, check_engine: str) -> 
         if name != "checked":
             summary[f"max_{name}"] = max(quality[name] for quality in found)
     return summary
-
-
-def _begun(place: Place, fingerprint: str, identity: dict[str, Any]) -> bool:
-    """Whether the place holds the beginning of this very dataset.
-
-    Raises:
-        ValueError: if it holds anything else.
-    """
-    if place.is_empty():
-        return False
-    advice = "choose another path, or remove it"
-    if place.read_json("zarr.json") is None:
-        raise ValueError(f"{place} exists and is not a dataset; {advice}.")
-    attributes = dataset.read_attributes(place)
-    if attributes["configuration_sha256"] == fingerprint:
-        return True
-    theirs = attributes.get("configuration", {})
-    differing = [
-        f"{key} {theirs.get(key)} there, {_plain(value)} here"
-        for key, value in identity.items()
-        if theirs.get(key) != _plain(value)
-    ]
-    raise ValueError(
-        f"{place} holds another dataset ({'; '.join(differing) or 'of another kind'}); {advice}."
-    )
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _require_space(place: Place, bytes_needed: int) -> None:

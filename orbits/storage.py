@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,12 +42,16 @@ class Place:
             return LocalStore(self.path, read_only=read_only)
         return FsspecStore.from_url(self.address, read_only=read_only)
 
-    def group(self, mode: Literal["r", "r+", "w"] = "r+") -> zarr.Group:
+    def group(self, mode: Literal["r", "r+"] = "r+") -> zarr.Group:
         """The zarr group of this place."""
         store = self.store(read_only=mode == "r")
-        if mode == "w":
-            return zarr.open_group(store, mode="w", zarr_format=3)
         return zarr.open_group(store, mode=mode, zarr_format=3, use_consolidated=False)
+
+    def new_group(self, attributes: Mapping[str, Any]) -> zarr.Group:
+        """A zarr group with these attributes, written in one go; one that is there stays."""
+        if self.size("zarr.json") is not None:
+            return self.group()
+        return zarr.create_group(self.store(), attributes=dict(attributes), zarr_format=3)
 
     def exists(self, name: str = "") -> bool:
         """Whether there is anything of that name."""

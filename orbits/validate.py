@@ -246,7 +246,7 @@ def _separation_and_mismatch(
     phase = dt * np.sqrt(-law.radial_acceleration(r, strength) / r)
     phase = np.maximum(phase[:, 1:], phase[:, :-1])
     size = np.maximum(r[:, 1:], r[:, :-1])
-    truncation = 10 * phase**5 / 720 * size  # 10: eccentric motion is faster near perihelion
+    truncation = 100 * phase**5 / 720 * size  # 100: eccentric motion has higher harmonics
     if system == "nbody":
         # The star answers every planet, the planets answer the star: nobody is better resolved
         # than the fastest planet's share of the motion.

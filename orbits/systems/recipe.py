@@ -22,6 +22,10 @@ EXOPLANETS = (0.3, 32.0), (0.0, 0.95)
 """Semi-major axes, au, and limits of the eccentricities of the exoplanets."""
 
 
+MOST_TURNS = 1e6
+"""Turns of one orbit: a minute of heyoka, hours of scipy."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What every shard needs to know.
@@ -114,14 +118,26 @@ def resolve(config: GenerateConfig) -> Recipe:
         engine=engine,
     )
     gm = G * max(config.mass)
-    if config.system == "solar":
-        require_attraction(law, ranges, gm)
-        bound = True
-    else:
-        bound = bound_share(law, ranges, gm) > FEW
+    require_attraction(law, ranges, gm)
+    if engine != "kepler":
+        _require_patience(law, ranges, gm, config.dt * config.samples)
+    bound = config.system == "solar" or bound_share(law, ranges, gm) > FEW
     if several and not bound:
         raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")
     return Recipe(resolved, law, ranges, bound, choose_check_engine(engine, law, several))
+
+
+def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float) -> None:
+    """Refuse orbits that turn so often that no engine would ever finish them."""
+    low, high = ranges.semi_major_axis
+    r = np.geomspace(low, high * (1 + ranges.eccentricity[1]), 256)
+    turns = duration * float(np.sqrt(np.max(-law.radial_acceleration(r, gm) / r))) / (2 * np.pi)
+    if turns > MOST_TURNS:
+        raise ValueError(
+            f"the fastest orbits would turn {turns:.2g} times in {duration:g} yr; at most "
+            f"{MOST_TURNS:g} are integrated: lower --dt, --samples or the strength of the law, or "
+            "raise --semi-major-axis."
+        )
 
 
 def choose_engine(wanted: str, law: ForceLaw, several: bool = False) -> str:

@@ -153,3 +153,16 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(tmp_path, capsys,
     assert len(lines) == 1
     assert hint in lines[0]
     assert not (tmp_path / "p.zarr").exists()
+
+
+def test_a_finished_or_interrupted_ephemeris_goes_on_and_another_is_refused(tmp_path):
+    path = tmp_path / "p.zarr"
+    config = EphemerisConfig(("mars",), "2000", "2005")
+    make_ephemeris(path, config)
+    written = open_dataset(path).position.values
+    make_ephemeris(path, config)
+    (path / "position" / "c" / "0" / "0" / "0").unlink()
+    make_ephemeris(path, config)
+    np.testing.assert_array_equal(open_dataset(path).position.values, written)
+    with pytest.raises(ValueError, match="stop 2005 there, 2006 here"):
+        make_ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))

@@ -159,7 +159,7 @@ def run(arguments, capsys):
         (["--mass", "2", "1"], "low comes first"),
         (["--semi-major-axis", "1", "2", "3"], "give one finite value"),
         (["--engine", "heyoke"], "did you mean 'heyoka'"),
-        (["--engine", "kepler", "--law", "hooke"], "newton only"),
+        (["--engine", "kepler", "--law", "hooke"], "newton between two bodies only"),
         (["--orbit", "3"], "did you mean --orbits"),
         (["--orbits", "three"], "--orbits"),
     ],

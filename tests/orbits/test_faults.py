@@ -1,0 +1,238 @@
+"""Interruptions, full disks and rivals: never a lost shard, never a silent NaN."""
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import zarr
+
+from orbits.config import GenerateConfig
+from orbits.dataset import open_dataset
+from orbits.generate import generate
+from orbits.storage import Place
+from orbits.validate import validate
+
+CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")
+OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "heyoka"]
+COMMAND = [sys.executable, "-m", "orbits.cli", "generate"]
+
+
+def content(path):
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if "/c/" in str(file) and file.is_file() and not file.name.endswith(".partial")
+    }
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "x.zarr"
+    generate(path, CONFIG)
+    return path
+
+
+def test_killed_at_twenty_random_moments_and_resumed(uninterrupted, tmp_path):
+    """Real processes, really killed; every resumption starts from what the last one left."""
+    path = tmp_path / "x.zarr"
+    began = time.monotonic()
+    generate(tmp_path / "timed.zarr", CONFIG)
+    duration = time.monotonic() - began
+    moments = random.Random(0)
+    fork = multiprocessing.get_context("fork")  # the modules are loaded already: quick to start
+    killed = 0
+    for k in range(20):
+        process = fork.Process(target=generate, args=(path, CONFIG))
+        process.start()
+        # each gets further than a whole run needs for one shard, and none to the end
+        process.join(moments.uniform(0.05, 0.15) * duration)
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGKILL)
+            killed += 1
+        process.join()
+        if path.exists() and process.exitcode != 0 and k < 3:
+            with pytest.raises(ValueError, match=r"cut short|does not exist|not a dataset"):
+                open_dataset(path)
+    assert killed >= 5
+    generate(path, CONFIG)
+    assert validate(path) == []
+    assert content(path) == content(uninterrupted)
+    assert open_dataset(path).attrs == open_dataset(uninterrupted).attrs
+
+
+@pytest.mark.slow
+def test_command_with_workers_killed_at_twenty_random_moments(uninterrupted, tmp_path):
+    path = tmp_path / "x.zarr"
+    moments = random.Random(1)
+    for k in range(20):
+        process = subprocess.Popen(
+            [*COMMAND, str(path), *OPTIONS, "--workers", "2"],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            process.wait(moments.uniform(0.5, 6.0))
+        except subprocess.TimeoutExpired:
+            if k % 2:  # the parent alone, or all of its workers with it
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    time.sleep(5)  # workers whose parent is gone finish their shard and end
+    assert subprocess.run([*COMMAND, str(path), *OPTIONS], check=False).returncode == 0
+    assert validate(path) == []
+    assert content(path) == content(uninterrupted)
+
+
+def test_ctrl_c_keeps_what_was_finished(uninterrupted, tmp_path):
+    path = tmp_path / "x.zarr"
+    slow = [*OPTIONS[:-1], "scipy", "--workers", "1"]
+    process = subprocess.Popen([*COMMAND, str(path), *slow], stderr=subprocess.PIPE, text=True)
+    markers = path / ".markers"
+    deadline = time.monotonic() + 60
+    while not list(markers.glob("shard-*.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("this machine finished before the interruption")
+    assert process.returncode == 130
+    assert "Run the same command to go on" in message.splitlines()[-1]
+    finished = len(list(markers.glob("shard-*.json")))
+    assert 1 <= finished < 20
+    config = GenerateConfig(**{**CONFIG.__dict__, "engine": "scipy"})
+    assert generate(path, config)["made"] == 20 - finished
+
+
+@pytest.mark.parametrize("done", range(6))
+def test_killed_while_laying_out(tmp_path, done, monkeypatch):
+    """Whatever number of arrays was laid out when the process was killed, the next one goes on."""
+    real, calls = zarr.Group.create_array, []
+
+    def killed(self, *arguments, **options):
+        if len(calls) == done:
+            raise KeyboardInterrupt
+        calls.append(options)
+        return real(self, *arguments, **options)
+
+    path = tmp_path / "x.zarr"
+    config = GenerateConfig(orbits=4, samples=4, workers=1)
+    monkeypatch.setattr(zarr.Group, "create_array", killed)
+    with pytest.raises(KeyboardInterrupt):
+        generate(path, config)
+    with pytest.raises(ValueError, match="cut short"):
+        open_dataset(path)
+    monkeypatch.undo()
+    generate(path, config)
+    assert validate(path) == []
+
+
+def test_two_generators_on_one_path(uninterrupted, tmp_path):
+    path = tmp_path / "x.zarr"
+    rivals = [
+        subprocess.Popen(
+            [*COMMAND, str(path), *OPTIONS, "--workers", "1"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [rival.communicate(timeout=120)[1] for rival in rivals]
+    codes = sorted(rival.returncode for rival in rivals)
+    assert codes in ([0, 0], [0, 2])  # the second may come when the first has finished
+    if codes == [0, 2]:
+        loser = next(text for rival, text in zip(rivals, said, strict=True) if rival.returncode)
+        assert "is being written by another process" in loser.splitlines()[-1]
+    assert validate(path) == []
+    assert content(path) == content(uninterrupted)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A tmpfs of 256 kB, where mounting is allowed."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = (
+        shutil.which("mount")
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)],
+            capture_output=True,
+            check=False,
+        ).returncode
+    )
+    if not mounted:
+        pytest.skip("mounting a tmpfs needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def remount(disk, options):
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
+
+
+def test_a_disk_that_is_too_small_is_refused_before_anything_is_written(small_disk):
+    done = subprocess.run(
+        [*COMMAND, str(small_disk / "x.zarr"), *OPTIONS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "needs" in done.stderr
+    assert "free" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(small_disk.iterdir())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch, workers):
+    path = small_disk / "x.zarr"
+    config = GenerateConfig(**{**CONFIG.__dict__, "workers": workers})
+    monkeypatch.setattr(Place, "free_bytes", lambda self: None)
+    with pytest.raises(OSError, match="No space left"):
+        generate(path, config)
+    with pytest.raises(ValueError, match=r"cut short: \d+ of 20"):
+        open_dataset(path)
+    remount(small_disk, "size=8m")
+    assert generate(path, config)["made"] < 20
+    assert validate(path) == []
+    assert content(path) == content(uninterrupted)
+
+
+def test_a_full_disk_is_one_line_on_the_command_line(small_disk):
+    (small_disk / "filler").write_bytes(b"0" * 200_000)
+    tiny = ["--orbits", "16", "--samples", "64", "--engine", "heyoka"]
+    code = (
+        "import sys; from orbits.storage import Place; Place.free_bytes = lambda self: None;"
+        "from orbits.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "generate", str(small_disk / "x.zarr"), *tiny, "--dtype",
+         "float64", "--dimensions", "3"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "the disk is full" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_read_only_place(small_disk):
+    remount(small_disk, "ro")
+    done = subprocess.run(
+        [*COMMAND, str(small_disk / "x.zarr"), "--orbits", "2", "--samples", "4"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    remount(small_disk, "rw")
+    assert done.returncode == 2
+    assert "read-only" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
