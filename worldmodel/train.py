@@ -192,29 +192,34 @@ class Trainer:
     def fit(self) -> None:
         """Train to the last step, or until nothing improves any more."""
         config, state = self.config, self.state
-        main = self.fabric.is_global_zero
-        log = Logbook(self.run, state.step, config.steps, config.tensorboard) if main else None
-        began, waited, first = time.perf_counter(), 0.0, state.step
+        log = (
+            Logbook(self.run, state.step, config.steps, config.tensorboard)
+            if self.fabric.is_global_zero
+            else None
+        )
+        began, inside, first = time.perf_counter(), 0.0, state.step
         try:
             while state.step < config.steps and not self._exhausted():
                 factor = set_learning_rates(self.optimizers, config, state.step)
-                asked = time.perf_counter()
                 crops = self._with_noise(state.batches.next())
-                waited += time.perf_counter() - asked
+                entered = time.perf_counter()
                 loss, norm = self._step(*crops)
+                now = time.perf_counter()
+                inside += now - entered
                 state.step += 1
-                seconds = time.perf_counter() - began
                 if log is not None:
                     log.advance(state.step, loss)
                     if state.step % config.log_every == 0 or state.step == config.steps:
-                        done = state.step - first
+                        tokens = (
+                            (state.step - first) * config.crops_per_step * config.context_length
+                        )
                         log.write(
                             state.step,
                             loss=loss,
                             gradient_norm=norm,
                             learning_rate_factor=factor,
-                            tokens_per_second=done * config.batch_tokens / seconds,
-                            fraction_waiting_for_data=waited / seconds,
+                            tokens_per_second=tokens / (now - began),
+                            fraction_in_model=inside / (now - began),
                         )
                 if state.step % config.evaluate_every == 0 or state.step == config.steps:
                     self._evaluate(log)

@@ -37,7 +37,7 @@ def assert_same_run(first, second):
         one, other = weights_of(first, name), weights_of(second, name)
         assert one.keys() == other.keys()
         assert all(torch.equal(one[key], other[key]) for key in one)
-    timing = ("tokens_per_second", "fraction_waiting_for_data")
+    timing = ("tokens_per_second", "fraction_in_model")
     lines = [
         [{k: v for k, v in line.items() if k not in timing} for line in read_metrics(run)]
         for run in (first, second)

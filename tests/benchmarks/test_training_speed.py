@@ -1,0 +1,35 @@
+"""Where the time of a training run goes: into the model, not into reading or writing."""
+
+import json
+
+import pytest
+import torch
+
+from orbits.config import GenerateConfig
+from orbits.generate import generate
+from worldmodel.config import TrainConfig
+from worldmodel.train import train
+
+
+def last_speed(run):
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [line for line in lines if "fraction_in_model" in line][-1]
+
+
+@pytest.mark.benchmark
+def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path):
+    torch.set_num_threads(2)
+    data = tmp_path / "orbits.zarr"
+    generate(data, GenerateConfig(engine="kepler", orbits=4000))
+    speed = {}
+    # Alternated, so that what else the machine does falls on both alike; the best of each counts.
+    for turn in range(3):
+        for stream in (False, True):
+            run = tmp_path / f"{stream}-{turn}"
+            options = {"stream": stream, "shuffle_buffer": 1024, "log_every": 100}
+            train(str(data), str(run), TrainConfig(steps=200, **options))
+            line = last_speed(run)
+            speed.setdefault(stream, []).append(line["tokens_per_second"])
+            print(f"stream {stream}: {line}")
+            assert line["fraction_in_model"] >= 0.9
+    assert max(speed[True]) >= 0.9 * max(speed[False])
