@@ -144,11 +144,21 @@ def with_seed(config: RecoverConfig, seed: int) -> RecoverConfig:
     return RecoverConfig(**(vars(config) | {"seed": seed}))
 
 
+def small(arguments: argparse.Namespace) -> RecoverConfig:
+    """The configuration of a fit, on one core."""
+    return RecoverConfig(
+        null=False, jobs=1, population=arguments.population, generations=arguments.generations
+    )
+
+
 def rates(arguments: argparse.Namespace) -> None:
     """Print the table of recovery rates."""
-    config = RecoverConfig(null=False, jobs=1)
+    config = small(arguments)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    print(f"seeds {seeds.start}..{seeds.stop - 1}, {ROWS} rows, {config.seeds} searches a fit")
+    print(
+        f"seeds {seeds.start}..{seeds.stop - 1}, {ROWS} rows, {config.seeds} searches a fit, "
+        f"population {config.population}, {config.generations} generations"
+    )
     print(f"{'law':<18}{'noise':>7}{'structure':>11}{'bar':>6}{'1 % const':>11}{'cpu s':>7}")
     for cell in CELLS:
         if arguments.only and arguments.only not in cell.name:
@@ -163,10 +173,9 @@ def rates(arguments: argparse.Namespace) -> None:
             print(line, flush=True)
 
 
-def nulls(trials: int, first: int) -> None:
+def nulls(trials: int, first: int, config: RecoverConfig) -> None:
     """Permuted targets, pure noise and nonsense forces: how many are called a law."""
     called = dict.fromkeys(("permuted", "noise", "nonsense"), 0)
-    config = RecoverConfig(null=False, jobs=1, seeds=2)
     for trial in range(trials):
         kind = tuple(called)[trial % 3]
         rng = np.random.default_rng([first + trial, 7])
@@ -237,7 +246,7 @@ def from_gplearn(model, samples: Samples):
     return build(iter(model._program.program))
 
 
-def published(seeds: range) -> None:
+def published(seeds: range, config: RecoverConfig) -> None:
     """Newton from forces between 2e-7 and 5e-3 (G = 39.478), the published operator set's table.
 
     The published search allows + * 1/x sin cos exp with an L1 loss; here Operon may use the same
@@ -255,8 +264,7 @@ def published(seeds: range) -> None:
         samples = Samples(X, force[kept], ("r", "m1", "m2"), np.arange(int(kept.sum())))
         known = references.of_table(samples.names, "newton")
         began = time.process_time()
-        config = RecoverConfig(null=False, jobs=1, seed=seed)
-        found = recover_samples(samples, known, True, config)
+        found = recover_samples(samples, known, True, with_seed(config, seed))
         seconds.append(time.process_time() - began)
         successes += found.verdict in FOUND
     print(f"published setting: {successes}/{len(seeds)}, {np.median(seconds):.1f} s a fit")
@@ -268,17 +276,19 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="fresh tables in a cell")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--only", default="", help="part of a law's name")
+    parser.add_argument("--population", type=int, default=200)
+    parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
     parser.add_argument("--others", action="store_true", help="gplearn on the same tables")
     parser.add_argument("--published", action="store_true", help="the published setting")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     if arguments.trials:
-        nulls(arguments.trials, arguments.first_seed)
+        nulls(arguments.trials, arguments.first_seed, small(arguments))
     elif arguments.others:
         others(seeds)
     elif arguments.published:
-        published(seeds)
+        published(seeds, small(arguments))
     else:
         rates(arguments)
 
