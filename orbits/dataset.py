@@ -83,11 +83,11 @@ def variables(system: str) -> dict[str, Variable]:
 
 
 def shard_orbits(orbits: int, wanted: int = 0) -> int:
-    """Orbits per shard: 1024, fewer where that would leave less than 16 shards.
+    """Orbits per shard: 1024, fewer where that would leave less than eight shards.
 
     It depends on the number of orbits alone, so that no number of workers changes a bit.
     """
-    size = wanted or min(SHARD_ORBITS, max(CHUNK_ORBITS, orbits // 16))
+    size = wanted or min(SHARD_ORBITS, max(CHUNK_ORBITS, orbits // 8))
     return math.ceil(size / CHUNK_ORBITS) * CHUNK_ORBITS
 
 

@@ -20,8 +20,8 @@ def specific_energy(
     Returns:
         (orbit, time) energy, au^2/yr^2.
     """
-    r = np.sqrt(np.sum(np.square(position), axis=-1))
-    kinetic = 0.5 * np.sum(np.square(velocity), axis=-1)
+    r = np.sqrt(_dot(position, position))
+    kinetic = 0.5 * _dot(velocity, velocity)
     return kinetic + law.potential(r, np.asarray(gm)[:, None])
 
 
@@ -54,11 +54,10 @@ def laplace_runge_lenz(position: np.ndarray, velocity: np.ndarray, gm: np.ndarra
 
     Source: Goldstein, Poole & Safko, Classical Mechanics (3rd ed., 2002), eq. 3.82.
     """
-    r = np.sqrt(np.sum(np.square(position), axis=-1, keepdims=True))
-    square = np.sum(np.square(velocity), axis=-1, keepdims=True)
-    radial = np.sum(position * velocity, axis=-1, keepdims=True)
-    scale = np.asarray(gm)[:, None, None]
-    return (square * position - radial * velocity) / scale - position / r
+    scale = np.asarray(gm)[:, None]
+    along = _dot(velocity, velocity) / scale - 1 / np.sqrt(_dot(position, position))
+    across = _dot(position, velocity) / scale
+    return along[..., None] * position - across[..., None] * velocity
 
 
 def total_energy(
@@ -75,10 +74,11 @@ def total_energy(
     Returns:
         (system, time).
     """
-    energy = 0.5 * np.sum(mass[:, None, :] * np.sum(np.square(velocity), axis=-1), axis=-1)
+    energy = 0.5 * np.sum(mass[:, None, :] * _dot(velocity, velocity), axis=-1)
     for i in range(mass.shape[1]):
         for j in range(i + 1, mass.shape[1]):
-            r = np.sqrt(np.sum(np.square(position[:, :, i] - position[:, :, j]), axis=-1))
+            apart = position[:, :, i] - position[:, :, j]
+            r = np.sqrt(_dot(apart, apart))
             energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
     return energy
 
@@ -114,4 +114,9 @@ def energy_scale(velocity: np.ndarray) -> np.ndarray:
 
     The energy itself may be 0 in a potential whose zero is arbitrary, such as a logarithm.
     """
-    return 0.5 * np.max(np.sum(np.square(velocity), axis=-1), axis=1)
+    return 0.5 * np.max(_dot(velocity, velocity), axis=1)
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Sum over the last axis; several times faster than `np.sum` where that axis is short."""
+    return np.einsum("...i,...i->...", a, b)

@@ -44,7 +44,7 @@ BAD = {
 
 
 def run(options):
-    """Exit code, what is left in the folder, what is wrong with it, and what was said, of `orbits generate` into a fresh folder."""
+    """Exit code, files left, their problems and the lines said, of `orbits generate`."""
     folder = Path(tempfile.mkdtemp())
     arguments = [word for name, words in options.items() for word in (f"--{name}", *words)]
     try:
