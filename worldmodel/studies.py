@@ -1,8 +1,9 @@
 """Options of the studies of attention: longer sequences, retrieval, pictures. Imports no torch."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
+from orbits.choices import require_known
 from worldmodel.attention.specs import parse_attention
 
 
@@ -16,12 +17,13 @@ class ExtrapolateConfig:
     """Lengths, as multiples of the training length."""
     orbits: int = 100
     """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
-    checkpoint: str = "last"
-    """Weights at the end of training (last), or those of the lowest held-out loss (best)."""
+    checkpoint: Literal["last", "best"] = "last"
+    """Weights at the end of training, or those of the lowest held-out loss."""
     threads: int = 0
     """Threads of the network; 0 leaves the choice to torch."""
 
     def __post_init__(self) -> None:
+        require_known("checkpoint", self.checkpoint, ("last", "best"))
         _require_factors(self.factors)
         _require_counts(self, "orbits")
 
@@ -73,8 +75,8 @@ class PlotConfig:
     """Number of the orbit in the data set (attention)."""
     length: int = 0
     """Positions that are shown; 0 takes the training length (attention)."""
-    checkpoint: str = "last"
-    """Weights at the end of training (last), or those of the lowest held-out loss (best)."""
+    checkpoint: Literal["last", "best"] = "last"
+    """Weights at the end of training, or those of the lowest held-out loss."""
     kinds: tuple[str, ...] = ("softmax", "ssmax", "lssa", "lssar", "lssar(p=15)")
     """Kinds of attention (entropy)."""
     d_head: int = 64
@@ -83,6 +85,7 @@ class PlotConfig:
     """Seed of the random queries and keys (entropy)."""
 
     def __post_init__(self) -> None:
+        require_known("checkpoint", self.checkpoint, ("last", "best"))
         for kind in self.kinds:
             parse_attention(kind)
         _require_counts(self, "d_head")
