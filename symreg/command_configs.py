@@ -19,7 +19,7 @@ class CompareConfig:
     margin: float = EXPONENT_MARGIN
     """Exponents closer than this are the same."""
     limit: float = SECONDS
-    """Seconds after which the answer is `undecided`."""
+    """Seconds of computing after which the answer is `undecided`."""
 
     def __post_init__(self) -> None:
         """Check every number."""

@@ -7,10 +7,11 @@ formula can be evaluated). An additive constant is never equivalence. Every symb
 
 Numbers can prove that two formulas differ; they cannot prove that they agree, so agreement at
 random points inside and outside the domain is confirmed by sympy. Sympy can take for ever, so
-the whole decision runs in a process of its own that is killed when its time is up.
+the whole decision runs in a process of its own, which the kernel kills when its time is up.
 """
 
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -40,6 +41,10 @@ OUTSIDE = 10.0
 NUMERICAL_TOLERANCE = 1e-8
 """Relative spread of a ratio that counts as constant: rounding of float64 times conditioning."""
 POINTS = 64
+PATIENCE = 6.0
+"""Wall-clock seconds that a process may take per second of its limit, on a loaded machine."""
+STARTUP_SECONDS = 5.0
+"""Added to the limit: the process imports sympy first."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def compare(
     margin: float = EXPONENT_MARGIN,
     limit: float = SECONDS,
 ) -> Comparison:
-    """Compare two formulas in a process of its own, killed after `limit` seconds.
+    """Compare two formulas in a process of its own, killed when its time is up.
 
     Args:
         first: sympy, or text (a formula, or a reference law such as `yukawa(length=1)`).
@@ -86,22 +91,26 @@ def compare(
             that is not the name of a constant (`CONSTANT_NAMES`).
         domain: (low, high) by variable; 0.3 to 3 by default.
         margin: of exponents.
-        limit: seconds.
+        limit: seconds of CPU time (of wall-clock time, several times that on a loaded machine).
 
     Raises:
         ValueError: if a text is not a formula (says what was wrong).
     """
     began = time.monotonic()
-    work = pickle.dumps((first, second, variables, dict(domain or {}), margin))
+    work = pickle.dumps((first, second, variables, dict(domain or {}), margin, limit))
     command = [sys.executable, "-m", "symreg.compare_process"]
     try:
-        done = subprocess.run(command, input=work, capture_output=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return Comparison(
-            UNDECIDED, f"no decision within {limit:g} s.", margin=margin, seconds=limit
+        done = subprocess.run(
+            command, input=work, capture_output=True, timeout=PATIENCE * (limit + STARTUP_SECONDS)
         )
+        code = done.returncode
+    except subprocess.TimeoutExpired:
+        code = -signal.SIGXCPU
     seconds = time.monotonic() - began
-    if done.returncode != 0:
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        reason = f"no decision within {limit:g} s of computing."
+        return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
+    if code != 0:
         last = (done.stderr.decode(errors="replace").strip().splitlines() or ["killed"])[-1]
         reason = f"the comparison ended without a decision ({last})."
         return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
@@ -131,6 +140,8 @@ def decide(
     made: dict[str, Any] = {"margin": margin, "domain": box}
     if first == second:
         return Comparison(EXACT, "the formulas are written alike.", 1.0, **made)
+    if first == 0 or second == 0:
+        return Comparison(DIFFERENT, "one of the formulas is zero.", **made)
     points, constants = _points(first, second, chosen, box)
     values = [_magnitude(e, points, constants) for e in (first, second)]
     usable = np.isfinite(values[0]) & np.isfinite(values[1]) & (values[0] != 0) & (values[1] != 0)
@@ -153,7 +164,11 @@ def decide(
         second = second.subs(exact_values)
     ratio = _simplified_ratio(first, second)
     if ratio.free_symbols & {symbol(name) for name in chosen}:
-        return _by_exponents(first, second, chosen, margin, made)
+        answer = _by_exponents(first, second, chosen, margin, made)
+        if answer.verdict == SAME_EXPONENTS:
+            return answer
+        reason = "the ratio is constant at random points, but sympy cannot confirm that it is."
+        return Comparison(UNDECIDED, reason, **made)
     scale = float(ratio) if ratio.is_number and ratio.is_real else None
     if ratio == 1:
         return Comparison(EXACT, "the difference simplifies to zero.", 1.0, solved, **made)

@@ -1,6 +1,8 @@
 """The process in which two formulas are compared: pickled question in, pickled answer out."""
 
+import math
 import pickle
+import resource
 import sys
 
 from symreg.compare import Comparison, decide
@@ -8,8 +10,16 @@ from symreg.formulas import read_formula
 
 
 def main() -> None:
-    """Read the question from stdin, decide, write the answer (or a user's mistake) to stdout."""
-    first, second, variables, domain, margin = pickle.load(sys.stdin.buffer)
+    """Read the question from stdin, decide, write the answer (or a user's mistake) to stdout.
+
+    The time limit is one of CPU time, kept by the kernel, so that neither a loaded machine nor
+    code that never returns to Python changes the answer.
+    """
+    first, second, variables, domain, margin, limit = pickle.load(sys.stdin.buffer)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    spent = used.ru_utime + used.ru_stime
+    seconds = math.ceil(spent + limit)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     answer: Comparison | str
     try:
         formulas = [read_formula(e) if isinstance(e, str) else e for e in (first, second)]

@@ -56,7 +56,7 @@ class RecoverConfig:
     time_limit: float = 300.0
     """Seconds for one search of an engine that runs in a process of its own (pysr)."""
     compare_limit: float = 20.0
-    """Seconds for sympy to decide a comparison."""
+    """Seconds of computing for sympy to decide a comparison."""
 
     @property
     def target_names(self) -> tuple[str, ...]:
