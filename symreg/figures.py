@@ -75,13 +75,13 @@ def plot_field(
     axes.set_xscale("log")
     axes.set_yscale("log")
     truth = reference(grid)
-    axes.set_ylim(truth.min() / 8, truth.max() * 8)
+    axes.set_ylim(truth.min() / 4, truth.max() * 4)
     _plain_ticks(axes)
     axes.set_xlabel("distance r (au)")
     axes.set_ylabel("attraction (au/yr²)")
     suffix = f"\n{hidden / len(r):.0%} of the points repel, not shown" if hidden else ""
     axes.set_title(title + suffix, fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, frameon=False, markerscale=3)
     return axes
 
 
@@ -112,18 +112,29 @@ def plot_residuals(
     return axes
 
 
-def plot_kicks(axes: Axes, metrics: Mapping[str, Mapping[str, Any]], required: float) -> Axes:
+def kick_r2(table: pd.DataFrame) -> pd.Series:
+    """R² of the implied acceleration vectors by `steps_since_kick`."""
+
+    def r2(rows: pd.DataFrame) -> float:
+        truth = vectors(rows, "true_a_")
+        residual = np.sum((vectors(rows, "a_") - truth) ** 2)
+        return 1 - residual / np.sum((truth - truth.mean(axis=0)) ** 2)
+
+    return pd.Series({step: r2(rows) for step, rows in table.groupby("steps_since_kick")})
+
+
+def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) -> Axes:
     """R² of the implied acceleration against the steps since the kick.
 
     Args:
         axes: where to draw.
-        metrics: `{steps: R²}` under the key `kick_r2`, by curve (`kicked`, `injected`, ...).
+        tables: force samples of kicked states by curve (`kicked`, `injected`, `untrained`).
         required: the R² that the gate asks for.
     """
-    for name, values in metrics.items():
-        steps = sorted((int(k), v) for k, v in values["kick_r2"].items() if v is not None)
+    for name, table in tables.items():
+        values = kick_r2(table)
         axes.plot(
-            [k for k, _ in steps], [v for _, v in steps], marker="o", color=COLORS[name],
+            values.index, values, marker="o", color=COLORS[name],
             label={"kicked": "the model", "injected": "true law injected"}.get(name, name),
         )  # fmt: skip
     axes.axhline(required, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
@@ -210,18 +221,22 @@ def plot_arrows(
     implied = vectors(table, "a_")[:, :2]
     chosen = _spread(position, 150)
     position, implied, truth = position[chosen], implied[chosen], truth[chosen, :2]
-    # arrows as long as the fourth root of the pull: inner and outer ones stay visible
-    size = np.linalg.norm(truth, axis=1, keepdims=True) ** -0.75
-    scale = 6 * float(np.max(np.linalg.norm(truth * size, axis=1))) / math.sqrt(2)
+    truth, implied = _shortened(truth), _shortened(implied)
+    scale = 8 * float(np.max(np.linalg.norm(truth, axis=1)))
     settings: dict[str, Any] = {"angles": "xy", "scale": scale, "scale_units": "width"}
-    axes.quiver(*position.T, *(truth * size).T, color="#bbbbbb", width=0.006, **settings)
-    axes.quiver(*position.T, *(implied * size).T, color=color, width=0.0025, **settings)
+    axes.quiver(*position.T, *truth.T, color="#bbbbbb", width=0.006, **settings)
+    axes.quiver(*position.T, *implied.T, color=color, width=0.0025, **settings)
     axes.plot(0, 0, marker="*", color="#ddaa33", markersize=14, markeredgecolor="#886611")
     axes.set_aspect("equal")
     axes.set_xlabel("x (au)")
     axes.set_ylabel("y (au)")
     axes.set_title(title, fontsize=10)
     return axes
+
+
+def _shortened(field: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Arrows as long as the fourth root of the pull: inner and outer ones stay visible."""
+    return field * np.maximum(np.linalg.norm(field, axis=1, keepdims=True), 1e-12) ** -0.75
 
 
 def _thinned(rows: int) -> NDArray[np.int64]:

@@ -157,8 +157,9 @@ def as_json(found: list[Gate]) -> list[dict[str, Any]]:
 
 
 def _null(name: str, result: dict[str, Any]) -> Gate:
-    passed = not result["recovered"] and result["verdict"] not in FOUND
-    return Gate(name, passed, "no law", result["verdict"])
+    recovered = bool(result["recovered"])
+    found = f"{result['verdict']}, {'' if recovered else 'not '}recovered"
+    return Gate(name, not recovered, "not recovered", found)
 
 
 def _constants(result: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -20,9 +20,9 @@ from orbits.force_samples import read_force_samples, vectors
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from symreg import figures
+from symreg.expressions import complexity
 from symreg.gates import Thresholds
 from symreg.pipeline import CONTROLS, SOURCES
-from symreg.recover import rounded
 
 CAPTIONS = {
     "law": (
@@ -78,7 +78,7 @@ def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
     _save(figure, folder, "residuals")
 
     figure, axes = _panels(1, width=6.0)
-    kicks = {n: results[n]["metrics"] for n in ("kicked", "injected", "untrained")}
+    kicks = {n: tables[n] for n in ("kicked", "injected", "untrained")}
     figures.plot_kicks(axes[0], kicks, Thresholds().kick_r2)
     _save(figure, folder, "kicks")
 
@@ -93,7 +93,7 @@ def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
 
     figure, axes = _panels(1, width=6.0)
     fronts = {n: results[n]["pareto_front"] for n in SOURCES}
-    chosen = {n: results[n].get("complexity") for n in SOURCES}
+    chosen = {n: _complexity(results[n]["expression"]) for n in SOURCES}
     figures.plot_pareto_front(axes[0], fronts, chosen)
     _save(figure, folder, "pareto")
 
@@ -145,7 +145,7 @@ def curve(expression: str | None) -> Curve | None:
 
 def mathml(markup: str | None) -> Markup:
     """A formula's MathML, as `symreg recover` wrote it, to be embedded in HTML."""
-    return Markup(markup or "")
+    return Markup(f"<math>{markup}</math>" if markup else "")
 
 
 def _true_vectors(table: pd.DataFrame, reference: Curve) -> NDArray[np.float64]:
@@ -166,8 +166,12 @@ def _save(figure: Figure, folder: Path, name: str) -> None:
 def _label(expression: str | None) -> str:
     if expression is None:
         return "no formula"
-    text = str(rounded(parse_expression(expression), 4))
+    text = expression.replace("**", "^").replace("*", " ")
     return text if len(text) <= 34 else text[:33] + "…"
+
+
+def _complexity(expression: str | None) -> int | None:
+    return None if expression is None else complexity(parse_expression(expression))
 
 
 def _number(value: Any, digits: int = 4) -> str:

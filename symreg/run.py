@@ -33,6 +33,7 @@ def run(config: RunConfig) -> dict[str, Any]:
     law = parse_law(config.law)
     seconds = run_stages(config)
     folder = config.folder
+    print("draw the figures and write the report", flush=True)
     verdict = assemble(folder, config, law.spec) | {"seconds": seconds}
     write_json(folder / "verdict.json", verdict)
     draw_figures(folder, verdict)

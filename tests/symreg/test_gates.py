@@ -59,7 +59,7 @@ def test_good_evidence_passes_every_gate():
         (("kicked", "metrics", "kick_r2", "1"), 0.96, "kick R² after 1 step"),
         (("kicked", "metrics", "kick_r2", "4"), None, "kick R² after 4 steps"),
         (("kicked", "seeds", "agreeing"), 3, "search seeds"),
-        (("kicked", "nulls", "permuted", "verdict"), "up_to_scale", "permuted targets"),
+        (("kicked", "nulls", "permuted", "recovered"), True, "permuted targets"),
         (("controls", "untrained", "recovered"), True, "untrained network"),
         (("controls", "injected", "recovered"), False, "true law injected"),
     ],
