@@ -182,7 +182,7 @@ def training_positions(
 def _kicked_in_mid_course(
     part: Trajectories, row: int, law: ForceLaw, random: np.random.Generator
 ) -> Float[np.ndarray, "time axis"]:
-    """One orbit, kicked as in the kick test, at a random time."""
+    """One orbit, kicked as in the kick test at a random time; as it was if it would collide."""
     samples, one = part.position.shape[1], slice(row, row + 1)
     at = int(random.integers(1, samples - 1))
     arcs = kick(
@@ -197,7 +197,8 @@ def _kicked_in_mid_course(
         KICK_SCALE,
         random,
     )
-    return arcs.position[0].astype(np.float32)
+    kicked = arcs.position[0].astype(np.float32)
+    return kicked if np.isfinite(kicked).all() else part.position[row, :, 0]
 
 
 class Batches(Protocol):

@@ -74,6 +74,16 @@ def test_a_kick_changes_the_velocity_and_not_the_position():
     np.testing.assert_allclose(second, true, atol=0.005 * np.abs(true).max())
 
 
+def test_an_orbit_that_falls_into_the_centre_is_lost_alone():
+    """Under 1/r³ a slowed circular orbit spirals in; a faster one escapes."""
+    law, gm = parse_law("power_law(n=3)"), np.full(3, GM_SUN)
+    x = np.tile([0.3, 0.0], (3, 5, 1))
+    v = np.tile([0.0, np.sqrt(GM_SUN) / 0.3], (3, 5, 1))
+    v[1] *= 0.5
+    arcs = kick(x, v, gm, law, DT, 2, 10, 1e-6, (1.1, 1.1), np.random.default_rng(0))
+    assert np.isfinite(arcs.position).all(axis=(1, 2)).tolist() == [True, False, True]
+
+
 def test_a_turn_keeps_the_speed_and_the_plane():
     random = np.random.default_rng(1)
     x, v = random.normal(size=(2, 50, 3))

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float
 
+from orbits.engines.base import IntegrationError
 from orbits.forces import ForceLaw
 from orbits.integrate import integrate
 
@@ -18,6 +19,7 @@ class KickedArcs:
     """Orbits that were kicked at one time.
 
     position, velocity: (orbit, time, axis), au and au/yr; `velocity` at `kick` is the new one.
+    From the kick on they are NaN for a body that falls into the centre before the last time.
     """
 
     position: Float[np.ndarray, "orbit time axis"]
@@ -75,9 +77,28 @@ def kick(
         random.uniform(-angle, angle, count),
         random.uniform(scale[0], scale[1], count),
     )
-    arc, arc_velocity = integrate(law, position[:, at], new_velocity, gm, np.arange(steps + 1) * dt)
+    times = np.arange(steps + 1) * dt
+    arc, arc_velocity = _followed(law, position[:, at], new_velocity, gm, times)
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
         kick=at,
     )
+
+
+def _followed(
+    law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, times: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(orbit, time, axis) positions and velocities; NaN for a body that falls into the centre."""
+    try:
+        return integrate(law, position, velocity, gm, times)
+    except IntegrationError:
+        if len(gm) == 1:
+            nothing = np.full((1, len(times), position.shape[1]), np.nan)
+            return nothing, nothing.copy()
+    half = len(gm) // 2
+    parts = [
+        _followed(law, position[part], velocity[part], gm[part], times)
+        for part in (slice(None, half), slice(half, None))
+    ]
+    return np.concatenate([p for p, _ in parts]), np.concatenate([v for _, v in parts])

@@ -49,7 +49,8 @@ def probe(run: str, data: str, out: str, config: ProbeConfig) -> dict[str, Any]:
     """Write the accelerations that a model's predictions imply, and say how good they are.
 
     Kicked states are read 1, 2, ..., `kick_steps` steps after the kick, where their distance from
-    the centre lies within that of the training orbits: outside, any model extrapolates.
+    the centre lies within that of the training orbits: outside, any model extrapolates. Orbits
+    that fall into the centre within those steps give no rows.
 
     Returns:
         The metrics, as stored in the file's attributes.
@@ -130,7 +131,21 @@ def _kicked(chosen: Trajectories, law: ForceLaw, model: WorldModel, config: Prob
         np.random.default_rng(config.seed),
     )
     read = range(at + 1, at + 1 + config.kick_steps)
-    return Arcs(arcs.position, arcs.velocity, chosen.gm, chosen.index, at + 1, read, chosen.body)
+    followed = np.isfinite(arcs.position[:, -1]).all(axis=-1)
+    if not followed.any():
+        raise ValueError(
+            f"every kicked orbit of {chosen.facts.path} falls into the centre under "
+            f"{law.spec}; give fewer --kick-steps or a smaller --kick-angle."
+        )
+    return Arcs(
+        position=arcs.position[followed],
+        velocity=arcs.velocity[followed],
+        gm=chosen.gm[followed],
+        index=chosen.index[followed],
+        start=at + 1,
+        read=read,
+        body=None if chosen.body is None else chosen.body[followed],
+    )
 
 
 def _read_acceleration(
