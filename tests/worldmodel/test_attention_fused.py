@@ -5,10 +5,12 @@ the matrix out and are differentiable, so that the algebra around it (the safe l
 closed form of the norm's gradient) is held; its own kernels are held on a GPU.
 """
 
+import shutil
 import warnings
 
 import pytest
 import torch
+from torch.nn.attention.flex_attention import flex_attention
 
 from worldmodel.attention import Visible, fused, make_attention
 
@@ -77,6 +79,26 @@ def test_rows_without_excess_stay_uniform(monkeypatch):
     output = fused.fused_attention(q, k, v, Visible(), 3.0)
     mean = v.cumsum(2) / torch.arange(1, 13)[:, None]
     assert torch.allclose(output, mean, rtol=0, atol=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+@pytest.mark.parametrize("p", [None, 15.0])
+def test_the_score_modifications_compile(monkeypatch, p):
+    compiled = torch.compile(flex_attention, dynamic=False)
+    by_hand = fused._flex
+
+    def flex(q, k, v, score_mod, mask):
+        # compiled for the CPU, FlexAttention gives no log-sum-exp: that comes from the plain form
+        output = compiled(q, k, v, score_mod=score_mod, block_mask=mask, scale=1.0)
+        return output, by_hand(q, k, v, score_mod, mask)[1]
+
+    monkeypatch.setattr(fused, "_flex", flex)
+    q, k, v = (x.detach() for x in draw(256, d_head=16, dtype=torch.float32))
+    output = fused.fused_attention(q, k, v, Visible(), p)
+    exact = make_attention(spec(p), 16, 2).weights(q.double(), k.double(), Visible()) @ v.double()
+    # rounding of A·N relative to its excess over 1, times p
+    assert (output - exact).abs().max() < (p or 1) * 1e-5
 
 
 @pytest.mark.gpu
