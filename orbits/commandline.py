@@ -62,6 +62,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             return 0
         options = parsed[command.name]
         config = _instance(command.config, options)
+        if options.check:
+            return 0
         positionals = [getattr(options, p.name) for p in command.positionals]
         return command.run(*positionals, config) or 0
     except KeyboardInterrupt:
@@ -131,6 +133,9 @@ def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentP
             description=command.help, exit_on_error=False, allow_abbrev=False
         )
         sub.add_argument("--config", action="config", help="YAML file with any of the options.")
+        sub.add_argument(
+            "--check", action="store_true", help="Only check the options: exit code 0 or 2."
+        )
         for positional in command.positionals:
             extra: dict[str, Any] = {"nargs": positional.nargs} if positional.nargs else {}
             sub.add_argument(positional.name, type=str, help=positional.help, **extra)

@@ -17,7 +17,7 @@ from orbits.ephemeris import PLANETS
 from orbits.files import sha256_of_json
 from orbits.provenance import provenance
 from orbits.storage import Place
-from orbits.systems import Recipe, make_shard, resolve
+from orbits.systems import CHECKED_SHARE, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written: their speed gives the estimate of time."""
@@ -147,10 +147,16 @@ def _require_space(place: Place, bytes_needed: int) -> None:
 
 def _trial(recipe: Recipe) -> float:
     """Orbits per second on one core, from a few orbits; compilation is not counted."""
-    make_shard(recipe, 1, 0)
-    began = time.perf_counter()
-    make_shard(recipe, TRIAL_ORBITS, 0)
-    return TRIAL_ORBITS / (time.perf_counter() - began)
+
+    def seconds(count: int, check: bool) -> float:
+        began = time.perf_counter()
+        make_shard(recipe, count, 0, check)
+        return time.perf_counter() - began
+
+    seconds(1, check=False)
+    making = seconds(TRIAL_ORBITS, check=False)
+    checking = max(0.0, seconds(TRIAL_ORBITS, check=True) - making)
+    return 1 / (making / TRIAL_ORBITS + CHECKED_SHARE * checking)
 
 
 def _workers_worth(seconds: float) -> int:

@@ -11,7 +11,7 @@ from orbits.dataset import open_dataset
 from orbits.forces import parse_law
 from orbits.invariants import energy_scale, specific_energy, total_energy
 
-FRAMES = 120
+FRAMES = 64
 """Most frames of an animation."""
 
 
@@ -107,11 +107,13 @@ def animate(data: xr.Dataset, orbits: int = 6) -> Any:
         A matplotlib `FuncAnimation`; its `save` writes a GIF.
     """
     from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
 
     some = _some(data, orbits)
     position = some["position"].values
     paths = position[:, :, None] if position.ndim == 3 else position
-    ax = _new_axes()
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    ax = figure.subplots()
     reach = 1.05 * float(np.max(np.abs(paths[..., :2])))
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x (au)")
     ax.set_ylabel("y (au)")
@@ -124,7 +126,7 @@ def animate(data: xr.Dataset, orbits: int = 6) -> Any:
             (dot,) = ax.plot([], [], "o", ms=4, color=f"C{i % 10}")
             drawn.append((paths[i, :, body], tail, dot))
     samples = paths.shape[1]
-    stride = max(1, samples // FRAMES)
+    stride = -(-samples // FRAMES)
     trail = max(2, samples // 4)
 
     def draw(k: int) -> list[Any]:
@@ -135,7 +137,7 @@ def animate(data: xr.Dataset, orbits: int = 6) -> Any:
         ax.set_title(f"{data.attrs['law']}, t = {data['time'].values[k]:.2f} yr")
         return []
 
-    return FuncAnimation(ax.figure, draw, frames=range(0, samples, stride), blit=False)
+    return FuncAnimation(figure, draw, frames=range(0, samples, stride), blit=False)
 
 
 def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> None:
@@ -149,11 +151,8 @@ def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> Non
     Raises:
         ValueError: if there is no whole dataset, or the file's ending is of no picture.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
     from matplotlib.backend_bases import FigureCanvasBase
+    from matplotlib.figure import Figure
 
     known = sorted({"gif", *FigureCanvasBase.get_supported_filetypes()})
     ending = str(out).rsplit(".", 1)[-1].lower()
@@ -163,14 +162,13 @@ def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> Non
     if ending == "gif":
         animation = animate(data, orbits)
         animation.save(out, writer="pillow", fps=20, dpi=80)
-        plt.close("all")
         return
-    figure, axes = plt.subplots(1, 3, figsize=(16, 4.8), layout="constrained")
+    figure = Figure(figsize=(16, 4.8), layout="constrained")
+    axes = figure.subplots(1, 3)
     plot_orbits(data, orbits, axes[0])
     plot_phase_portrait(data, orbits, axes[1])
     plot_energy_drift(data, orbits, axes[2])
     figure.savefig(out, dpi=120)
-    plt.close(figure)
 
 
 def run(path: str, out: str, config: PlotConfig) -> None:

@@ -24,7 +24,7 @@ def relative_error(position: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """
     distance = np.linalg.norm(position - reference, axis=-1)
     ratio = distance / np.linalg.norm(reference, axis=-1)
-    return np.max(ratio.reshape(len(ratio), -1), axis=-1)
+    return np.max(ratio, axis=tuple(range(1, ratio.ndim)))
 
 
 def relative_drifts(

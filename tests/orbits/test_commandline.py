@@ -110,6 +110,11 @@ def test_what_a_command_raises_becomes_one_line(error, code, expected, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("length", "code"), [("3", 0), ("0", 2)])
+def test_check_looks_at_the_options_and_runs_nothing(length, code):
+    assert run_with(["probe", "x", "--context-length", length, "--check"]) == (code, [])
+
+
 def test_help_shows_every_option_with_its_docstring(capsys):
     with pytest.raises(SystemExit) as stopped:
         run_with(["probe", "--help"])
