@@ -36,10 +36,19 @@ def fit_monomial(samples: Samples) -> Monomial:
     Raises:
         ValueError: if a target or a feature is not positive, or rows are fewer than constants.
     """
+    for name, values in zip(
+        (samples.target, *samples.names), (samples.y, *samples.X.T), strict=True
+    ):
+        bad = int(np.count_nonzero(values <= 0))
+        if bad:
+            raise ValueError(
+                f"{name} has {bad} value(s) that are zero or negative, of {len(values)}; a product "
+                "of powers needs logarithms of all of them. Choose another engine (operon)."
+            )
     if not usable(samples):
         raise ValueError(
-            "a monomial needs positive features and targets, and more rows than constants; "
-            "choose another engine."
+            f"a product of powers of {samples.X.shape[1]} feature(s) needs more rows than "
+            f"{len(samples.y)}."
         )
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
     target = np.log(samples.y)
@@ -59,8 +68,6 @@ class MonomialEngine:
     ) -> list[Candidate]:
         """The front of the constant and the monomial; see the contract in `engines.base`."""
         samples = Samples(X, y, tuple(names), np.arange(len(y)))
-        if not usable(samples):
-            return pareto_front([sympy.Float(np.median(y))], X, y, names, seed, self.name)
         found = fit_monomial(samples)
         powers = [symbol(n) ** sympy.Float(p) for n, p in zip(names, found.exponents, strict=True)]
         full = sympy.Float(np.exp(found.log_constant)) * sympy.Mul(*powers)

@@ -1,0 +1,317 @@
+"""Tables of the user's own: laws found in any columns, and one clear line for what is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orbits.commandline import main as run_command
+from orbits.files import read_json
+from orbits.units import G
+from symreg import user_tables
+from symreg.cli import COMMANDS
+from symreg.dimensions import dimension, gravitational_constant, parse_unit, parse_units
+from symreg.formulas import read_formula
+from symreg.recover_config import RecoverConfig
+from symreg.recover_table import recover_table
+from symreg.two_body import pair_force
+from symreg.user_tables import read_user_table
+
+QUICK = {"population": 80, "generations": 8, "seeds": 2, "null": False}
+
+
+def gravity(n=300, seed=0, noise=0.01):
+    rng = np.random.default_rng(seed)
+    r, m1 = np.exp(rng.uniform(-1, 1, (2, n)))
+    m2 = np.exp(rng.uniform(-7, -3, n))
+    force = G * m1 * m2 / r**2 * (1 + noise * rng.standard_normal(n))
+    return pd.DataFrame({"F": force, "r": r, "m1": m1, "m2": m2, "orbit": np.arange(n) // 10})
+
+
+def two_bodies(n=200, seed=0):
+    """Barycentric states of pairs under Newton's law, in three dimensions."""
+    rng = np.random.default_rng(seed)
+    m1, m2 = np.exp(rng.uniform(-1, 1, (2, n)))
+    line = rng.standard_normal((n, 3)) * np.exp(rng.uniform(-1, 1, (n, 1)))
+    r = np.linalg.norm(line, axis=1)
+    first, second = -line * (m2 / (m1 + m2))[:, None], line * (m1 / (m1 + m2))[:, None]
+    pull = G * line / r[:, None] ** 3
+    columns = {"m1": m1, "m2": m2}
+    for i, axis in enumerate("xyz"):
+        columns |= {f"{axis}1": first[:, i], f"{axis}2": second[:, i]}
+        columns |= {f"a{axis}1": m2 * pull[:, i], f"a{axis}2": -m1 * pull[:, i]}
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "tsv", "csv.gz"])
+def test_gravity_is_found_in_every_kind_of_file(suffix, tmp_path):
+    path = tmp_path / f"forces.{suffix}"
+    table = gravity()
+    if suffix == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    config = RecoverConfig(target=("F",), features=("r,m1,m2",), law="newton", **QUICK)
+    found = recover_table(str(path), config)
+    assert found.recovered, found.explanation
+    assert found.constant["name"] == "G"
+    assert found.constant["value"] == pytest.approx(G, rel=0.01)
+    assert found.constant["recognised"]["name"] == "4π²"
+    assert {n: round(e["value"], 1) for n, e in found.exponents.items()} == {
+        "r": -2.0, "m1": 1.0, "m2": 1.0,
+    }  # fmt: skip
+
+
+def test_units_give_the_constant_its_unit_and_its_truth(tmp_path):
+    gravity().to_csv(tmp_path / "f.csv", index=False)
+    config = RecoverConfig(
+        target=("F",),
+        features=("r", "m1", "m2"),
+        groups="orbit",
+        units=("F=Msun*au/yr^2", "r=au", "m1=Msun", "m2=Msun"),
+        law="newton",
+        **QUICK,
+    )
+    found = recover_table(str(tmp_path / "f.csv"), config)
+    assert found.groups == 30
+    assert found.constant["unit"] == "m^3 kg^-1 s^-2"
+    # G M_sun of the IAU against 4 pi^2 au^3/yr^2 with the Julian year: 4e-5 apart
+    assert found.constant["truth"] == pytest.approx(G, rel=1e-4)
+    assert found.recovered
+
+
+def test_a_formula_of_the_users_own_is_a_reference(tmp_path):
+    rng = np.random.default_rng(1)
+    X = np.exp(rng.uniform(-1, 1, (200, 2)))
+    table = pd.DataFrame({"E": X[:, 0], "gamma": X[:, 1], "S": 3 * X[:, 0] ** 1.5 / X[:, 1]})
+    table.to_csv(tmp_path / "names.csv", index=False)
+    config = RecoverConfig(target=("S",), features=("E", "gamma"), law="E**1.5/gamma", **QUICK)
+    found = recover_table(str(tmp_path / "names.csv"), config)
+    assert found.verdict == "up_to_scale", found.explanation
+    assert found.expression == "3.0*E**(3/2)/gamma"
+
+
+def test_a_vector_is_resolved_along_the_radius(tmp_path):
+    rng = np.random.default_rng(2)
+    position = rng.standard_normal((200, 3))
+    r = np.linalg.norm(position, axis=1)
+    a = -G * position / r[:, None] ** 3
+    table = pd.DataFrame(np.hstack([position, a]), columns=["x", "y", "z", "a_x", "a_y", "a_z"])
+    table.to_parquet(tmp_path / "field.parquet")
+    config = RecoverConfig(
+        target=("a_x", "a_y", "a_z"), features=("x", "y", "z", "r"), law="newton", **QUICK
+    )
+    found = recover_table(str(tmp_path / "field.parquet"), config)
+    assert found.recovered, found.explanation
+    assert found.non_central == pytest.approx(0, abs=1e-7)
+    assert found.constant["value"] == pytest.approx(G, rel=1e-6)
+
+
+def test_one_component_of_a_vector_is_found_from_coordinates(tmp_path):
+    rng = np.random.default_rng(3)
+    position = rng.standard_normal((300, 2))
+    r = np.linalg.norm(position, axis=1)
+    table = pd.DataFrame({"x": position[:, 0], "y": position[:, 1], "r": r})
+    table["a_x"] = -G * table.x / r**3
+    table.to_csv(tmp_path / "component.csv", index=False)
+    config = RecoverConfig(target=("a_x",), features=("x", "y", "r"), law="newton", **QUICK)
+    found = recover_table(str(tmp_path / "component.csv"), config)
+    assert found.verdict == "up_to_scale", found.explanation
+    assert found.constant["value"] == pytest.approx(-G, rel=1e-6)
+
+
+def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
+    table = two_bodies()
+    table.to_csv(tmp_path / "pair.csv", index=False)
+    config = RecoverConfig(pair=True, law="newton", **QUICK)
+    found = recover_table(str(tmp_path / "pair.csv"), config)
+    assert found.recovered, found.explanation
+    assert found.gates["third law"]["passed"]
+    assert found.constant["value"] == pytest.approx(G, rel=1e-6)
+    table[["ax2", "ay2", "az2"]] *= 0.5
+    table.to_csv(tmp_path / "unbalanced.csv", index=False)
+    found = recover_table(str(tmp_path / "unbalanced.csv"), config)
+    assert not found.gates["third law"]["passed"]
+    assert not found.recovered
+    assert pair_force(table, np.arange(len(table))).third_law == pytest.approx(0.5, rel=1e-6)
+
+
+def test_given_errors_weigh_the_rows(tmp_path):
+    table = gravity(noise=0.0)
+    table["sigma"] = 0.01 * table["F"]
+    bad = table.index < 30
+    table.loc[bad, "F"] *= 3
+    table.loc[bad, "sigma"] = 10 * table.loc[bad, "F"]
+    table.to_csv(tmp_path / "s.csv", index=False)
+    options = {"target": ("F",), "features": ("r", "m1", "m2"), "law": "newton"}
+    found = recover_table(
+        str(tmp_path / "s.csv"),
+        RecoverConfig(**options, sigma="sigma", engine="named-laws", **QUICK),
+    )
+    assert found.constant["value"] == pytest.approx(G, rel=0.01)
+
+
+def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(user_tables, "MOST_ROWS", 500)
+    monkeypatch.setattr(user_tables, "CSV_ROWS_AT_ONCE", 1000)
+    table = gravity(5000)
+    for suffix in ("csv", "parquet"):
+        path = tmp_path / f"large.{suffix}"
+        table.to_parquet(path) if suffix == "parquet" else table.to_csv(path, index=False)
+        read = read_user_table(str(path), ["F", "r"], seed=0)
+        assert read.rows == 5000
+        assert 400 <= len(read.table) <= 600
+        assert "5000 rows" in read.notes[0]
+        pd.testing.assert_frame_equal(read.table, read_user_table(str(path), ["F", "r"], 0).table)
+
+
+@pytest.mark.slow
+def test_ten_million_rows_are_read_in_a_minute(tmp_path):
+    n = 10_000_000
+    r = np.random.default_rng(0).uniform(0.3, 3, n)
+    pd.DataFrame({"r": r, "F": G / r**2}).to_parquet(tmp_path / "huge.parquet")
+    config = RecoverConfig(target=("F",), features=("r",), law="newton", **QUICK)
+    found = recover_table(str(tmp_path / "huge.parquet"), config)
+    assert found.recovered
+    assert found.rows == n
+    assert "10000000" in found.explanation
+
+
+def run(*arguments):
+    return run_command("symreg", COMMANDS, [str(a) for a in arguments])
+
+
+def broken(kind):
+    """A table of gravity with one thing wrong."""
+    table = gravity(40)
+    rows = {"one row": 1, "no rows": 0}
+    if kind in rows:
+        return table.head(rows[kind])
+    if kind == "text":
+        return table.astype({"r": object}).assign(r=["0.5"] * 39 + ["far"])
+    if kind == "mixed":
+        return table.assign(r=[1.0, "two"] * 20)
+    values = {
+        "nan": np.nan, "infinity": np.inf, "minus infinity": -np.inf, "constant": 1.0,
+    }  # fmt: skip
+    if kind == "constant":
+        return table.assign(r=1.0)
+    if kind == "constant target":
+        return table.assign(F=1.0)
+    if kind == "booleans":
+        return table.assign(r=[True, False] * 20)
+    table.loc[3, "r"] = values[kind]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("one row", "1 row"), ("no rows", "0 row"), ("text", "not numeric"),
+        ("mixed", "not numeric"), ("nan", "not finite"), ("infinity", "not finite"),
+        ("minus infinity", "not finite"), ("constant", "feature r is 1 in every row"),
+        ("constant target", "target F is 1 in every row"), ("booleans", "not numeric"),
+    ],
+)  # fmt: skip
+def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
+    broken(kind).to_csv(tmp_path / "bad.csv", index=False)
+    code = run("recover", tmp_path / "bad.csv", tmp_path / "o.json", "--target", "F",
+               "--features", "r,m1")  # fmt: skip
+    error = capsys.readouterr().err
+    assert code == 2
+    assert says in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "o.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--target", "F"), "--features is missing"),
+        (("--features", "r"), "--target F"),
+        (("--target", "F", "--features", "r,m3"), "did you mean 'm2'"),
+        (("--target", "f", "--features", "r"), "Known: F, m1, m2, orbit, r"),
+        (("--target", "F", "--features", "r,r"), "asked for twice"),
+        (("--target", "F", "--features", "r", "--groups", "orbits"), "did you mean 'orbit'"),
+        (("--target", "F", "--features", "r", "--sigma", "-1"), "above 0"),
+        (("--target", "F", "--features", "r", "--sigma", "sig"), "not known"),
+        (("--target", "F", "--features", "r", "--units", "F=N"), "lacks r"),
+        (("--target", "F", "--features", "r", "--units", "F=N", "r=parsec"), "unit 'parsec'"),
+        (("--target", "F", "--features", "r", "--units", "F=N", "r=au/(1+m)"), "cannot be read"),
+        (("--target", "F", "--features", "r", "--units", "F"), "name=unit"),
+        (
+            ("--target", "F", "--features", "r,m1,m2", "--law", "newton", "--units",
+             "F=kg", "r=au", "m1=kg", "m2=kg"),
+            "cannot match newton",
+        ),
+        (("--target", "F", "--features", "m1,m2", "--law", "newton"), "needs a feature called r"),
+        (("--target", "F", "--features", "r", "--law", "q/r**2"), "which are no features"),
+        (("--target", "F", "--features", "r", "--law", "r**"), "cannot be read"),
+        (("--target", "F", "--features", "r", "--law", "newtn"), "did you mean 'newton'"),
+        (("--target", "F", "m1", "--features", "r"), "components of a vector"),
+        (("--pair",), "not known"),
+    ],
+)  # fmt: skip
+def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsys):
+    gravity(40).to_csv(tmp_path / "f.csv", index=False)
+    code = run("recover", tmp_path / "f.csv", tmp_path / "o.json", *options)
+    error = capsys.readouterr().err
+    assert code == 2, error
+    assert says in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01\x02", b"a,b\n1,2,3\n4\n", b"r,F\n", "r,F\n1,ü".encode("latin-1")]
+)
+def test_files_that_are_no_tables_are_refused(content, tmp_path, capsys):
+    for name in ("t.csv", "t.parquet"):
+        (tmp_path / name).write_bytes(content)
+        code = run("recover", tmp_path / name, tmp_path / "o.json", "--target", "F",
+                   "--features", "r")  # fmt: skip
+        error = capsys.readouterr().err
+        assert code == 2
+        assert error.count("\n") == 1
+
+
+def test_a_logarithm_of_nothing_is_refused(tmp_path, capsys):
+    table = gravity(40)
+    table.loc[:3, "F"] = [0.0, -1.0, 0.0, -2.0]
+    table.to_csv(tmp_path / "f.csv", index=False)
+    code = run("recover", tmp_path / "f.csv", tmp_path / "o.json", "--target", "F",
+               "--features", "r,m1,m2", "--engine", "monomial")  # fmt: skip
+    assert code == 2
+    assert "zero or negative" in capsys.readouterr().err
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), min_size=3, max_size=3),
+        max_size=20,
+    )
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_numbers_give_a_result_or_a_clear_refusal(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("any")
+    pd.DataFrame(rows, columns=["F", "r", "m"]).to_csv(folder / "t.csv", index=False)
+    code = run("recover", folder / "t.csv", folder / "o.json", "--target", "F", "--features",
+               "r,m", "--engine", "named-laws", "--no-null")  # fmt: skip
+    assert code in (0, 2)
+    if code == 0:
+        assert read_json(folder / "o.json")["verdict"]
+
+
+def test_units_multiply_and_compare():
+    force = parse_unit("kg*m/s^2")
+    assert force == parse_unit("N")
+    assert parse_unit("au^3/yr^2/Msun").text == "m^3 kg^-1 s^-2"
+    assert gravitational_constant(parse_unit("m^3/kg/s^2")) == pytest.approx(6.6743e-11)
+    units = parse_units(("F=N", "r=m"), ("F", "r"))
+    assert dimension(read_formula("F*r"), units) == parse_unit("J")
+    with pytest.raises(ValueError, match="adds"):
+        dimension(read_formula("F + r"), units)
+    with pytest.raises(ValueError, match="function of something"):
+        dimension(read_formula("exp(r)"), units)
+    with pytest.raises(ValueError, match="did you mean 'au'"):
+        parse_unit("aus")
