@@ -1,5 +1,7 @@
 """The command `symreg`: recover a law from a table, compare formulas, list the engines."""
 
+from collections.abc import Sequence
+
 from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_command
 from symreg.command_configs import CompareConfig, EnginesConfig
@@ -63,10 +65,11 @@ def run(config: RunConfig) -> int:
     try:
         run_all(config)
     except StageFailure as failure:
-        print(
-            f"Stopped in stage {failure.stage.name}; what was finished stays in {config.folder}. "
-            "Run the same command to go on."
-        )
+        if config.folder.exists():
+            print(
+                f"Stopped in stage {failure.stage.name}; what was finished stays in "
+                f"{config.folder}. Run the same command to go on."
+            )
         return failure.code
     return 0
 
@@ -112,6 +115,6 @@ COMMANDS = [
 ]
 
 
-def main() -> int:
-    """The entry point."""
-    return run_command("symreg", COMMANDS)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `symreg` with the given or the process's arguments; returns the exit code."""
+    return run_command("symreg", COMMANDS, arguments)

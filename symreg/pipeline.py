@@ -152,6 +152,7 @@ def run_stages(config: RunConfig) -> dict[str, float]:
         StageFailure: if a stage ends with an error; it has said why, and earlier stages stay.
     """
     folder = config.folder
+    _check_options(stages(config))
     if folder.exists() and not (folder / "configuration.json").exists():
         _refuse_a_foreign_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -169,6 +170,16 @@ def run_stages(config: RunConfig) -> dict[str, float]:
                 print(f"{header}: there already ({record['seconds']:.0f} s)", flush=True)
             seconds[stage.name] = record["seconds"]
     return seconds
+
+
+def _check_options(todo: list[Stage]) -> None:
+    """Let the stage that trains check its options now, not after minutes of simulation."""
+    for stage in todo:
+        if stage.name == "train":
+            program, *arguments = stage.command
+            command = [sys.executable, "-P", "-m", program, *arguments, "--check"]
+            if code := subprocess.run(command).returncode:
+                raise StageFailure(stage, code)
 
 
 class StageFailure(Exception):  # noqa: N818 - not an error of this process: the stage reported it

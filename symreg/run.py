@@ -7,6 +7,7 @@ from typing import Any
 from orbits.files import read_json, write_json, write_text
 from orbits.forces import parse_law
 from orbits.provenance import provenance
+from symreg.engines.choice import choose_engine
 from symreg.gates import Thresholds, as_json, gates, in_words
 from symreg.pipeline import CONTROLS, SOURCES, run_stages
 from symreg.report import draw_figures, render
@@ -27,10 +28,13 @@ def run(config: RunConfig) -> dict[str, Any]:
         The content of `verdict.json`.
 
     Raises:
-        ValueError: for a law that is not known, or a run directory that belongs to another run.
+        ValueError: for a law or an engine that is not known, PySR without Julia, or a run
+            directory that belongs to another run.
         StageFailure: if a stage ends with an error.
     """
     law = parse_law(config.law)
+    _, reason = choose_engine(config.engine)
+    print(f"symbolic regression: {reason}")
     seconds = run_stages(config)
     folder = config.folder
     print("draw the figures and write the report", flush=True)

@@ -1,0 +1,144 @@
+"""A small run from end to end, and its report in a real browser."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from orbits.files import read_json
+from symreg.cli import main
+from symreg.report import CAPTIONS
+
+OPTIONS = ["--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One run with a network that has hardly been trained: fast, and no law to find."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    assert main(["run", "--out", str(folder), *OPTIONS]) == 0
+    return folder
+
+
+def test_a_run_leaves_everything_that_it_promises(run):
+    verdict = read_json(run / "verdict.json")
+    promised = {
+        "recovered", "reference", "verdict", "expression", "raw_expression", "constant",
+        "exponent", "r2", "kick_r2", "seeds", "sources", "nulls", "engine", "pareto_front",
+        "configuration", "versions", "seconds",
+    }  # fmt: skip
+    assert promised <= verdict.keys()
+    assert verdict["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
+    assert verdict["exponent"].keys() >= {"value", "low", "high"}
+    assert verdict["kick_r2"].keys() == {"1", "4"}
+    assert verdict["seeds"]["run"] == 2
+    assert verdict["sources"].keys() == {"orbit", "kicked", "planets"}
+    assert verdict["nulls"].keys() == {"permuted", "untrained"}
+    assert set(CAPTIONS) == {p.stem for p in (run / "figures").glob("*.png")}
+    assert len(verdict["seconds"]) == 14
+
+
+def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_truth_is_found(run):
+    verdict = read_json(run / "verdict.json")
+    assert not verdict["recovered"]
+    assert not verdict["nulls"]["untrained"]["recovered"]
+    assert not verdict["nulls"]["permuted"]["recovered"]
+    injected = verdict["controls"]["injected"]
+    assert injected["recovered"]
+    assert abs(injected["constant"]["relative_error"]) < 1e-3
+
+
+def test_the_same_command_again_repeats_nothing(run, capsys):
+    before = {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
+    assert main(["run", "--out", str(run), *OPTIONS]) == 0
+    assert capsys.readouterr().out.count("there already") == 14
+    assert before == {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--law", "newtn"], "did you mean 'newton'?"),
+        (["--context-length", "0"], "--context-length is 0"),
+        (["--engine", "oporon"], "did you mean 'operon'?"),
+        (["--attention", "lsar"], "did you mean 'lssa"),
+    ],
+)
+def test_a_mistake_is_answered_with_one_line_before_anything_is_made(
+    options, message, tmp_path, capfd
+):
+    assert main(["run", "--out", str(tmp_path / "run"), *options]) == 2
+    error = capfd.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "run" / "data").exists()
+
+
+class Page(HTMLParser):
+    """Collects what a page would fetch, and its elements by id."""
+
+    def __init__(self):
+        super().__init__()
+        self.addresses, self.ids, self.tags = [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        values = dict(attrs)
+        self.ids.add(values.get("id"))
+        if tag not in ("a",):
+            self.addresses += [values[name] for name in ("src", "href") if name in values]
+
+
+def test_the_report_needs_nothing_but_itself(run):
+    page = Page()
+    text = (run / "report.html").read_text()
+    page.feed(text)
+    assert all(address.startswith("data:") for address in page.addresses)
+    assert {"formula", "sources", "gates", "pareto"} <= page.ids
+    assert {f"figure-{name}" for name in CAPTIONS} <= page.ids
+    assert "math" in page.tags
+    assert "Not recovered" in text
+    assert not re.search(r"url\((?!data:)|@import|<script", text)
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine to open the report with")
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_browser_shows_the_report_whole(run, tmp_path, width):
+    """Chromium lays the page out: the formula and every figure have a size, nothing overflows."""
+    probe = (
+        "<script>addEventListener('load', () => { const box = e => { const r = "
+        "e.getBoundingClientRect(); return [r.width, r.height]; }; const report = {"
+        "figures: [...document.querySelectorAll('figure img')].map(i => [i.naturalWidth, "
+        "...box(i)]), formula: box(document.querySelector('#formula math')), "
+        "overflow: document.documentElement.scrollWidth - innerWidth, requests: "
+        "performance.getEntriesByType('resource').map(e => e.name)"
+        ".filter(n => !n.startsWith('data:'))};"
+        "document.title = JSON.stringify(report); });</script></body>"
+    )
+    page = tmp_path / "page.html"
+    page.write_text((run / "report.html").read_text().replace("</body>", probe))
+    done = subprocess.run(
+        [
+            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},2000",
+            "--enable-logging=stderr", "--dump-dom", page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=180, check=True,
+    )  # fmt: skip
+    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
+    assert title, done.stdout[:300]
+    report = json.loads(title[1])
+    assert len(report["figures"]) == len(CAPTIONS)
+    assert all(natural > 100 and w > 200 and h > 100 for natural, w, h in report["figures"])
+    assert report["formula"][0] > 5
+    assert report["formula"][1] > 5
+    assert report["overflow"] <= 0
+    assert report["requests"] == []
+    assert "CONSOLE" not in done.stderr
