@@ -29,7 +29,7 @@ class RunConfig:
     """States in an orbit."""
     dt: float = 0.008
     """Time between two states, yr."""
-    steps: int = 2000
+    steps: int = 3000
     """Training steps."""
     d_model: int = 64
     """Width of the model."""
