@@ -40,7 +40,7 @@ class ModelConfig:
     """Width of the residual stream."""
     n_layers: int = 2
     """Number of blocks."""
-    n_heads: int = 2
+    n_heads: int = 4
     """Attention heads in each block; d_model / n_heads must be even (rotary positions)."""
 
     def __post_init__(self) -> None:
@@ -74,9 +74,9 @@ class TrainConfig(ModelConfig):
 
     seed: int = 0
     """Seed of the initial weights, the batches and the noise."""
-    steps: int = 2000
+    steps: int = 3000
     """Optimiser steps."""
-    batch_tokens: int = 2048
+    batch_tokens: int = 1024
     """Positions seen in each optimiser step, over all devices and accumulated passes."""
     accumulate: int = 1
     """Forward-backward passes that are summed into one step."""

@@ -47,8 +47,11 @@ class Network(nn.Module):
         width = scales.axes * (scales.bodies if joint else 1)
         self.embed = Embedding(config, scales, width)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        outputs = width * (config.bins if config.head == "tokens" else 1)
+        # Numbers are read from the stream itself: behind a norm, the head would have to undo a
+        # division to say something linear in the positions, such as the inertia of a body.
+        tokens = config.head == "tokens"
+        self.norm = nn.LayerNorm(config.d_model) if tokens else nn.Identity()
+        outputs = width * (config.bins if tokens else 1)
         self.head = nn.Linear(config.d_model, outputs)
 
     def forward(

@@ -17,7 +17,7 @@ from worldmodel.model import Network, Scales
 from worldmodel.train import train
 from worldmodel.world_model import WorldModel
 
-SMALL = TrainConfig(d_model=16, n_layers=2, context_length=5, steps=4, batch_tokens=64)
+SMALL = TrainConfig(d_model=16, n_layers=2, n_heads=2, context_length=5, steps=4, batch_tokens=64)
 
 
 def model_of(config=SMALL, bodies=1):
