@@ -42,6 +42,16 @@ class Unit:
         ]
         return " ".join(parts) or "dimensionless"
 
+    @property
+    def si_text(self) -> str:
+        """The dimension as Julia's DynamicQuantities reads it, as in `m^3*kg^-1*s^-2`."""
+        parts = [
+            f"{base}^({power})" if power.denominator > 1 else f"{base}^{power}"
+            for base, power in zip(BASES, self.powers, strict=True)
+            if power
+        ]
+        return "*".join(parts)
+
 
 def _three(values) -> Powers:
     first, second, third = values

@@ -23,7 +23,7 @@ from symreg.recover_config import RecoverConfig
 from symreg.references import Reference
 from symreg.result import RecoveryResult
 from symreg.samples import Samples
-from symreg.study import study
+from symreg.study import read_guesses, study
 from symreg.tables import radial_field
 
 NULL_SEEDS = 2
@@ -68,6 +68,7 @@ def recover_samples(
     config: RecoverConfig,
     non_central: float | None = None,
     progress: Progress | None = None,
+    units: dict[str, str] | None = None,
 ) -> RecoveryResult:
     """Search the law of any samples and hold it against references.
 
@@ -78,12 +79,14 @@ def recover_samples(
         config: how to search and what to ask.
         non_central: tangential part of the acceleration, where the target is its radial part.
         progress: is told what happens.
+        units: of the columns in SI's base units, for an engine that knows dimensions.
 
     Raises:
         ValueError: for an unknown engine, or one that cannot run.
     """
     began = time.monotonic()
-    engine, reason = choose_engine(config.engine)
+    guesses = [sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses)]
+    engine, reason = choose_engine(config.engine, guesses, units)
     found = study(samples, known, asked, engine, config, config.seeds, progress)
     gates = evidence.gates(found, config, non_central)
     nulls = {}

@@ -21,6 +21,8 @@ class RecoverConfig:
     """Column of the target's standard errors, or one number for all rows."""
     pair: bool = False
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
+    guesses: tuple[str, ...] = ()
+    """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
     engine: str = "auto"
     """Engine: auto, pysr, operon, monomial or named-laws."""
     seed: int = 0

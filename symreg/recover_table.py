@@ -14,6 +14,7 @@ from symreg.dimensions import (
     parse_units,
     strength_unit,
 )
+from symreg.engines.pysr import TARGET
 from symreg.explain import explain
 from symreg.expressions import symbol
 from symreg.recover import Progress, recover_samples
@@ -55,7 +56,11 @@ def recover_table(
     units = parse_units(config.unit_texts, (targets[0], *features)) if config.units else None
     if units is not None:
         known = [_with_unit(r, units, targets[0], config.law is not None) for r in known]
-    result = recover_samples(samples, known, config.law is not None, config, None, progress)
+    base = None
+    if units is not None:
+        base = {name: unit.si_text for name, unit in units.items()}
+        base[TARGET] = base.pop(targets[0])
+    result = recover_samples(samples, known, config.law is not None, config, None, progress, base)
     if units is not None:
         result = _with_constant_unit(result, known, units, targets[0])
     return _finished(result, read.rows, read.notes)

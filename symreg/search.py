@@ -1,13 +1,15 @@
 """Several seeds of one engine, refined and weighed against the named laws: one consensus."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import sympy
 from joblib import Parallel, delayed
 
 from symreg.engines.base import Budget, Candidate, Engine
 from symreg.engines.named_laws import fitted_laws
+from symreg.expressions import with_floats
 from symreg.refine import (
     Fitted,
     effective_floor,
@@ -53,6 +55,7 @@ def search_seeds(
     floor: float,
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
+    guesses: Sequence[sympy.Expr] = (),
 ) -> Outcome:
     """Search with every seed, refine, weigh against the named laws, and find the consensus.
 
@@ -67,6 +70,8 @@ def search_seeds(
         floor: relative error that buys nothing.
         jobs: searches at the same time (threads: the engines work outside Python).
         progress: is told of every finished search.
+        guesses: formulas that every seed weighs beside its own; symbols that are no features are
+            constants to fit.
     """
     rows = samples.rows(sharp(samples))
     fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
@@ -76,7 +81,8 @@ def search_seeds(
         progress(f"{engine.name}: {len(seeds)} searches, {sum(map(len, fronts))} formulas")
     named = fitted_laws(samples)
     known: dict[str, Fitted | None] = {}
-    loose = [_refit_all(front, samples, known) for front in fronts]
+    given = [law for guess in guesses if (law := _guessed(guess, samples)) is not None]
+    loose = [_refit_all(front, samples, known) + given for front in fronts]
     floor = effective_floor([law for laws in (*loose, named) for law in laws], floor)
     n = samples.n_effective
     tidy: dict[tuple[str, bool], Fitted] = {}
@@ -99,6 +105,12 @@ def search_seeds(
         floor=floor,
         front=[candidate for front in fronts for candidate in front],
     )
+
+
+def _guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
+    """A user's formula, its constants fitted from one on."""
+    free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
+    return refitted(with_floats(guess.xreplace(free)), samples, "guess")
 
 
 def refit_law(law: Fitted, samples: Samples) -> Fitted:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import sympy
@@ -18,7 +19,9 @@ from symreg.compare import (
 )
 from symreg.engines.base import Budget, Engine
 from symreg.engines.monomial import usable
+from symreg.engines.pysr import read_hall_of_fame
 from symreg.expressions import constant_symbol, evaluate, symbol
+from symreg.formulas import read_formula
 from symreg.recover_config import RecoverConfig
 from symreg.references import Reference, strength_at_one
 from symreg.refine import Fitted
@@ -98,7 +101,16 @@ def study(
         config.population, config.generations, config.max_size, seconds=config.time_limit
     )
     run = [config.seed + i for i in range(seeds)]
-    outcome = search_seeds(engine, training, run, budget, config.error_floor, config.jobs, progress)
+    outcome = search_seeds(
+        engine,
+        training,
+        run,
+        budget,
+        config.error_floor,
+        config.jobs,
+        progress,
+        read_guesses(config.guesses),
+    )
     prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
     law = refit_law(outcome.law, whole)
     reference, verdict = _verdict(law, references, asked, whole, config)
@@ -120,6 +132,18 @@ def study(
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
     )
+
+
+def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:
+    """Formulas to start from: each text is one, or the path of a hall of fame that PySR wrote.
+
+    Raises:
+        ValueError: if a text is neither.
+    """
+    guesses = []
+    for text in texts:
+        guesses += read_hall_of_fame(Path(text)) if text.endswith(".csv") else [read_formula(text)]
+    return guesses
 
 
 def _log_r2(y: np.ndarray, prediction: np.ndarray) -> float | None:

@@ -1,5 +1,7 @@
 """The engine that a user asks for, or the best one that is really there."""
 
+from collections.abc import Mapping, Sequence
+
 from orbits.choices import require_known
 from symreg.engines.availability import available
 from symreg.engines.base import Engine
@@ -14,11 +16,15 @@ ENGINES: dict[str, type[Engine]] = {
 """The engines known by name; `auto` prefers them in this order."""
 
 
-def choose_engine(name: str) -> tuple[Engine, str]:
+def choose_engine(
+    name: str, guesses: Sequence[str] = (), units: Mapping[str, str] | None = None
+) -> tuple[Engine, str]:
     """An engine that can run, and why it was taken.
 
     Args:
         name: auto, or an engine's name.
+        guesses: formulas that an engine may start from (PySR does).
+        units: unit by column for an engine that knows dimensions (PySR does).
 
     Raises:
         ValueError: if the engine is not known, or cannot run here (what is missing, how to get it).
@@ -31,12 +37,18 @@ def choose_engine(name: str) -> tuple[Engine, str]:
                 f"engine {name} cannot run: {found.reason}. To get it: {found.how_to_get}. "
                 "Or use --engine operon, or --engine auto."
             )
-        return ENGINES[name](), f"asked for ({found.reason})"
+        return _made(name, guesses, units), f"asked for ({found.reason})"
     reasons: list[str] = []
     for candidate in ENGINES:
         found = available(candidate)
         if found.available:
             why = f"{candidate} is available ({found.reason})"
-            return ENGINES[candidate](), "; ".join([*reasons, why])
+            return _made(candidate, guesses, units), "; ".join([*reasons, why])
         reasons.append(f"no {candidate}: {found.reason}")
     raise ValueError(f"no engine can run: {'; '.join(reasons)}.")
+
+
+def _made(name: str, guesses: Sequence[str], units: Mapping[str, str] | None) -> Engine:
+    if name == PySREngine.name:
+        return PySREngine(guesses, units)
+    return ENGINES[name]()

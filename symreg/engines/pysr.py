@@ -26,6 +26,8 @@ from orbits.expressions import parse_expression
 from symreg.engines.base import Budget, Candidate, pareto_front
 from symreg.expressions import feature_symbols, normal_form, with_floats
 
+TARGET = "target"
+"""Name of the target among the units."""
 RUN_ID = "search"
 HALL_OF_FAME = "hall_of_fame.csv"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
@@ -39,9 +41,8 @@ class PySREngine:
 
     Args:
         guesses: formulas from which to start (a front found before resumes a search).
-        units: unit of each feature and of the target, in PySR's notation, for its dimensional
-            analysis: `{"r": "AU", "a": "AU/yr^2"}`; the target's name is `target`.
-        target: name of the target in `units`.
+        units: unit of each feature, and of the target under the name `TARGET`, in SI's base units
+            (`m*s^-2`), for PySR's dimensional analysis.
     """
 
     name = "pysr"
@@ -50,11 +51,9 @@ class PySREngine:
         self,
         guesses: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
-        target: str = "F",
     ) -> None:
         self.guesses = tuple(guesses)
         self.units = dict(units or {})
-        self.target = target
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -77,7 +76,7 @@ class PySREngine:
             if self.units:
                 arguments["dimensional_constraint_penalty"] = 1e5
                 fit_arguments["X_units"] = [self.units.get(name, "") for name in names]
-                fit_arguments["y_units"] = self.units.get(self.target, "")
+                fit_arguments["y_units"] = self.units.get(TARGET, "")
             (job / "job.json").write_text(json.dumps({"new": arguments, "fit": fit_arguments}))
             said = run_in_own_process(job, budget.seconds)
             path = job / RUN_ID / HALL_OF_FAME
@@ -179,9 +178,11 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
 
 def _renamed(formula: str, names: Sequence[str], safe: Sequence[str]) -> str:
     expression = parse_expression(formula)
+    expression = expression.xreplace(
+        {s: sympy.Float(1) for s in expression.free_symbols if s.name not in names}
+    )
     renamed = {
         s: sympy.Symbol(safe[list(names).index(s.name)], positive=True)
         for s in expression.free_symbols
-        if s.name in names
     }
     return str(expression.xreplace(renamed)).replace("**", "^")

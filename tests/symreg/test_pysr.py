@@ -195,3 +195,21 @@ def test_pysr_finds_the_inverse_square():
     r = np.linspace(0.3, 3, 100)
     front = PySREngine().search(r[:, None], 39.478 / r**2, ["r"], 0, Budget(generations=5))
     assert min(c.loss for c in front) < 1e-6
+
+
+def test_guesses_and_units_reach_pysr(monkeypatch):
+    written = {}
+
+    def fake(job, seconds):
+        written.update(json.loads((job / "job.json").read_text()))
+        (job / "search").mkdir()
+        (job / "search" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        return ""
+
+    monkeypatch.setattr(adapter, "run_in_own_process", fake)
+    engine = PySREngine(["k/r**2"], {"r": "m^1", adapter.TARGET: "m^1*s^-2"})
+    r = np.linspace(0.3, 3, 50)
+    engine.search(r[:, None], 39.478 / r**2, ["r"], 4, Budget())
+    assert written["new"]["guesses"] == ["1.0/x0^2"]
+    assert written["fit"]["X_units"] == ["m^1"]
+    assert written["fit"]["y_units"] == "m^1*s^-2"

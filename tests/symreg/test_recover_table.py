@@ -315,3 +315,19 @@ def test_units_multiply_and_compare():
         dimension(read_formula("exp(r)"), units)
     with pytest.raises(ValueError, match="did you mean 'au'"):
         parse_unit("aus")
+
+
+def test_guesses_are_weighed_beside_what_is_found(tmp_path):
+    rng = np.random.default_rng(5)
+    r = np.exp(rng.uniform(-1, 1, 300))
+    table = pd.DataFrame({"s": r, "F": 3.0 * r / (r**2 + 0.16) ** 2.5})
+    table["F"] *= 1 + 0.005 * rng.standard_normal(300)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    formula = "k*s/(s**2 + c)**2.5"
+    options = {"target": ("F",), "features": ("s",), "law": "s/(s**2 + 0.16)**2.5", **QUICK}
+    found = recover_table(str(tmp_path / "t.csv"), RecoverConfig(guesses=(formula,), **options))
+    assert found.selected_from == "guess"
+    fame = tmp_path / "hall_of_fame.csv"
+    fame.write_text('Complexity,Loss,Equation\n9,0.1,"2.2 * s / ((s^2 + 0.3) ^ 2.5)"\n')
+    again = recover_table(str(tmp_path / "t.csv"), RecoverConfig(guesses=(str(fame),), **options))
+    assert again.expression == found.expression
