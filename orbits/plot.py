@@ -37,7 +37,8 @@ def plot_orbits(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
     if "body" not in some["position"].dims:
         ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5, zorder=3)
     ax.set(xlabel="x (au)", ylabel="y (au)", aspect="equal")
-    ax.set_title(f"{len(some.orbit)} orbits, {data.attrs['law']}")
+    count = some.sizes["orbit"]
+    ax.set_title(f"{count} orbit{'s' if count > 1 else ''}, {data.attrs['law']}")
     return ax
 
 
