@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from symreg.limits import LEAST_R2
 from symreg.result import RecoveryResult
 
 
@@ -71,6 +72,8 @@ def _interval(number: dict[str, Any]) -> str:
 
 
 def _verdict(result: RecoveryResult) -> str:
+    if result.r2 < LEAST_R2:
+        return f"It predicts nothing that it was not fitted to (R² = {result.r2:.3f}): no law."
     if result.reference is None:
         return "No reference law has this form."
     says = {

@@ -22,6 +22,7 @@ from symreg.engines.monomial import usable
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas import read_formula
+from symreg.limits import LEAST_R2
 from symreg.recover_config import RecoverConfig
 from symreg.references import Reference, strength_at_one
 from symreg.refine import Fitted
@@ -32,6 +33,7 @@ from symreg.uncertainty import Interval, constant_intervals, exponent_intervals
 
 FOUND = (EXACT, UP_TO_SCALE)
 """Verdicts that say: this is the reference law."""
+NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
 
@@ -113,7 +115,11 @@ def study(
     )
     prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
     law = refit_law(outcome.law, whole)
-    reference, verdict = _verdict(law, references, asked, whole, config)
+    r2_linear, r2_log = r_squared(held_out.y, prediction), _log_r2(held_out.y, prediction)
+    if max(r2_linear, -np.inf if r2_log is None else r2_log) < LEAST_R2:
+        reference, verdict = (references[0] if asked and references else None), NOTHING_FOUND
+    else:
+        reference, verdict = _verdict(law, references, asked, whole, config)
     intervals = constant_intervals(law, whole, outcome.floor, rng)
     strength = None
     if reference is not None and verdict.verdict in FOUND and intervals:
@@ -124,8 +130,8 @@ def study(
         law=law,
         reference=reference,
         verdict=verdict,
-        r2_linear=r_squared(held_out.y, prediction),
-        r2_log=_log_r2(held_out.y, prediction),
+        r2_linear=r2_linear,
+        r2_log=r2_log,
         intervals=intervals,
         strength=strength,
         exponents=exponent_intervals(whole, outcome.floor, rng) if measurable else {},
