@@ -79,7 +79,7 @@ def plot_field(
     _plain_ticks(axes)
     axes.set_xlabel("distance r (au)")
     axes.set_ylabel("attraction (au/yr²)")
-    suffix = f"\n{hidden / len(r):.0%} of the points repel, not shown" if hidden else ""
+    suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
     axes.set_title(title + suffix, fontsize=10)
     axes.legend(fontsize=8, frameon=False, markerscale=3)
     return axes
