@@ -81,7 +81,7 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
         )
     try:
         return RunRecord(
-            train=TrainConfig(**stored["train"]),
+            train=TrainConfig(**stored["train"] | {"window": stored["train"]["window"] or None}),
             data=DataFacts(**stored["data"]),
             scales=Scales(**stored["scales"]),
             radius=(float(stored["radius"][0]), float(stored["radius"][1])),

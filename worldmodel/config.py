@@ -24,8 +24,8 @@ class ModelConfig:
     """Kind of attention, with parameters in brackets: softmax, lssa, lssar, 'lssar(p=15)', ..."""
     context_length: int = 2
     """Number of positions that the model sees: the last C, in training and in use."""
-    window: int = 0
-    """Local attention inside the context: each layer sees the last W positions; 0 sees all."""
+    window: int | None = None
+    """Local attention: each layer sees the last W positions; by default the whole context."""
     target: Literal["displacement", "residual", "position"] = "displacement"
     """What the regression head predicts: x(t+1) − x(t); that minus x(t) − x(t−1); or x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
@@ -52,9 +52,10 @@ class ModelConfig:
             _require_at_least(self, name, 1)
         _require_at_least(self, "bins", 2)
         _require_positive(self, "bin_range")
-        if self.window < 0:
+        if self.window is not None and self.window < 1:
             raise ValueError(
-                f"window {self.window} is not allowed; give 1 or more positions, or 0 to see all."
+                f"window {self.window} sees nothing; give 1 or more positions, or leave it away to "
+                "see the whole context."
             )
         if self.target == "residual" and self.context_length < 2:
             raise ValueError(
@@ -165,7 +166,7 @@ class TrainConfig(ModelConfig):
 
     def identity(self) -> str:
         """Fingerprint of everything that can change a number of the run."""
-        options = dataclasses.asdict(self)
+        options = dataclasses.asdict(self) | {"window": self.window or 0}
         return sha256_of_json({name: options[name] for name in options if name not in self.FREE})
 
 

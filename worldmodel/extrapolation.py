@@ -91,7 +91,7 @@ def _rows(run: str, data: str, source: Source, config: ExtrapolateConfig) -> lis
         {
             "run": str(run),
             "attention": train.attention,
-            "window": train.window,
+            "window": train.window or 0,
             "seed": train.seed,
             "training_length": length,
             "factor": factor,

@@ -71,7 +71,7 @@ class Network(nn.Module):
         batch, time = positions.shape[:2]
         start = cache.length if cache else 0
         stream = self.embed(positions)
-        window = self.config.window * self.tokens_per_step or None
+        window = self.config.window and self.config.window * self.tokens_per_step
         visible = Visible(window=window, query_offset=start)
         index = torch.arange(start, start + stream.shape[1], device=stream.device)
         rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)

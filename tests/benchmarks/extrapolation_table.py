@@ -57,7 +57,7 @@ def main() -> None:
             runs.append(str(options.out / f"{kind}-window{window}-seed{seed}"))
             config = TrainConfig(
                 attention=kind,
-                window=window,
+                window=window or None,
                 context_length=CONTEXT,
                 steps=options.steps,
                 seed=seed,

@@ -14,7 +14,7 @@ from worldmodel.config import ModelConfig, ProbeConfig, TrainConfig
         ({"attention": "lsar"}, "did you mean 'lssa"),
         ({"target": "displacment"}, "did you mean 'displacement'"),
         ({"context_length": 0}, "give 1 or more"),
-        ({"window": -1}, "or 0 to see all"),
+        ({"window": 0}, "window 0 sees nothing"),
         ({"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
         ({"target": "residual", "context_length": 1}, "needs two positions"),
         ({"head": "tokens", "bins": 1}, "give 2 or more"),
