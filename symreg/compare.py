@@ -131,7 +131,8 @@ def decide(
     """The decision itself, without a time limit; see `compare`.
 
     Args:
-        symbolic: whether agreement in numbers is confirmed by sympy (which may take long).
+        symbolic: whether sympy may simplify, which can take for ever; without it the ratio is
+            only brought to normal form, and where that does not settle it, it is `undecided`.
     """
     first, second = _positive(first), _positive(second)
     names = {s.name for s in first.free_symbols | second.free_symbols}
@@ -152,18 +153,19 @@ def decide(
         solved = _solve(first, second, chosen, points, constants)
         if not solved:
             return _by_exponents(first, second, chosen, margin, made)
-    if not symbolic:
-        return Comparison(
-            UP_TO_SCALE, "the ratio is constant at random points.", None, solved, **made
-        )
     if solved:
         exact_values = {
             symbol(name): sympy.nsimplify(value, tolerance=1e-9, rational=True)
             for name, value in solved.items()
         }
         second = second.subs(exact_values)
-    ratio = _simplified_ratio(first, second)
-    if ratio.free_symbols & {symbol(name) for name in chosen}:
+    ratio = normal_form(
+        sympy.nsimplify(first, rational=True) / sympy.nsimplify(second, rational=True)
+    )
+    variable = {symbol(name) for name in chosen}
+    if symbolic and ratio.free_symbols & variable:
+        ratio = sympy.simplify(ratio)
+    if ratio.free_symbols & variable:
         answer = _by_exponents(first, second, chosen, margin, made)
         if answer.verdict == SAME_EXPONENTS:
             return answer
@@ -245,13 +247,6 @@ def _solve(
         if np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE:
             return {n: float(v) for n, v in zip(own, np.exp(found.x), strict=True)}
     return {}
-
-
-def _simplified_ratio(first: sympy.Expr, second: sympy.Expr) -> sympy.Expr:
-    ratio = normal_form(
-        sympy.nsimplify(first, rational=True) / sympy.nsimplify(second, rational=True)
-    )
-    return ratio if not ratio.free_symbols else sympy.simplify(ratio)
 
 
 def _by_exponents(

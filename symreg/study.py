@@ -165,7 +165,7 @@ def _verdict(
     samples: Samples,
     config: RecoverConfig,
 ) -> tuple[Reference | None, Comparison]:
-    """The best verdict over the references; numbers first, sympy only where they agree."""
+    """The best verdict over the references; a process for sympy only where it is needed."""
     if not references:
         return None, NO_REFERENCE
     domain = {
@@ -177,14 +177,14 @@ def _verdict(
     answers = []
     for reference in references:
         answer = decide(
-            law.expression,
+            formula,
             reference.family,
             samples.names,
             domain,
             config.exponent_margin,
             symbolic=False,
         )
-        if answer.verdict in (UP_TO_SCALE, UNDECIDED):
+        if answer.verdict == UNDECIDED:
             answer = compare(
                 formula,
                 reference.family,

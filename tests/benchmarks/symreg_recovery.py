@@ -18,7 +18,7 @@ import numpy as np
 
 from orbits.units import G
 from symreg import references
-from symreg.compare import UP_TO_SCALE, decide
+from symreg.compare import compare
 from symreg.expressions import feature_symbols
 from symreg.recover import recover_samples
 from symreg.recover_config import RecoverConfig
@@ -220,8 +220,7 @@ def others(seeds: range) -> None:
             seconds.append(time.process_time() - began)
             expression = from_gplearn(model, samples)
             for reference in references.of_table(samples.names, cell.reference):
-                answer = decide(expression, reference.family, samples.names, symbolic=False)
-                if answer.verdict in (*FOUND, UP_TO_SCALE):
+                if compare(expression, reference.family, samples.names).verdict in FOUND:
                     found += 1
                     break
         print(f"{cell.name:<18}{found:>4}/{len(seeds)}{np.median(seconds):>8.1f} s", flush=True)
