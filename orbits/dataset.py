@@ -213,6 +213,8 @@ def write_shard(
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = place.group()
         members = {name: group[name] for name in arrays}
+    # A worker that outlived a killed generator must not remove what its successor has finished.
+    vouched = place.exists(marker_name(shard))
     files = {}
     per_shard = int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
     first = shard * per_shard
@@ -222,7 +224,8 @@ def write_shard(
         if not np.all(np.isfinite(values)) and name in ("position", "velocity", "gm", "mass"):
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
         file = "/".join([name, "c", str(shard), *("0" * (array.ndim - 1))])
-        place.remove(file)  # zarr would read a torn shard before it writes over it
+        if not vouched:  # zarr would read a torn shard before it writes over it
+            place.remove(file)
         array[first : first + len(values)] = values
         files[file] = {"bytes": place.size(file), "sha256": place.sha256(file)}
     whole = {"shard": shard, "orbits": len(arrays["position"]), "files": files, **marker}

@@ -227,6 +227,7 @@ def _write(
     dataset.create(place, "planets", sizes, config.dt, description, "float64", per_shard)
     marker = {"configuration_sha256": description["configuration_sha256"]}
     for shard in range(math.ceil(rows / per_shard)):
+        place.remove(dataset.marker_name(shard))
         some = slice(shard * per_shard, (shard + 1) * per_shard)
         held = {name: values[some] for name, values in arrays.items()}
         dataset.write_shard(place, shard, held, marker)

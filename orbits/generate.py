@@ -75,6 +75,9 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
             for shard in range(shards)
         }
         pending = [shard for shard, marker in markers.items() if marker is None]
+        for shard in pending:
+            place.remove(dataset.marker_name(shard))
+        place.remove_partial_files()
         seconds = config.orbits * len(pending) / shards / speed
         workers = min(config.workers or _workers_worth(seconds), max(1, len(pending)))
         print(

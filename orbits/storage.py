@@ -109,6 +109,12 @@ class Place:
         elif self.files.exists(self._within(name)):
             self.files.rm_file(self._within(name))
 
+    def remove_partial_files(self) -> None:
+        """Remove what killed writers left half-written beside the files."""
+        if self.is_local:
+            for file in self.path.rglob("*.partial"):
+                file.unlink(missing_ok=True)
+
     def free_bytes(self) -> int | None:
         """Free space where this place is or will be; None where nobody can say."""
         if not self.is_local:
