@@ -64,7 +64,7 @@ def gates(
         Gate(
             "exponent",
             distance is not None and distance <= thresholds.exponent_margin,
-            f"within {thresholds.exponent_margin:g} of {_number(exponent.get('truth'))}",
+            f"within {thresholds.exponent_margin:g} of {_truth(exponent)}",
             _number(exponent.get("value")),
         )
     )
@@ -74,7 +74,7 @@ def gates(
             Gate(
                 f"constant {name}",
                 error is not None and abs(error) <= thresholds.constant_margin,
-                f"within {thresholds.constant_margin:.0%} of {_number(constant.get('truth'))}",
+                f"within {thresholds.constant_margin:.0%} of {_truth(constant)}",
                 _number(constant.get("value")),
             )
         )
@@ -169,6 +169,11 @@ def _constants(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _distance(value: float | None, truth: float | None) -> float | None:
     return None if value is None or truth is None else abs(value - truth)
+
+
+def _truth(value: dict[str, Any]) -> str:
+    truth = value.get("truth")
+    return "the true law's" if truth is None else _number(truth)
 
 
 def _number(value: float | None) -> str:
