@@ -38,6 +38,13 @@ def normal_form(expression: sympy.Expr) -> sympy.Expr:
     return _assemble(coefficient, factors, exponent)
 
 
+def merged(expression: sympy.Expr) -> sympy.Expr:
+    """The normal form with e and pi as floats, so that one constant is one number."""
+    form = normal_form(expression)
+    numbers = {number: sympy.Float(number) for number in form.atoms(sympy.NumberSymbol)}
+    return form.xreplace(numbers) if numbers else form
+
+
 def _assemble(coefficient: sympy.Expr, factors: Factors, exponent: sympy.Expr) -> sympy.Expr:
     product = coefficient
     for base, power in factors.items():

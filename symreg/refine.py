@@ -22,7 +22,7 @@ from symreg.expressions import (
     complexity,
     constant_symbol,
     evaluate,
-    normal_form,
+    merged,
     skeleton,
 )
 from symreg.samples import Samples
@@ -127,8 +127,7 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
     """The formula with its floats refitted; None if it has too many constants or is undefined."""
-    numbers = {number: sympy.Float(number) for number in expression.atoms(sympy.NumberSymbol)}
-    form, start = skeleton(normal_form(expression.xreplace(numbers)))
+    form, start = skeleton(merged(expression))
     if len(start) > MOST_CONSTANTS:
         return None
     if form.has(*UNDEFINED):
@@ -155,7 +154,7 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
         for form, start in _simpler(best, snap):
             if len(start) and not np.all(np.isfinite(start)):
                 continue
-            trial_form, trial_start = skeleton(normal_form(substituted(form, start)))
+            trial_form, trial_start = skeleton(merged(substituted(form, start)))
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
             found = fit(trial_form, trial_start, samples)

@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.expressions import complexity, evaluate, normal_form, skeleton, symbol
+from symreg.expressions import complexity, evaluate, merged, normal_form, skeleton, symbol
 from symreg.formulas import read_formula
 
 r, m = symbol("r"), symbol("m")
@@ -52,6 +52,12 @@ def test_normal_form_keeps_every_value(expression):
 def test_redundant_constants_are_merged(expression, constants):
     _, values = skeleton(normal_form(expression))
     assert len(values) == constants
+
+
+def test_e_and_pi_are_numbers_like_others():
+    form, values = skeleton(merged(14.5 * sympy.E * sympy.pi * sympy.exp(-r) / r**2))
+    assert len(values) == 1
+    assert form == sympy.Symbol("_c0", real=True) * sympy.exp(-r) / r**2
 
 
 def test_additive_constant_is_kept_apart():
