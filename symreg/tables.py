@@ -1,7 +1,6 @@
 """From tables of forces to the regression problem: the radial attraction and what goes with it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,10 +81,3 @@ def groups_of(table: pd.DataFrame) -> np.ndarray:
     """(row,) group numbers: the orbit, and the body where there are several."""
     keys = [name for name in ("orbit", "body") if name in table.columns]
     return table.groupby(keys, sort=True).ngroup().to_numpy()
-
-
-def describe(attributes: dict[str, Any]) -> str:
-    """Where a table comes from, in words."""
-    states = {"orbit": "states on orbits", "kicked": "kicked states", "planets": "real planets"}
-    known = states.get(str(attributes.get("states")), "force samples")
-    return f"{known}, read out as {attributes['readout']}" if attributes.get("readout") else known

@@ -199,3 +199,13 @@ def test_files_that_are_no_force_samples_are_refused(tmp_path, capsys):
     ):
         assert run("recover", tmp_path / name, tmp_path / "law.json") == 2
         assert says in capsys.readouterr().err
+
+
+def test_a_few_repelled_rows_are_left_out_and_reported(make_force_table):
+    table, _ = make_force_table("newton", seed=43)
+    table.loc[:9, ["a_x", "a_y"]] *= -1  # 10 of 1000
+    field = radial_field(table)
+    assert len(field.samples.y) == 990
+    assert "10 of 1000 rows repel" in field.notes[0]
+    table.loc[:99, ["a_x", "a_y"]] *= -1  # more than a few are part of the field
+    assert len(radial_field(table).samples.y) == 1000
