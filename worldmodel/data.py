@@ -240,14 +240,15 @@ class MemoryBatches:
 
 
 def held_out_crops(
-    positions: Float[np.ndarray, "orbit time body axis"], context_length: int, most: int = 4096
+    positions: Float[np.ndarray, "orbit time body axis"], context_length: int, tokens: int = 8192
 ) -> Float[Tensor, "crop time body axis"]:
     """Contexts of held-out orbits, with the position after them: the same ones every time.
 
-    They start at evenly spaced times of evenly spaced orbits; at most `most` of them.
+    They start at evenly spaced times of evenly spaced orbits, and hold about `tokens` positions
+    together, so that an evaluation costs a few training steps whatever the context.
     """
     orbits, samples = positions.shape[:2]
-    starts = samples - context_length
+    starts, most = samples - context_length, max(1, tokens // context_length)
     chosen = np.unique(np.linspace(0, orbits * starts - 1, most).astype(int))
     orbit, start = chosen // starts, chosen % starts
     crops = positions[orbit[:, None], start[:, None] + np.arange(context_length + 1)]

@@ -106,9 +106,9 @@ def test_standardised_targets_have_unit_size(few_orbits):
 
 def test_held_out_contexts_are_spread_over_all_orbits(few_orbits):
     position = Source(few_orbits).read(range(40)).position
-    crops = held_out_crops(position, 2, most=80)
+    crops = held_out_crops(position, 2, tokens=160)
     assert crops.shape == (80, 3, 1, 2)
-    assert torch.equal(crops, held_out_crops(position, 2, most=80))
+    assert torch.equal(crops, held_out_crops(position, 2, tokens=160))
 
 
 def test_an_unfinished_orbit_is_refused(make_orbits, tmp_path, monkeypatch):
