@@ -15,7 +15,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor, nn
+from torch import Tensor
 
 from orbits.files import read_json, write_json, written_aside
 from orbits.provenance import provenance
@@ -167,7 +167,6 @@ def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> Netwo
     record = read_record(run)
     network = Network(record.train.model, record.scales)
     tensors, _ = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
-    _restore_final_norm(network, tensors)
     try:
         network.load_state_dict(tensors)
     except RuntimeError as error:
@@ -175,9 +174,3 @@ def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> Netwo
             f"{run}: the weights do not fit the configuration ({str(error).splitlines()[0]})."
         ) from None
     return network.eval()
-
-
-def _restore_final_norm(network: Network, tensors: dict[str, Tensor]) -> None:
-    """Give a network the norm before the head that the regression heads of early runs had."""
-    if "norm.weight" in tensors:
-        network.norm = nn.LayerNorm(network.config.d_model)
