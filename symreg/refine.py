@@ -25,7 +25,7 @@ from symreg.expressions import (
     merged,
     skeleton,
 )
-from symreg.samples import Samples
+from symreg.samples import LARGE, Samples
 from symreg.smooth import smooth_mean_square
 
 ERROR_FLOOR = 0.02
@@ -110,6 +110,9 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
         values = tuple(float(value) for value in constants)
         return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.X))
 
+    if not np.all(np.isfinite(start)):
+        # an engine's constant beyond float64: nothing to fit from
+        return Fit(tuple(map(float, start)), LARGE**2, 0.0)
     first = residuals(np.asarray(start, dtype=float))
     if not len(start) or len(start) > len(first):
         return made(start, first)

@@ -65,6 +65,12 @@ def test_a_smooth_error_below_the_floor_buys_no_constant():
     assert preferred([bent, newton], len(samples.y), 0.0) is bent
 
 
+def test_constants_beyond_float64_are_no_start_and_no_crash():
+    samples = samples_of(lambda x: 39.478 / x**2)
+    found = fit(constant_symbol(0) * r ** constant_symbol(1), (np.inf, -2.0), samples)
+    assert found.mean_square >= 1e6
+
+
 def test_exact_data_lower_the_floor():
     samples = samples_of(lambda x: 39.478 / x**2)
     assert effective_floor([refitted(39.0 / r**2, samples, "test")], ERROR_FLOOR) < 1e-6
