@@ -156,8 +156,9 @@ class SelfAttention(nn.Module):
         """Three of (batch, head, token, d_head), queries and keys turned by their positions."""
         batch, length, d = tokens.shape
         split = self.project(tokens).view(batch, length, 3, self.n_heads, d // self.n_heads)
-        q, k, v = split.permute(2, 0, 3, 1, 4)
-        return rotate(q, rotation), rotate(k, rotation), v
+        queries_keys, values = split.permute(2, 0, 3, 1, 4).split((2, 1))
+        q, k = rotate(queries_keys, rotation)  # both in one go: fewer passes over memory
+        return q, k, values[0]
 
     def forward(
         self,
@@ -183,8 +184,8 @@ def rotary(
 
 
 def rotate(
-    vectors: Float[Tensor, "batch head token d_head"], rotation: tuple[Tensor, Tensor]
-) -> Float[Tensor, "batch head token d_head"]:
+    vectors: Float[Tensor, "... token d_head"], rotation: tuple[Tensor, Tensor]
+) -> Float[Tensor, "... token d_head"]:
     """Turn the pairs (i, i + d_head/2) of each vector by its token's angles."""
     cos, sin = rotation
     first, second = vectors.chunk(2, dim=-1)
