@@ -80,7 +80,9 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
         "TrainConfig; train(sys.argv[1], sys.argv[2], TrainConfig(**eval(sys.argv[3])))"
     )
     arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
-    child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+    # as many threads as here: another number adds in another order
+    environment = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
     while len(read_metrics(run)) < 30 and child.poll() is None:
         time.sleep(0.01)
     assert child.poll() is None, "finished before it could be killed"
