@@ -72,24 +72,29 @@ def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
 
 
 def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
+    """As a user would see it: every training is a process of its own, with as many threads."""
     config = replace(SMALL, steps=150, checkpoint_every=7)
-    train(few_orbits, str(tmp_path / "whole"), config)
-    run = tmp_path / "killed"
     code = (
         "import sys; from worldmodel.train import train; from worldmodel.config import "
         "TrainConfig; train(sys.argv[1], sys.argv[2], TrainConfig(**eval(sys.argv[3])))"
     )
-    arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
-    # as many threads as here: another number adds in another order
-    environment = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
-    child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
-    while len(read_metrics(run)) < 30 and child.poll() is None:
+
+    def started(run):
+        arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        return subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
+
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert started(whole).wait() == 0
+    child = started(killed)
+    while len(read_metrics(killed)) < 30 and child.poll() is None:
         time.sleep(0.01)
     assert child.poll() is None, "finished before it could be killed"
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    train(few_orbits, str(run), config)
-    assert_same_run(tmp_path / "whole", run)
+    assert len(read_metrics(killed)) < len(read_metrics(whole))
+    assert started(killed).wait() == 0
+    assert_same_run(whole, killed)
 
 
 def test_a_finished_run_is_left_as_it_is(few_orbits, tmp_path):
