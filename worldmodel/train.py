@@ -145,6 +145,10 @@ def _train(fabric: Fabric, data: str, run: Path, config: TrainConfig) -> None:
         state.restore(run, record.identity)
     if state.step < config.steps:
         trainer.fit()
+    if fabric.world_size > 1:
+        # Gloo's threads must end before the process does, or its exit aborts now and then.
+        fabric.barrier()
+        torch.distributed.destroy_process_group()
 
 
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
