@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from orbits.force_samples import vectors
+from symreg.tables import attraction
 
 COLORS = {
     "orbit": "#4477aa",
@@ -27,12 +28,6 @@ MAX_POINTS = 3000
 """Points drawn in a scatter plot; more would only make the file larger."""
 
 Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-
-def attraction(table: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Distance and attraction (minus the radial acceleration) of every row, au and au/yr^2."""
-    r = table["r"].to_numpy()
-    return r, -np.sum(vectors(table) * vectors(table, "a_"), axis=1) / r
 
 
 def plot_field(

@@ -87,7 +87,7 @@ def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
         (axes[0], "kicked", "the model, on kicked states"),
         (axes[1], "untrained", "the same network, untrained"),
     ):
-        truth = _true_vectors(tables[name], reference)
+        truth = vectors(tables[name], "true_a_")
         figures.plot_arrows(panel, tables[name], truth, title=title, color=figures.COLORS[name])
     _save(figure, folder, "arrows")
 
@@ -146,11 +146,6 @@ def curve(expression: str | None) -> Curve | None:
 def mathml(markup: str | None) -> Markup:
     """A formula's MathML, as `symreg recover` wrote it, to be embedded in HTML."""
     return Markup(f"<math>{markup}</math>" if markup else "")
-
-
-def _true_vectors(table: pd.DataFrame, reference: Curve) -> NDArray[np.float64]:
-    r = table["r"].to_numpy()
-    return -(reference(r) / r)[:, None] * vectors(table)
 
 
 def _panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:

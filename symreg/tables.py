@@ -34,6 +34,12 @@ class RadialField:
     notes: tuple[str, ...] = ()
 
 
+def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Distance and attraction (minus the radial acceleration) of every row, au and au/yr^2."""
+    r = table["r"].to_numpy()
+    return r, -np.sum(vectors(table) * vectors(table, "a_"), axis=1) / r
+
+
 def radial_field(table: pd.DataFrame) -> RadialField:
     """The radial attraction of force samples (`orbits.force_samples`).
 
@@ -44,12 +50,10 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         raise ValueError(
             f"the table has {len(table)} row(s); a law needs at least 8, better hundreds."
         )
-    position, acceleration = vectors(table), vectors(table, "a_")
-    r = table["r"].to_numpy()
-    if np.any(r <= 0):
+    if np.any(table["r"] <= 0):
         raise ValueError("the table has rows with r = 0; a direction to the centre needs r > 0.")
-    inward = -np.sum(position * acceleration, axis=1) / r
-    size = np.sum(acceleration**2, axis=1)
+    r, inward = attraction(table)
+    size = np.sum(vectors(table, "a_") ** 2, axis=1)
     across = np.maximum(size - inward**2, 0.0)
     non_central = float(np.sqrt(across.sum() / size.sum())) if size.sum() > 0 else 0.0
     columns, constants = {"r": r}, {}
