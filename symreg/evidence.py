@@ -1,32 +1,32 @@
-"""What a study says for and against a law: its constants beside the truth, and the gates."""
+"""What a finding says for and against a law: its constants beside the truth, and the gates."""
 
 from typing import Any
 
 from symreg.constants import recognised
+from symreg.finding import FOUND, Finding
 from symreg.recover_config import RecoverConfig
-from symreg.study import FOUND, Study
 from symreg.uncertainty import Interval
 
 Gates = dict[str, dict[str, Any]]
 
 
-def gates(study: Study, config: RecoverConfig, non_central: float | None) -> Gates:
+def gates(finding: Finding, config: RecoverConfig, non_central: float | None) -> Gates:
     """Every condition on a table: passed, what was asked, what was found."""
     made: Gates = {}
 
     def gate(name: str, passed: bool, required: str, found: str) -> None:
         made[name] = {"passed": bool(passed), "required": required, "found": found}
 
-    gate("structure", study.verdict.verdict in FOUND, " or ".join(FOUND), study.verdict.verdict)
-    for name, truth in study.true_exponents.items():
-        value = study.exponents[name].value
+    gate("structure", finding.verdict.verdict in FOUND, " or ".join(FOUND), finding.verdict.verdict)
+    for name, truth in finding.true_exponents.items():
+        value = finding.exponents[name].value
         gate(
             f"exponent of {name}",
             abs(value - truth) <= config.exponent_margin,
             f"within {config.exponent_margin:g} of {truth:.3f}",
             f"{value:.3f}",
         )
-    for name, constant in {"strength": strength(study), **parameters(study)}.items():
+    for name, constant in {"strength": strength(finding), **parameters(finding)}.items():
         value, truth = constant["value"], constant["truth"]
         if value is not None and truth is not None:
             gate(
@@ -35,8 +35,8 @@ def gates(study: Study, config: RecoverConfig, non_central: float | None) -> Gat
                 f"within {config.constant_margin:.0%} of {truth:.5g}",
                 f"{value:.5g}",
             )
-    gate("held-out R²", study.r2 >= config.r2, f"at least {config.r2:g}", f"{study.r2:.4f}")
-    agreeing, run = study.outcome.agreeing, study.outcome.seeds
+    gate("held-out R²", finding.r2 >= config.r2, f"at least {config.r2:g}", f"{finding.r2:.4f}")
+    agreeing, run = finding.outcome.agreeing, finding.outcome.seeds
     gate(
         "seeds",
         agreeing >= config.agreement * run,
@@ -58,20 +58,20 @@ def passed(made: Gates) -> bool:
     return all(gate["passed"] for gate in made.values())
 
 
-def strength(study: Study) -> dict[str, Any]:
+def strength(finding: Finding) -> dict[str, Any]:
     """The constant in front: the reference's strength, or the formula's own first constant."""
-    if study.strength is not None and study.reference is not None:
-        return valued(study.reference.strength, study.strength, study.reference.truth)
-    return valued("c", study.intervals[0] if study.intervals else None, None)
+    if finding.strength is not None and finding.reference is not None:
+        return valued(finding.reference.strength, finding.strength, finding.reference.truth)
+    return valued("c", finding.intervals[0] if finding.intervals else None, None)
 
 
-def parameters(study: Study) -> dict[str, dict[str, Any]]:
+def parameters(finding: Finding) -> dict[str, dict[str, Any]]:
     """The law's own parameters, with intervals and, for the reference, the truth."""
-    same = study.reference is not None and study.reference.law == study.law.name
-    truths = study.reference.parameters if same and study.reference is not None else {}
+    same = finding.reference is not None and finding.reference.law == finding.law.name
+    truths = finding.reference.parameters if same and finding.reference is not None else {}
     return {
         name: valued(name, interval, truths.get(name))
-        for name, interval in zip(study.law.parameters, study.intervals[1:], strict=False)
+        for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
     }
 
 

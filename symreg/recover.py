@@ -19,11 +19,11 @@ from symreg import evidence, references
 from symreg.engines.base import Candidate, Engine
 from symreg.engines.choice import choose_engine
 from symreg.explain import explain
+from symreg.finding import find, read_guesses
 from symreg.recover_config import RecoverConfig
 from symreg.references import Reference
 from symreg.result import RecoveryResult
 from symreg.samples import Samples
-from symreg.study import read_guesses, study
 from symreg.tables import radial_field
 
 NULL_SEEDS = 2
@@ -87,7 +87,7 @@ def recover_samples(
     began = time.monotonic()
     guesses = [sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses)]
     engine, reason = choose_engine(config.engine, guesses, units)
-    found = study(samples, known, asked, engine, config, config.seeds, progress)
+    found = find(samples, known, asked, engine, config, config.seeds, progress)
     gates = evidence.gates(found, config, non_central)
     nulls = {}
     if config.null:
@@ -146,7 +146,7 @@ def _permuted(
 ) -> dict[str, Any]:
     """The same search on shuffled targets, where no law is left to find."""
     shuffled = samples.permuted(np.random.default_rng([config.seed, 2]))
-    found = study(shuffled, known, asked, engine, config, min(NULL_SEEDS, config.seeds))
+    found = find(shuffled, known, asked, engine, config, min(NULL_SEEDS, config.seeds))
     return {
         "verdict": found.verdict.verdict,
         "recovered": evidence.passed(evidence.gates(found, config, None)),

@@ -20,10 +20,10 @@ from orbits.units import G
 from symreg import references
 from symreg.compare import compare
 from symreg.expressions import feature_symbols
+from symreg.finding import FOUND
 from symreg.recover import recover_samples
 from symreg.recover_config import RecoverConfig
 from symreg.samples import Samples
-from symreg.study import FOUND
 
 FIRST_SEED = 1000
 ROWS = 300

@@ -38,7 +38,7 @@ NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these feature
 
 
 @dataclass(frozen=True)
-class Study:
+class Finding:
     """What one pass found.
 
     Attributes:
@@ -73,7 +73,7 @@ class Study:
         return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
 
 
-def study(
+def find(
     samples: Samples,
     references: Sequence[Reference],
     asked: bool,
@@ -81,7 +81,7 @@ def study(
     config: RecoverConfig,
     seeds: int,
     progress: Callable[[str], None] | None = None,
-) -> Study:
+) -> Finding:
     """Search a law in samples and compare it.
 
     Args:
@@ -125,7 +125,7 @@ def study(
     if reference is not None and verdict.verdict in FOUND and intervals:
         strength = _strength(law, reference, verdict, whole, intervals[0])
     measurable = usable(whole)
-    return Study(
+    return Finding(
         outcome=outcome,
         law=law,
         reference=reference,
