@@ -11,6 +11,7 @@ from worldmodel.attention.specs import parse_attention
 TARGETS = ("displacement", "residual", "position")
 HEADS = ("regression", "tokens")
 LAYOUTS = ("joint", "interleaved")
+INPUTS = ("positions", "differences")
 KICK_ANGLE = 0.5
 KICK_SCALE = (0.85, 1.1)
 PRECISIONS = ("32-true", "bf16-mixed", "bf16-true", "64-true")
@@ -26,6 +27,9 @@ class ModelConfig:
     """Number of positions that the model sees: the last C, in training and in use."""
     window: int | None = None
     """Local attention: each layer sees the last W positions; by default the whole context."""
+    inputs: Literal["positions", "differences"] = "positions"
+    """What each token holds: x(t) alone, or also x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), each
+    in its own unit (head=regression). A token then knows the two positions before its own."""
     target: Literal["displacement", "residual", "position"] = "displacement"
     """What the regression head predicts: x(t+1) − x(t); that minus x(t) − x(t−1); or x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
@@ -48,6 +52,12 @@ class ModelConfig:
         require_known("target", self.target, TARGETS)
         require_known("head", self.head, HEADS)
         require_known("layout", self.layout, LAYOUTS)
+        require_known("inputs", self.inputs, INPUTS)
+        if self.inputs == "differences" and self.head == "tokens":
+            raise ValueError(
+                "inputs differences needs --head regression: bins are far wider than a second "
+                "difference."
+            )
         for name in ("context_length", "d_model", "n_layers", "n_heads"):
             _require_at_least(self, name, 1)
         _require_at_least(self, "bins", 2)
@@ -132,6 +142,11 @@ class TrainConfig(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_known("precision", self.precision, PRECISIONS)
+        if self.inputs == "differences" and self.precision == "bf16-true":
+            raise ValueError(
+                "inputs differences needs positions of more than the 8 bits of bf16-true; give "
+                "--precision bf16-mixed or 32-true."
+            )
         counts = ("steps", "batch_tokens", "accumulate", "evaluate_every", "checkpoint_every")
         for name in (*counts, "devices", "log_every", "shuffle_buffer"):
             _require_at_least(self, name, 1)

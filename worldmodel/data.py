@@ -140,11 +140,19 @@ def measure_scales(
     states = torch.from_numpy(np.asarray(positions, dtype=np.float64))
     target = raw_target(model.target, states[:, :-1], states[:, 1:])
     target = target[:, 1:] if model.target == "residual" else target
+    steps = torch.diff(states, dim=1)
+    bends = torch.diff(steps, dim=1)
+
+    def rms(values: Tensor) -> float:
+        return float(values.square().mean().sqrt())
+
     return Scales(
         bodies=positions.shape[2],
         axes=positions.shape[3],
-        position=float(states.square().mean().sqrt()),
-        target=float(target.square().mean().sqrt()),
+        position=rms(states),
+        target=rms(target),
+        step=rms(steps),
+        bend=rms(bends) if bends.numel() else 1.0,
     )
 
 

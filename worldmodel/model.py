@@ -29,6 +29,10 @@ class Scales:
     """Root mean square of a coordinate, au: the unit in which positions enter."""
     target: float
     """Root mean square of a coordinate of the target, au: the unit in which the head speaks."""
+    step: float = 1.0
+    """Root mean square of a coordinate of x(t) − x(t−1), au (inputs=differences)."""
+    bend: float = 1.0
+    """Root mean square of a coordinate of x(t) − 2 x(t−1) + x(t−2), au (inputs=differences)."""
 
 
 class Network(nn.Module):
@@ -70,7 +74,7 @@ class Network(nn.Module):
         """
         batch, time = positions.shape[:2]
         start = cache.length if cache else 0
-        stream = self.embed(positions)
+        stream = self.embed(positions, cache.extend_positions(positions) if cache else None)
         window = self.config.window and self.config.window * self.tokens_per_step
         visible = Visible(window=window, query_offset=start)
         index = torch.arange(start, start + stream.shape[1], device=stream.device)
@@ -86,7 +90,12 @@ class Network(nn.Module):
 
 
 class Embedding(nn.Module):
-    """Positions to tokens: an MLP of the coordinates, or a vector for each coordinate's bin."""
+    """Positions to tokens: an MLP of the coordinates, or a vector for each coordinate's bin.
+
+    With `inputs=differences` the MLP also sees the first and second differences of the positions,
+    each in its own unit: what a float hides in the far digits of a position, and what an orbit's
+    own GM must be read from, enters at order one.
+    """
 
     def __init__(self, config: ModelConfig, scales: Scales, width: int):
         super().__init__()
@@ -96,13 +105,22 @@ class Embedding(nn.Module):
         if config.head == "tokens":
             self.bins = nn.Embedding(width * config.bins, d)
         else:
-            self.mlp = nn.Sequential(nn.Linear(width, d), nn.GELU(), nn.Linear(d, d))
+            inputs = width * (3 if config.inputs == "differences" else 1)
+            self.mlp = nn.Sequential(nn.Linear(inputs, d), nn.GELU(), nn.Linear(d, d))
         interleaved = config.layout == "interleaved"
         self.body = nn.Embedding(scales.bodies, d) if interleaved else None
 
     def forward(
-        self, positions: Float[Tensor, "batch time body axis"]
+        self,
+        positions: Float[Tensor, "batch time body axis"],
+        before: Float[Tensor, "batch earlier body axis"] | None = None,
     ) -> Float[Tensor, "batch token d_model"]:
+        """One token for each time (or body and time).
+
+        Args:
+            positions: au.
+            before: the last positions before these, at most two; only differences look at them.
+        """
         batch, time, bodies, axes = positions.shape
         joint = self.body is None
         shape = (batch, time, bodies * axes) if joint else (batch, time * bodies, axes)
@@ -111,8 +129,35 @@ class Embedding(nn.Module):
             table = torch.arange(shape[-1], device=bins.device) * self.config.bins
             tokens = self.bins(bins + table).sum(-2)
         else:
-            tokens = self.mlp(positions.view(shape) / self.scales.position)
+            seen = [positions / self.scales.position]
+            if self.config.inputs == "differences":
+                steps, bends = differences(positions, before)
+                seen += [steps / self.scales.step, bends / self.scales.bend]
+            tokens = self.mlp(torch.cat([part.reshape(shape) for part in seen], dim=-1))
         return tokens if self.body is None else tokens + self.body.weight.repeat(time, 1)
+
+
+def differences(
+    positions: Float[Tensor, "batch time body axis"],
+    before: Float[Tensor, "batch earlier body axis"] | None = None,
+) -> tuple[Float[Tensor, "batch time body axis"], Float[Tensor, "batch time body axis"]]:
+    """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing.
+
+    Args:
+        positions: x(t), au.
+        before: positions just before these, at most two.
+    """
+    known = positions if before is None else torch.cat((before, positions), dim=1)
+    steps = torch.diff(known, dim=1)
+    bends = torch.diff(steps, dim=1)
+    time = positions.shape[1]
+
+    def padded(values: Tensor) -> Tensor:
+        missing = max(0, time - values.shape[1])
+        nothing = values.new_zeros(len(positions), missing, *values.shape[2:])
+        return torch.cat((nothing, values[:, -time:]), dim=1)
+
+    return padded(steps), padded(bends)
 
 
 class Block(nn.Module):
@@ -213,6 +258,14 @@ class Cache:
 
     def __init__(self, n_layers: int):
         self.layers = [LayerCache() for _ in range(n_layers)]
+        self.positions: Tensor | None = None
+
+    def extend_positions(self, positions: Tensor) -> Tensor | None:
+        """The last two positions before these (None at first); these are kept for the next time."""
+        before = self.positions
+        known = positions if before is None else torch.cat((before, positions), dim=1)
+        self.positions = known[:, -2:]
+        return before
 
     def layer(self, number: int) -> LayerCache:
         return self.layers[number]

@@ -18,6 +18,8 @@ from worldmodel.config import ModelConfig, ProbeConfig, TrainConfig
         ({"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
         ({"target": "residual", "context_length": 1}, "needs two positions"),
         ({"head": "tokens", "bins": 1}, "give 2 or more"),
+        ({"inputs": "diferences"}, "did you mean 'differences'"),
+        ({"head": "tokens", "inputs": "differences"}, "needs --head regression"),
         ({"bin_range": float("nan")}, "positive number"),
     ],
 )
@@ -34,6 +36,7 @@ def test_an_impossible_architecture_is_refused(options, words):
         ({"held_out": 1.0}, r"in \[0, 1\)"),
         ({"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),
         ({"precision": "bf17"}, "precision 'bf17' is not known"),
+        ({"inputs": "differences", "precision": "bf16-true"}, "8 bits"),
         ({"context_noise": -1.0}, "0 or more"),
     ],
 )

@@ -5,7 +5,7 @@ import torch
 
 from worldmodel.attention import attention_kinds
 from worldmodel.config import ModelConfig
-from worldmodel.model import Cache, Network, Scales, bin_of
+from worldmodel.model import Cache, Network, Scales, bin_of, differences
 from worldmodel.objective import loss, next_position, raw_target
 
 KINDS = [*attention_kinds(), "lssar(p=15)"]
@@ -15,6 +15,8 @@ SETTINGS = [
     {"layout": "interleaved"},
     {"layout": "interleaved", "window": 2},
     {"head": "tokens", "bins": 50, "bin_range": 4.0},
+    {"inputs": "differences"},
+    {"inputs": "differences", "layout": "interleaved"},
 ]
 
 
@@ -65,6 +67,20 @@ def test_cached_keys_give_what_the_full_pass_gives(kind, options):
     cache = Cache(network.config.n_layers)
     pieces = [network(part, cache) for part in positions.split([4, 1, 1, 3, 1], dim=1)]
     # float64: other matrix shapes sum in another order.
+    assert torch.allclose(torch.cat(pieces, dim=1), network(positions), rtol=1e-10, atol=1e-12)
+
+
+def test_differences_of_a_falling_body_are_its_velocity_and_its_acceleration():
+    t = torch.arange(6, dtype=torch.float64)[None, :, None, None]
+    steps, bends = differences(3 + 2 * t + 5 * t**2)
+    assert steps.flatten().tolist() == [0, 7, 17, 27, 37, 47]
+    assert bends.flatten().tolist() == [0, 0, 10, 10, 10, 10]
+
+
+def test_cached_differences_start_one_by_one():
+    network, positions = network_of(inputs="differences"), positions_of(time=4)
+    cache = Cache(network.config.n_layers)
+    pieces = [network(part, cache) for part in positions.split(1, dim=1)]
     assert torch.allclose(torch.cat(pieces, dim=1), network(positions), rtol=1e-10, atol=1e-12)
 
 
