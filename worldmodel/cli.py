@@ -2,7 +2,8 @@
 
 from orbits.commandline import Command, Positional
 from orbits.commandline import main as run_commands
-from worldmodel.config import EvaluateConfig, ProbeConfig, TrainConfig
+from worldmodel.config import EvaluateConfig, TrainConfig
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.studies import ExtrapolateConfig, PlotConfig, RetrievalConfig
 
 DATA = Positional("data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it")

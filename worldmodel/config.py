@@ -186,49 +186,6 @@ class TrainConfig(ModelConfig):
 
 
 @dataclasses.dataclass(frozen=True)
-class ProbeConfig:
-    """Reading the implied acceleration off a trained model."""
-
-    states: Literal["orbit", "kicked"] = "orbit"
-    """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
-    control: Literal["none", "untrained", "injected"] = "none"
-    """The model itself; the same network before training; or the law in its place."""
-    correction: Literal["numerov", "none"] = "numerov"
-    """Correct the second difference for the finite step, from neighbouring steps alone."""
-    checkpoint: Literal["last", "best"] = "last"
-    """Weights at the end of training, or those of the lowest held-out loss."""
-    orbits: int = 100
-    """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
-    kick_angle: float = KICK_ANGLE
-    """The velocity is turned by an angle from ±this, rad (kicked)."""
-    kick_scale: tuple[float, float] = KICK_SCALE
-    """The speed is multiplied by a factor from this interval (kicked)."""
-    kick_steps: int = 8
-    """Number of steps after the kick that are read (kicked)."""
-    bootstrap: int = 200
-    """Resamplings over orbits for the interval of the exponent."""
-    seed: int = 0
-    """Seed of the kicks, the untrained weights and the resampling."""
-    threads: int = 0
-    """Threads of the network; 0 leaves the choice to torch."""
-
-    def __post_init__(self) -> None:
-        require_known("states", self.states, ("orbit", "kicked"))
-        require_known("control", self.control, ("none", "untrained", "injected"))
-        require_known("correction", self.correction, ("numerov", "none"))
-        require_known("checkpoint", self.checkpoint, ("last", "best"))
-        for name, least in (("orbits", 1), ("kick_steps", 1), ("bootstrap", 2), ("seed", 0)):
-            _require_at_least(self, name, least)
-        _require_at_least(self, "threads", 0)
-        _require_positive(self, "kick_angle")
-        low, high = self.kick_scale if len(self.kick_scale) == 2 else (0.0, 0.0)
-        if not 0 < low <= high < math.inf:
-            raise ValueError(
-                f"kick_scale {self.kick_scale} is not allowed; give two factors, 0 < low <= high."
-            )
-
-
-@dataclasses.dataclass(frozen=True)
 class EvaluateConfig:
     """Next-step loss, roll-outs and the drift of what should be conserved."""
 

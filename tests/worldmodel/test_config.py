@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from worldmodel.config import ModelConfig, ProbeConfig, TrainConfig
+from worldmodel.config import ModelConfig, TrainConfig
+from worldmodel.probes.config import ProbeConfig
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from orbits.forces import parse_law
 from orbits.integrate import integrate
 from orbits.units import GM_SUN
 from worldmodel.cli import main
-from worldmodel.config import ProbeConfig, TrainConfig
+from worldmodel.config import TrainConfig
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.controls import predict_by_law
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
 from worldmodel.probes.kick import kick, turned

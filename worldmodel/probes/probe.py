@@ -11,8 +11,8 @@ from orbits.files import sha256_of_file, sha256_of_json
 from orbits.force_samples import write_force_samples
 from orbits.forces import ForceLaw, parse_law
 from orbits.provenance import provenance
-from worldmodel.config import ProbeConfig
 from worldmodel.data import Source, Trajectories
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.controls import predict_by_law
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
 from worldmodel.probes.kick import kick
