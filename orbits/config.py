@@ -39,7 +39,7 @@ class GenerateConfig:
         engine: scipy (DOP853, 1e-12; the reference), scipy-lsoda, scipy-radau, heyoka (the fast
             one), kepler (exact, newton between two bodies only), or auto: heyoka where installed.
         dtype: type of positions and velocities in the file.
-        shard_orbits: orbits per shard; without it 1024, fewer for small datasets.
+        shard_orbits: orbits per shard; without it 1024, fewer for small datasets of a slow engine.
         workers: processes; 0 takes one per core.
         scheduler: address of a dask scheduler (tcp://host:port) that makes the shards instead.
     """

@@ -82,13 +82,22 @@ def variables(system: str) -> dict[str, Variable]:
     return held
 
 
-def shard_orbits(orbits: int, wanted: int = 0) -> int:
-    """Orbits per shard: 1024, fewer where that would leave less than eight shards.
+def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
+    """Orbits per shard: 1024, or `wanted` rounded up to whole chunks.
 
-    It depends on the number of orbits alone, so that no number of workers changes a bit.
+    Where orbits are slow to make, small datasets are cut into at least eight shards, so that
+    several processes share them and an interruption loses little; where they are fast, writing a
+    shard costs as much as making a thousand orbits, and more shards would only cost time. No
+    number of workers enters, so that none changes a bit.
+
+    Args:
+        orbits: of the dataset.
+        wanted: what the user asked for; 0 leaves the choice here.
+        slow: whether an orbit takes milliseconds rather than microseconds.
     """
-    size = wanted or min(SHARD_ORBITS, max(CHUNK_ORBITS, orbits // 8))
-    return math.ceil(size / CHUNK_ORBITS) * CHUNK_ORBITS
+    most = max(CHUNK_ORBITS, orbits // 8) if slow else SHARD_ORBITS
+    size = wanted or min(SHARD_ORBITS, most)
+    return math.ceil(min(size, orbits) / CHUNK_ORBITS) * CHUNK_ORBITS
 
 
 def create(

@@ -5,7 +5,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,10 +47,10 @@ def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, 
             process writes there, or the disk is too small; nothing has been written then.
     """
     began = time.monotonic()
-    per_shard = dataset.shard_orbits(config.orbits, config.shard_orbits)
-    shards = math.ceil(config.orbits / per_shard)
-    recipe = resolve(replace(config, shard_orbits=per_shard))
+    recipe = resolve(config)
     config, identity = recipe.config, recipe.identity
+    per_shard = config.shard_orbits
+    shards = math.ceil(config.orbits / per_shard)
     fingerprint = sha256_of_json(identity)
     place = Place(path)
     dataset.begun(place, identity)

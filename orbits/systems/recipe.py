@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from orbits.config import GenerateConfig
+from orbits.dataset import shard_orbits
 from orbits.engines import engine_named, is_installed
 from orbits.forces import ForceLaw, parse_law
 from orbits.populations import FEW, Ranges, bound_share, require_attraction
@@ -116,6 +117,9 @@ def resolve(config: GenerateConfig) -> Recipe:
         eccentricity=ranges.eccentricity,
         companion_mass=_pair(config.companion_mass or companions),
         engine=engine,
+        shard_orbits=shard_orbits(
+            config.orbits, config.shard_orbits, slow=several or engine.startswith("scipy")
+        ),
     )
     gm = G * max(config.mass)
     require_attraction(law, ranges, gm)

@@ -282,8 +282,11 @@ def main() -> None:
     show("two bodies, one core", two_bodies(options.repeats), "orbits")
     show("a star and eight planets, one core", planets(options.repeats), "systems")
     print("\ngenerating, microseconds of one core per orbit")
-    for count, cost in cost_per_orbit((1_000, 10_000, 100_000)).items():
-        print(f"  {count:>9,} orbits {1e6 * cost:10.1f}")
+    sizes = (1_000, 10_000, 100_000) + ((1_000_000,) if options.million else ())
+    costs = cost_per_orbit(sizes)
+    for count, cost in costs.items():
+        times = cost / min(costs.values())
+        print(f"  {count:>9,} orbits {1e6 * cost:10.1f} ({times:.2f} times the cheapest)")
     os.sched_setaffinity(0, cores)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "x.zarr")
