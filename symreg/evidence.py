@@ -83,6 +83,8 @@ def valued(name: str, interval: Interval | None, truth: float | None) -> dict[st
         "value": value,
         "low": None if interval is None else interval.low,
         "high": None if interval is None else interval.high,
+        "statistical": None if interval is None else interval.statistical,
+        "systematic": None if interval is None else interval.systematic,
         "truth": truth,
         "relative_error": None if value is None or not truth else value / truth - 1,
         "recognised": None if interval is None else recognised(interval),

@@ -16,7 +16,7 @@ def explain(result: RecoveryResult) -> str:
     if result.exponent["value"] is not None:
         sentences.append(
             f"Read as one power of r, the exponent is {_interval(result.exponent)}"
-            f"{_truth(result.exponent)}."
+            f"{_parts(result.exponent)}{_truth(result.exponent)}."
         )
     sentences.append(_verdict(result))
     if result.recovered:
@@ -69,6 +69,10 @@ def _named(value: float) -> str:
 
 def _interval(number: dict[str, Any]) -> str:
     return f"{number['value']:.5g} [{number['low']:.5g}, {number['high']:.5g}]"
+
+
+def _parts(number: dict[str, Any]) -> str:
+    return f" (±{number['statistical']:.2g} statistical ⊕ ±{number['systematic']:.2g} systematic)"
 
 
 def _verdict(result: RecoveryResult) -> str:

@@ -220,5 +220,4 @@ def _strength(
         factor = float(np.median(values / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
         return None
-    low, high = sorted((first.low * factor, first.high * factor))
-    return Interval(first.value * factor, low, high)
+    return first.times(factor)

@@ -26,7 +26,7 @@ from symreg.expressions import (
     skeleton,
 )
 from symreg.samples import LARGE, Samples
-from symreg.smooth import smooth_mean_square
+from symreg.smooth import LARGEST, smooth_mean_square
 
 ERROR_FLOOR = 0.02
 """Relative systematic error of a field that no law is asked to explain."""
@@ -77,9 +77,15 @@ class Fitted:
         return substituted(self.form, self.constants)
 
     def criterion(self, n: int, floor: float) -> float:
-        """Information criterion; lower is better. Smooth errors below the floor cost nothing."""
+        """Information criterion; lower is better. Smooth errors below the floor cost nothing.
+
+        An exponent fitted to a law with a smooth error of rms `floor` is off by up to
+        `floor * 3.70 / span`, span the range of log r; snapping it back leaves a smooth error of
+        at most `LARGEST * floor`, which is what costs nothing.
+        """
         n = max(n, LEAST_GROUPS)
-        error = max(self.mean_square + max(floor**2 - self.smooth, 0.0), 1e-24)
+        free = (LARGEST * floor) ** 2
+        error = max(self.mean_square + max(free - self.smooth, 0.0), 1e-24)
         return n * np.log(error) + len(self.constants) * np.log(n) + NODE_COST * self.nodes
 
 

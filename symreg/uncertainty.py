@@ -1,9 +1,11 @@
-"""Intervals: a block bootstrap over orbits, widened by the smooth error that residuals show.
+"""Intervals: a block bootstrap over orbits (statistical) and the smooth error (systematic).
 
 A field read off a model is wrong in a way that is smooth in r: all orbits share the error, so
 resampling them does not show it, and part of it hides in the fitted constants. Random smooth
-errors are therefore carried over to the constants, each scaled so that the part of it that a fit
-would leave over is as large as the smooth part of the residuals (`symreg.smooth`).
+errors (`symreg.smooth.WAVES`) are therefore carried over to the constants, each as large as the
+error floor allows and the residuals do: the part of it that a fit would leave over is about the
+smooth part that they show, at most. A smooth error has no distribution to speak of, so the
+systematic part is the largest shift; it is added to the statistical part in quadrature.
 """
 
 from dataclasses import dataclass
@@ -14,21 +16,40 @@ from symreg.engines.monomial import fit_monomial
 from symreg.expressions import evaluate
 from symreg.refine import Fitted
 from symreg.samples import Samples
-from symreg.smooth import smooth_mean_square
+from symreg.smooth import WAVES, smooth_mean_square, smooth_mean_squares
 
 DRAWS = 1000
 CONFIDENCE = 0.95
-WAVES = (0.25, 1.5)
-"""Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
+ALLOWANCE = 1.5
+"""A smooth error may leave this many times over what residuals show: draws are few and far apart,
+and no true error is a sine."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with the limits of its central interval (95 %)."""
+    """A value with the limits of its interval.
+
+    Attributes:
+        value: the number.
+        low: limit of the interval, statistical and systematic in quadrature.
+        high: the other limit.
+        statistical: half-width of the central 95 % of the bootstrap.
+        systematic: largest shift by a smooth error below the floor that the residuals allow.
+    """
 
     value: float
     low: float
     high: float
+    statistical: float = 0.0
+    systematic: float = 0.0
+
+    def times(self, factor: float) -> "Interval":
+        """The interval of the number times an exact factor."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        size = abs(factor)
+        return Interval(
+            self.value * factor, low, high, self.statistical * size, self.systematic * size
+        )
 
 
 def constant_intervals(
@@ -60,8 +81,7 @@ def constant_intervals(
             for step in np.diag(steps)
         ]
     )
-    shifts = _shifts(jacobian, residuals(constants), samples, floor, rng, draws)
-    return [_interval(c, c + s) for c, s in zip(constants, shifts.T, strict=True)]
+    return _intervals(constants, jacobian, residuals(constants), samples, floor, rng, draws)
 
 
 def exponent_intervals(
@@ -77,22 +97,46 @@ def exponent_intervals(
     residuals = design @ np.concatenate([[found.log_constant], found.exponents]) - np.log(samples.y)
     if samples.weights is not None:
         design, residuals = design * samples.weights[:, None], residuals * samples.weights
-    shifts = _shifts(design, residuals, samples, floor, rng, draws)
-    return {
-        name: _interval(float(value), value + shift)
-        for name, value, shift in zip(samples.names, found.exponents, shifts.T[1:], strict=True)
-    }
+    fitted = np.concatenate([[found.log_constant], found.exponents])
+    intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
+    return dict(zip(samples.names, intervals[1:], strict=True))
 
 
-def _shifts(
+def _intervals(
+    fitted: np.ndarray,
     jacobian: np.ndarray,
     residuals: np.ndarray,
     samples: Samples,
     floor: float,
     rng: np.random.Generator,
     draws: int,
+) -> list[Interval]:
+    """Statistical and systematic, in quadrature, of every constant."""
+    shifts = _resampled(jacobian, residuals, samples, rng, draws)
+    systematic = _largest_shifts(jacobian, residuals, samples, floor, rng, draws)
+    tail = (1 - CONFIDENCE) / 2
+    below, above = np.quantile(shifts, [tail, 1 - tail], axis=0)
+    below, above = np.maximum(-below, 0.0), np.maximum(above, 0.0)
+    return [
+        Interval(
+            float(value),
+            float(value - np.hypot(below[i], systematic[i])),
+            float(value + np.hypot(above[i], systematic[i])),
+            statistical=float((below[i] + above[i]) / 2),
+            systematic=float(systematic[i]),
+        )
+        for i, value in enumerate(fitted)
+    ]
+
+
+def _resampled(
+    jacobian: np.ndarray,
+    residuals: np.ndarray,
+    samples: Samples,
+    rng: np.random.Generator,
+    draws: int,
 ) -> np.ndarray:
-    """(draw, constant) shifts of the constants: groups resampled, smooth errors added."""
+    """(draw, constant) shifts of the constants when groups are resampled."""
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < 4:
         index = np.arange(len(residuals))
@@ -104,17 +148,30 @@ def _shifts(
     np.add.at(slope, index, jacobian * residuals[:, None])
     weights = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(float)
     matrices = np.einsum("dn,nij->dij", weights, curvature)
-    slopes = weights @ slope
-    left_over = np.sqrt(smooth_mean_square(residuals, samples.X))
-    if left_over > 0:
-        most = max(floor, left_over)
-        absorb = np.linalg.pinv(jacobian)
-        waves = np.stack([_smooth(samples.X, rng) for _ in range(draws)])
-        remains = np.sqrt(np.mean((waves - waves @ absorb.T @ jacobian.T) ** 2, axis=1))
-        scale = np.minimum(left_over / np.maximum(remains, 1e-9), most)
-        slopes = slopes + (scale[:, None] * waves) @ jacobian
     inverse = np.linalg.pinv(matrices, hermitian=True)
-    return -np.einsum("dij,dj->di", inverse, slopes)
+    return -np.einsum("dij,dj->di", inverse, weights @ slope)
+
+
+def _largest_shifts(
+    jacobian: np.ndarray,
+    residuals: np.ndarray,
+    samples: Samples,
+    floor: float,
+    rng: np.random.Generator,
+    draws: int,
+) -> np.ndarray:
+    """(constant,) largest shift by a smooth error that floor and residuals allow."""
+    left_over = np.sqrt(smooth_mean_square(residuals, samples.X, upper=True))
+    if left_over == 0:
+        return np.zeros(jacobian.shape[1])
+    absorb = np.linalg.pinv(jacobian)
+    waves = np.stack([_smooth(samples.X, rng) for _ in range(draws)])
+    if samples.weights is not None:
+        waves = waves * samples.weights
+    shifts = waves @ absorb.T
+    remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples.X))
+    scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, 1e-9), max(floor, left_over))
+    return np.max(scale[:, None] * np.abs(shifts), axis=0)
 
 
 def _smooth(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -127,9 +184,3 @@ def _smooth(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         waves = rng.uniform(*WAVES)
         value += np.sqrt(2) * np.sin(2 * np.pi * (waves * unit + rng.uniform()))
     return value / np.sqrt(X.shape[1])
-
-
-def _interval(value: float, draws: np.ndarray) -> Interval:
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return Interval(float(value), float(min(low, value)), float(max(high, value)))

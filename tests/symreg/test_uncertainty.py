@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from symreg.engines.monomial import fit_monomial
+from symreg.engines.named_laws import fitted_laws
 from symreg.expressions import symbol
-from symreg.refine import refitted
+from symreg.refine import preferred, refitted, simplified
 from symreg.samples import Samples
 from symreg.uncertainty import constant_intervals, exponent_intervals
 
@@ -35,6 +36,47 @@ def test_intervals_hold_the_truth(noise, bias):
     # error is a guess, so 80 % (48) is asked for
     assert exponents >= 48
     assert constants >= 48
+
+
+def tilted(power, noise, seed):
+    rng = np.random.default_rng(seed)
+    r = np.exp(rng.uniform(np.log(0.3), np.log(3), 300))
+    y = 39.478 * r**power * np.exp(noise * rng.standard_normal(300))
+    return Samples(r[:, None], y, ("r",), np.arange(300))
+
+
+# A sine of rms e over w periods of log r (span s) shifts a fitted exponent by at most 3.70 e / s
+# (w = 0.66): 0.032 for 2 % over a decade. Noise of 1 % in 300 rows adds 2 * 0.01 * sqrt(12 / 300)
+# / s = 0.002 (two standard errors). -2.05 is beyond both, whatever the smooth error.
+@pytest.mark.parametrize("seed", range(4))
+def test_an_exponent_that_no_smooth_error_explains_is_not_snapped(seed):
+    samples = tilted(-2.05, 0.01, seed)
+    interval = exponent_intervals(samples, 0.02, np.random.default_rng(seed))["r"]
+    assert interval.low < -2.05 < interval.high < -2
+    law = simplified(refitted(39.0 * symbol("r") ** -2.06, samples, "test"), samples, 0.02)
+    assert len(law.constants) == 2
+    kept = preferred([law, *fitted_laws(samples)], samples.n_effective, 0.02)
+    assert len(kept.constants) == 2
+
+
+def test_a_smaller_floor_tells_nearer_exponents_apart():
+    # 0.5 % over a decade moves an exponent by 0.008, half of what is to be seen here
+    samples = tilted(-2.017, 0.002, 0)
+    law = refitted(39.0 * symbol("r") ** -2.06, samples, "test")
+    assert len(simplified(law, samples, 0.02).constants) == 1
+    assert len(simplified(law, samples, 0.005).constants) == 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_smooth_error_of_the_floors_size_is_not_taken_for_an_exponent(seed):
+    samples = field(seed, 0.0, 0.02)
+    law = simplified(refitted(39.0 * symbol("r") ** -2.06, samples, "test"), samples, 0.02)
+    assert len(law.constants) == 1
+    interval = exponent_intervals(samples, 0.02, np.random.default_rng(seed))["r"]
+    assert interval.low <= -2 <= interval.high
+    # what noise leaves unsaid is systematic here, and no more than the largest shift; 400 random
+    # rows do not cover log r evenly (its variance varies by 2 sqrt(0.8 / 400) = 9 %)
+    assert interval.statistical < interval.systematic < 1.09 * 3.70 * 0.02 / np.log(10)
 
 
 def test_exact_data_have_narrow_intervals():
