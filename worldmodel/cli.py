@@ -58,8 +58,8 @@ COMMANDS = (
         "probe",
         _probe,
         ProbeConfig,
-        "Read off the accelerations that a model's predictions imply.",
-        (RUN, DATA, Positional("out", "Parquet file that receives the force samples")),
+        "Read what a model has learned: --readout says what, --control what instead of the model.",
+        (RUN, DATA, Positional("out", "file that receives force samples (Parquet) or numbers (JSON)")),
     ),
     Command(
         "evaluate",

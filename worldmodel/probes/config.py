@@ -7,17 +7,35 @@ from typing import Any, Literal
 from orbits.choices import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE
 
-CONTROLS = ("none", "untrained", "injected")
+READOUTS = ("implied", "kick_response")
+TABLES = ("implied",)
+"""Read-outs that write force samples (Parquet); the others write JSON."""
+CONTROLS = ("none", "untrained", "injected", "keplerian")
+
+
+@dataclasses.dataclass(frozen=True)
+class KickResponseConfig:
+    """How long the model is followed after a kick."""
+
+    steps: int = 50
+    """Number of steps after the kick that are read."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "steps", 1)
 
 
 @dataclasses.dataclass(frozen=True)
 class ProbeConfig:
     """Reading what a model has learned."""
 
+    readout: Literal["implied", "kick_response"] = "implied"
+    """What is read: implied (accelerations, as a table); kick_response (R² by the steps since a
+    kick)."""
     states: Literal["orbit", "kicked"] = "orbit"
     """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
-    control: Literal["none", "untrained", "injected"] = "none"
-    """The model itself; the same network before training; or the law in its place."""
+    control: Literal["none", "untrained", "injected", "keplerian"] = "none"
+    """The model itself; the same network before training; the law in its place; or an ellipse
+    fitted to the context and continued by the area law (of the last 5 positions at least)."""
     correction: Literal["numerov", "none"] = "numerov"
     """Correct the second difference for the finite step, from neighbouring steps alone."""
     checkpoint: Literal["last", "best"] = "last"
@@ -36,8 +54,10 @@ class ProbeConfig:
     """Seed of the kicks, the untrained weights and the resampling."""
     threads: int = 0
     """Threads of the network; 0 leaves the choice to torch."""
+    kick_response: KickResponseConfig = dataclasses.field(default_factory=KickResponseConfig)
 
     def __post_init__(self) -> None:
+        require_known("readout", self.readout, READOUTS)
         require_known("states", self.states, ("orbit", "kicked"))
         require_known("control", self.control, CONTROLS)
         require_known("correction", self.correction, ("numerov", "none"))

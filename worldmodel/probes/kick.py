@@ -1,4 +1,4 @@
-"""The kick test: turn and rescale the velocity in mid-course and see whether the model follows.
+"""The kick test: change the velocity or the mass in mid-course and see whether the model follows.
 
 A model that knows the force needs the present state alone; one that fits an ellipse to the past
 is wrong until the kick has left its context.
@@ -79,6 +79,36 @@ def kick(
     )
     times = np.arange(steps + 1) * dt
     arc, arc_velocity = _followed(law, position[:, at], new_velocity, gm, times)
+    return KickedArcs(
+        position=np.concatenate((position[:, :at], arc), axis=1),
+        velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
+        kick=at,
+    )
+
+
+def kick_mass(
+    position: Float[np.ndarray, "orbit time axis"],
+    velocity: Float[np.ndarray, "orbit time axis"],
+    new_gm: Float[np.ndarray, " orbit"],
+    law: ForceLaw,
+    dt: float,
+    at: int,
+    steps: int,
+) -> KickedArcs:
+    """Change the central mass at one time and follow every orbit under the law.
+
+    Args:
+        position: au, of undisturbed orbits.
+        velocity: au/yr.
+        new_gm: au^3/yr^2 from the kick on.
+        law: moves the bodies.
+        dt: time between two states, yr.
+        at: index of the time of the kick.
+        steps: states to follow after the kick.
+    """
+    position, velocity = position.astype(np.float64), velocity.astype(np.float64)
+    times = np.arange(steps + 1) * dt
+    arc, arc_velocity = _followed(law, position[:, at], velocity[:, at], new_gm, times)
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),

@@ -8,14 +8,12 @@ from orbits.forces import parse_law
 from orbits.integrate import integrate
 from orbits.units import GM_SUN
 from worldmodel.cli import main
-from worldmodel.config import TrainConfig
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.controls import predict_by_law
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
 from worldmodel.probes.kick import kick, turned
 from worldmodel.probes.metrics import non_central_part, power_of_distance, r_squared
 from worldmodel.probes.probe import probe
-from worldmodel.train import train
 
 DT = 0.008
 
@@ -138,14 +136,6 @@ def test_a_field_across_the_position_is_non_central():
     assert non_central_part(-x, x) == pytest.approx(0, abs=1e-7)
     assert non_central_part(-x + 0.1 * across, x) == pytest.approx(0.1)
     assert r_squared(x, x) == 1
-
-
-@pytest.fixture(scope="module")
-def trained(newton_orbits, tmp_path_factory):
-    """A model that learned Newton's law in 500 steps: the residual target converges fastest."""
-    run = tmp_path_factory.mktemp("runs") / "newton"
-    train(newton_orbits, str(run), TrainConfig(target="residual", d_model=32, steps=500))
-    return str(run)
 
 
 def probed(run, data, tmp_path, **options):

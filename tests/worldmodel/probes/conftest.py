@@ -1,0 +1,44 @@
+"""Runs that the tests of the probes look at; nobody writes to them."""
+
+import pytest
+
+from orbits.files import read_json
+from worldmodel.config import TrainConfig
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.probe import probe
+from worldmodel.train import train
+
+
+@pytest.fixture(scope="session")
+def trained(newton_orbits, tmp_path_factory):
+    """A model that learned Newton's law in 500 steps: the residual target converges fastest."""
+    run = tmp_path_factory.mktemp("runs") / "newton"
+    train(newton_orbits, str(run), TrainConfig(target="residual", d_model=32, steps=500))
+    return str(run)
+
+
+@pytest.fixture(scope="session")
+def some_run(tmp_path_factory):
+    """Makes a run of a few steps: enough for a probe to have something to look at."""
+
+    def make(data, steps=2, **options):
+        run = tmp_path_factory.mktemp("runs") / "some"
+        defaults = {"d_model": 16, "n_layers": 1, "n_heads": 2, "batch_tokens": 256}
+        train(str(data), str(run), TrainConfig(steps=steps, **(defaults | options)))
+        return str(run)
+
+    return make
+
+
+@pytest.fixture
+def read_json_of(tmp_path):
+    """Runs a read-out that writes JSON and gives what it wrote."""
+
+    def read(run, data, readout, **options):
+        out = tmp_path / f"{readout}.json"
+        metrics = probe(run, data, str(out), ProbeConfig(readout=readout, **options))
+        written = read_json(out)
+        assert set(written["metrics"]) == set(metrics)
+        return written
+
+    return read

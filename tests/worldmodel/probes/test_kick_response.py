@@ -1,0 +1,125 @@
+"""The kick response tells a predictor that knows the force from one that continues the past."""
+
+import numpy as np
+import pytest
+
+from orbits.forces import parse_law
+from orbits.units import GM_SUN
+from worldmodel.cli import main
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.kick import kick_mass
+from worldmodel.probes.probe import probe
+from worldmodel.probes.readouts.kick_response import summary
+
+FEW = {"orbits": 40}
+EXACT = 0.999
+"""Near the closest perihelia the correction for the finite step leaves 1 % of the acceleration."""
+
+
+@pytest.fixture(scope="module")
+def varied_orbits(make_orbits, tmp_path_factory):
+    """Orbits around centres of half to twice the Sun's mass."""
+    path = tmp_path_factory.mktemp("orbits") / "varied.zarr"
+    return make_orbits(path, orbits=100, samples=64, mass=(0.5, 2.0))
+
+
+def test_the_law_in_place_of_the_model_does_not_mind_the_kick(trained, newton_orbits, read_json_of):
+    found = read_json_of(trained, newton_orbits, "kick_response", control="injected", **FEW)
+    assert found["steps"] == list(range(1, 51))
+    assert min(found["r2"]) > EXACT
+    assert found["r2"] == found["r2_velocity"]
+    assert found["metrics"]["recovery"] == 1
+    assert found["states"] == sum(found["states_by_step"]) > 1000
+    assert found["configuration"]["readout"] == "kick_response"
+
+
+def test_an_ellipse_is_wrong_until_the_kick_has_left_the_context(
+    some_run, newton_orbits, read_json_of
+):
+    run = some_run(newton_orbits, context_length=12)
+    found = read_json_of(run, newton_orbits, "kick_response", control="keplerian", **FEW)
+    assert found["context_length"] == 12
+    assert found["r2"][0] < 0
+    # From step 11 on all 12 positions lie on the new arc; the correction for the finite step
+    # takes one neighbour on either side.
+    assert max(found["r2"][:8]) < 0.9
+    assert min(found["r2"][11:]) > EXACT
+    assert 9 <= found["metrics"]["recovery"] <= 12
+
+
+def test_an_ellipse_is_exact_where_nothing_was_kicked(trained, newton_orbits, tmp_path):
+
+    config = ProbeConfig(control="keplerian", **FEW)
+    metrics = probe(trained, newton_orbits, str(tmp_path / "a.parquet"), config)
+    assert metrics["r2"] > 0.9999
+    assert metrics["exponent"]["value"] == pytest.approx(2, abs=1e-3)
+
+
+def test_a_trained_model_follows_and_an_untrained_one_does_not(
+    trained, newton_orbits, read_json_of
+):
+    found = read_json_of(trained, newton_orbits, "kick_response", **FEW)
+    assert found["metrics"]["r2_1"] > 0.95
+    assert found["metrics"]["r2_least"] > 0.9
+    assert found["model"]["kind"] == "trained"
+    nothing = read_json_of(trained, newton_orbits, "kick_response", control="untrained", **FEW)
+    assert max(nothing["r2"]) < 0.2
+    assert nothing["metrics"]["recovery"] is None
+
+
+def test_a_kick_in_mass_is_read_where_mass_varies(
+    some_run, varied_orbits, newton_orbits, read_json_of
+):
+    run = some_run(varied_orbits, context_length=8)
+    law = read_json_of(run, varied_orbits, "kick_response", control="injected")
+    ellipse = read_json_of(run, varied_orbits, "kick_response", control="keplerian")
+    assert min(law["r2_gm"]) > EXACT
+    assert max(ellipse["r2_gm"][:3]) < 0.9
+    assert min(ellipse["r2_gm"][8:]) > EXACT
+    assert law["metrics"]["r2_gm_1"] == law["r2_gm"][0]
+    alike = read_json_of(some_run(newton_orbits), newton_orbits, "kick_response", **FEW)
+    assert "r2_gm" not in alike
+
+
+def test_a_kick_in_mass_leaves_position_and_velocity():
+    x = np.tile([1.0, 0.0], (1, 10, 1))
+    v = np.tile([0.0, 6.0], (1, 10, 1))
+    arcs = kick_mass(x, v, np.array([2 * GM_SUN]), parse_law("newton"), 0.008, 5, 4)
+    np.testing.assert_array_equal(arcs.position[:, :6], x[:, :6])
+    np.testing.assert_array_equal(arcs.velocity[:, 5], v[:, 5])
+    fall = np.diff(arcs.position[0, 5:, 0], n=2)[0] / 0.008**2
+    assert fall == pytest.approx(-2 * GM_SUN, rel=0.01)  # over two steps r changes by 0.5 %
+
+
+def test_recovery_is_the_step_from_which_it_stays_good():
+    assert summary([0.1, 0.95, 0.5, 0.95, 0.99])["recovery"] == 4
+    assert summary([0.95, 0.1])["recovery"] is None
+    assert summary([None, 1.0]) == {"r2_1": None, "r2_2": 1.0, "r2_least": 1.0, "recovery": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("a.parquet", "--readout", "kick_response"), "writes JSON, but"),
+        (("a.json",), "writes Parquet, but"),
+        (("a.json", "--readout", "kick_response", "--kick-response.steps", "0"), "give 1 or more"),
+    ],
+)
+def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
+    out, *others = options
+    code = main(["probe", trained, newton_orbits, str(tmp_path / out), *others])
+    message = capsys.readouterr().err
+    assert code == 2
+    assert words in message
+    assert message.count("\n") == 1
+
+
+def test_orbits_too_short_for_the_context_are_one_line(
+    some_run, make_orbits, tmp_path, capsys, newton_orbits
+):
+    run = some_run(newton_orbits, context_length=32)
+    short = make_orbits(tmp_path / "short.zarr", samples=16)
+    capsys.readouterr()
+    out = str(tmp_path / "a.json")
+    assert main(["probe", run, short, out, "--readout", "kick_response"]) == 2
+    assert "too few to kick a full context of 32" in capsys.readouterr().err

@@ -1,0 +1,108 @@
+"""From arcs and a predictor to accelerations, and to a table of force samples."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from orbits.forces import ForceLaw
+from orbits.units import G
+from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
+from worldmodel.probes.predictors import Predictor
+from worldmodel.probes.states import Arcs
+
+
+def read_acceleration(
+    predictor: Predictor, arcs: Arcs, dt: float, correction: str
+) -> Float[np.ndarray, "orbit time body axis"]:
+    """The accelerations that the predictions imply, of every visible body, au/yr^2."""
+    predicted = predictor.predict(arcs)
+    shape = predicted.shape
+    flat = (*shape[:2], shape[2] * shape[3])
+    implied = implied_acceleration(predicted.reshape(flat), arcs.seen.reshape(flat), dt)
+    if correction == "numerov":
+        implied = finite_step_corrected(implied, arcs.start)
+    return implied.reshape(shape)
+
+
+def true_acceleration(arcs: Arcs, law: ForceLaw) -> Float[np.ndarray, "orbit time body axis"]:
+    """The law's own accelerations of every visible body, au/yr^2."""
+    gm = np.broadcast_to(arcs.gm[:, None], arcs.position.shape[:2])
+    relative = law.acceleration(arcs.position.astype(np.float64), gm)
+    return relative[:, :, None] * arcs.shares[:, None, :, None]
+
+
+def within(arcs: Arcs, radius: tuple[float, float]) -> Bool[np.ndarray, "orbit time"]:
+    """Whether every visible body is as far from the centre as the training orbits came.
+
+    Outside, any model extrapolates.
+    """
+    r = np.linalg.norm(arcs.seen.astype(np.float64), axis=-1)
+    return ((radius[0] <= r) & (r <= radius[1])).all(axis=-1)
+
+
+def force_table(
+    arcs: Arcs,
+    acceleration: Float[np.ndarray, "orbit time body axis"],
+    law: ForceLaw,
+    dt: float,
+    kept: Bool[np.ndarray, "orbit time"],
+    since_kick: bool,
+) -> pd.DataFrame:
+    """Force samples of the times that are read.
+
+    Of two visible bodies the rows hold the acceleration of the first and its position as seen
+    from the second, both masses, and each body's own position and acceleration.
+
+    Args:
+        arcs: the states.
+        acceleration: as a read-out gives it, au/yr^2.
+        law: gives the true values.
+        dt: time between two states, yr.
+        kept: rows that may be used.
+        since_kick: whether to say how long ago the kick was.
+
+    Raises:
+        ValueError: if no row is left.
+    """
+    times = np.array(arcs.read)
+    found, true = acceleration[:, times], true_acceleration(arcs, law)[:, times]
+    position, seen = arcs.position[:, times].astype(np.float64), arcs.seen[:, times]
+    rows = (len(arcs.gm), len(times))
+
+    def by_orbit(values: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(values[:, None], rows)
+
+    columns = {
+        "orbit": by_orbit(arcs.index),
+        "time": np.broadcast_to(times * dt, rows),
+        "r": np.linalg.norm(position, axis=-1),
+    }
+    if arcs.mass is None:
+        columns["gm"] = by_orbit(arcs.gm)
+    for axis, name in enumerate("xyz"[: position.shape[-1]]):
+        columns |= {name: position[..., axis], f"a_{name}": found[:, :, 0, axis]}
+        columns[f"true_a_{name}"] = true[:, :, 0, axis]
+        if arcs.mass is not None:
+            for body in range(2):
+                columns[f"{name}{body + 1}"] = seen[:, :, body, axis].astype(np.float64)
+                columns[f"a{name}{body + 1}"] = found[:, :, body, axis]
+    if arcs.mass is not None:
+        columns |= {f"m{body + 1}": by_orbit(arcs.mass[:, body]) for body in range(2)}
+    if arcs.body is not None:
+        columns["body"] = by_orbit(arcs.body)
+    columns["a_norm"] = np.linalg.norm(found[:, :, 0], axis=-1)
+    if since_kick:
+        columns["steps_since_kick"] = np.broadcast_to(times - arcs.start + 1, rows)
+    usable = kept[:, times] & np.isfinite(found).all(axis=(2, 3))
+    if not usable.any():
+        raise ValueError(
+            "no state can be read: the model's predictions are not finite numbers, or every "
+            "kicked state lies outside the distances that it was trained on."
+        )
+    table = pd.DataFrame({name: values.reshape(-1) for name, values in columns.items()})
+    return table[usable.reshape(-1)].reset_index(drop=True)
+
+
+def attracting_gm(table: pd.DataFrame) -> np.ndarray:
+    """(row,) GM of what attracts, au^3/yr^2: of the centre, or of the second of two bodies."""
+    return (table["gm"] if "gm" in table else G * table["m2"]).to_numpy()

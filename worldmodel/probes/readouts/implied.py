@@ -1,0 +1,107 @@
+"""Implied accelerations as a table of force samples, and how good they are."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from worldmodel.probes.acceleration import attracting_gm, force_table, read_acceleration, within
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.metrics import (
+    median_relative_error,
+    non_central_part,
+    power_of_distance,
+    r_squared,
+)
+from worldmodel.probes.states import Arcs, kicked, undisturbed
+from worldmodel.probes.subject import Reading, Subject
+
+KICK_STEPS_REPORTED = (1, 4)
+
+
+def read(subject: Subject) -> Reading:
+    """The accelerations that the predictions imply.
+
+    Kicked states are read 1, 2, ..., `kick_steps` steps after the kick, where their distance from
+    the centre lies within that of the training orbits: outside, any model extrapolates. Orbits
+    that fall into the centre within those steps give no rows.
+    """
+    config, dt = subject.config, subject.facts.dt
+    arcs = probed_arcs(subject)
+    acceleration = read_acceleration(subject.predictor, arcs, dt, config.correction)
+    after_kick = config.states == "kicked"
+    kept = np.ones(arcs.position.shape[:2], dtype=bool)
+    if after_kick:
+        kept = within(arcs, subject.model.record.radius)
+    table = force_table(arcs, acceleration, subject.law, dt, kept, after_kick)
+    metrics = measure(table, config)
+    return Reading(metrics, subject.states, report(metrics, subject), table)
+
+
+def probed_arcs(subject: Subject) -> Arcs:
+    """The states that `--states` asks for."""
+    config, context_length = subject.config, subject.predictor.context_length
+    if config.states == "orbit":
+        return undisturbed(subject.orbits, context_length)
+    return kicked(
+        subject.orbits,
+        subject.law,
+        context_length,
+        config.kick_steps,
+        config.kick_angle,
+        config.kick_scale,
+        subject.random(),
+    )
+
+
+def measure(table: pd.DataFrame, config: ProbeConfig) -> dict[str, Any]:
+    """The metrics of a table of force samples that holds the true accelerations."""
+    names = [name for name in "xyz" if name in table]
+    position = table[names].to_numpy()
+    found = table[[f"a_{name}" for name in names]].to_numpy()
+    true = table[[f"true_a_{name}" for name in names]].to_numpy()
+    metrics: dict[str, Any] = {
+        "r2": r_squared(found, true),
+        "median_relative_error": median_relative_error(found, true),
+        "non_central": non_central_part(found, position),
+        **power_of_distance(
+            found,
+            position,
+            attracting_gm(table),
+            table["orbit"].to_numpy(),
+            config.bootstrap,
+            config.seed,
+        ),
+        "rows": len(table),
+        "orbits": int(table["orbit"].nunique()),
+        "correction": config.correction,
+    }
+    if "steps_since_kick" in table:
+        metrics["kick_r2"] = {}
+        for k in KICK_STEPS_REPORTED:
+            at = (table["steps_since_kick"] == k).to_numpy()
+            if at.sum() > 1:
+                metrics["kick_r2"][str(k)] = r_squared(found[at], true[at])
+    return metrics
+
+
+def report(metrics: dict[str, Any], subject: Subject) -> str:
+    """The metrics as a small table."""
+    lines = [
+        f"{subject.who}, {subject.states} states: {metrics['rows']} rows of {metrics['orbits']} "
+        f"orbits, correction {metrics['correction']}",
+        f"  R² of the acceleration     {metrics['r2']:.4f}",
+    ]
+    for k, value in metrics.get("kick_r2", {}).items():
+        lines.append(f"  R² {k} step(s) after kick    {value:.4f}")
+    lines.append(f"  median relative error      {metrics['median_relative_error']:.4f}")
+    for name, title in (("exponent", "n in c GM / r^n"), ("scale", "c")):
+        value = metrics[name]
+        text = (
+            "none: nothing attractive to fit"
+            if value["value"] is None
+            else f"{value['value']:.4f}  ({value['low']:.4f} to {value['high']:.4f})"
+        )
+        lines.append(f"  {title:<26} {text}")
+    lines.append(f"  non-central part           {metrics['non_central']:.4f}")
+    return "\n".join(lines)

@@ -1,0 +1,117 @@
+"""Kick response: how good the implied acceleration is, by the number of steps since a kick."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
+from worldmodel.probes.metrics import r_squared
+from worldmodel.probes.states import Arcs, kicked, kicked_in_mass
+from worldmodel.probes.subject import Reading, Subject
+
+REPORTED = (1, 2, 4, 8, 16, 32, 50)
+RECOVERED = 0.9
+"""R² from which a response counts as good again."""
+
+
+def read(subject: Subject) -> Reading:
+    """R² of the implied acceleration against the number of steps since the kick.
+
+    A model that knows the force needs the present state alone and does not care; one that
+    continues the shape of the past is wrong until the kick has left its context. The same orbits
+    are kicked in velocity and, where GM varies between them, in GM: the central mass changes while
+    position and velocity go on. Orbits are followed under the law for as many steps as are asked
+    for, whatever the length of the data's orbits; those that fall into the centre are left out, and
+    states outside the distances of the training orbits are not counted (`states_by_step` says how
+    many are).
+
+    `metrics` holds `r2_1`, `r2_2`, `r2_4`, ... (and `r2_gm_1`, ...), the smallest R² (`r2_least`)
+    and `recovery`: the first number of steps from which R² stays at 0.9 or more, None if it never
+    does.
+    """
+    config, model = subject.config, subject.model
+    length, steps = subject.predictor.context_length, config.kick_response.steps
+    responses = {
+        "velocity": kicked(
+            subject.orbits,
+            subject.law,
+            length,
+            steps,
+            config.kick_angle,
+            config.kick_scale,
+            subject.random(),
+        )
+    }
+    if subject.orbits.gm_varies:
+        random = np.random.default_rng((config.seed, 1))
+        responses["gm"] = kicked_in_mass(subject.orbits, subject.law, length, steps, random)
+    details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
+    metrics: dict[str, Any] = {}
+    for what, arcs in responses.items():
+        kept = within(arcs, model.record.radius)
+        found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
+        true = true_acceleration(arcs, subject.law)
+        r2, counts = response(found, true, kept, arcs)
+        suffix = "" if what == "velocity" else "_gm"
+        details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
+        metrics |= summary(r2, suffix)
+        if what == "velocity":
+            details |= {"r2": r2, "states": sum(counts)}
+    metrics["states"] = details["states"]
+    return Reading(metrics, "kicked", _report(details, metrics, subject), details=details)
+
+
+def response(
+    found: Float[np.ndarray, "orbit time body axis"],
+    true: Float[np.ndarray, "orbit time body axis"],
+    kept: Bool[np.ndarray, "orbit time"],
+    arcs: Arcs,
+) -> tuple[list[float | None], list[int]]:
+    """R² at every time that is read, over orbits, and the number of orbits; None below two."""
+    r2: list[float | None] = []
+    counts = []
+    for time in arcs.read:
+        usable = kept[:, time] & np.isfinite(found[:, time]).all(axis=(1, 2))
+        counts.append(int(usable.sum()))
+        a, b = found[usable, time], true[usable, time]
+        r2.append(r_squared(a.reshape(len(a), -1), b.reshape(len(b), -1)) if len(a) > 1 else None)
+    return r2, counts
+
+
+def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int | None]:
+    """The response in a few numbers."""
+    known = [value for value in r2 if value is not None]
+    found: dict[str, float | int | None] = {
+        f"r2{suffix}_{k}": r2[k - 1] for k in REPORTED if k <= len(r2)
+    }
+    found[f"r2{suffix}_least"] = min(known) if known else None
+    bad = [k for k, value in enumerate(r2, 1) if value is None or value < RECOVERED]
+    after = max(bad, default=0) + 1
+    found[f"recovery{suffix}"] = after if after <= len(r2) else None
+    return found
+
+
+def _report(details: dict[str, Any], metrics: dict[str, Any], subject: Subject) -> str:
+    lines = [
+        f"{subject.who}, context {details['context_length']}: {metrics['states']} states up to "
+        f"{details['steps'][-1]} steps after a kick"
+    ]
+    for suffix, what in (("", "velocity"), ("_gm", "GM")):
+        if f"r2{suffix}_1" in metrics:
+            values = ", ".join(
+                f"{k}: {_number(metrics[f'r2{suffix}_{k}'])}"
+                for k in REPORTED
+                if f"r2{suffix}_{k}" in metrics
+            )
+            recovery = metrics[f"recovery{suffix}"]
+            lines.append(f"  R² after a kick in {what}, by steps   {values}")
+            lines.append(
+                f"  R² stays at {RECOVERED:g} or more           "
+                + ("never" if recovery is None else f"from step {recovery}")
+            )
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"

@@ -1,0 +1,225 @@
+"""States that are probed: undisturbed arcs, and arcs that were kicked in mid-course."""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.forces import ForceLaw
+from orbits.units import G
+from worldmodel.data import Source, Trajectories
+from worldmodel.probes.kick import KickedArcs, kick, kick_mass
+
+MASS_VARIES = 1e-3
+"""Relative range from which GM counts as varying; the planets' own masses change it by 3e-6."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Arcs:
+    """States that are probed, and which of their times are read.
+
+    Two visible bodies (`mass` is not None) move about their barycentre; `position` is then that
+    of the first as seen from the second, so that attraction points against it.
+    """
+
+    position: Float[np.ndarray, "orbit time axis"]
+    """Relative position, au."""
+    velocity: Float[np.ndarray, "orbit time axis"]
+    """Relative velocity, au/yr; at the time of a kick the new one."""
+    gm: Float[np.ndarray, " orbit"]
+    """Parameter of the relative motion, au^3/yr^2; after a kick in GM the new one."""
+    index: np.ndarray
+    """(orbit,) numbers in the data set."""
+    start: int
+    """First time whose second difference lies on the smooth arc."""
+    read: range
+    """Times that give rows."""
+    seen: Float[np.ndarray, "orbit time body axis"]
+    """Positions as the model sees them, au."""
+    mass: Float[np.ndarray, "orbit body"] | None = None
+    """Masses of both bodies, M_sun, where both are visible."""
+    body: np.ndarray | None = None
+    """(orbit,) which planet it is, for planets."""
+
+    @property
+    def shares(self) -> Float[np.ndarray, "orbit body"]:
+        """What each body has of the relative position: x_b = share · x."""
+        return shares_of(self.mass, len(self.gm))
+
+    def some(self, kept: np.ndarray) -> "Arcs":
+        """The arcs of some orbits (a mask or indices)."""
+        names = ("position", "velocity", "gm", "index", "seen", "mass", "body")
+        values = {name: getattr(self, name) for name in names}
+        return dataclasses.replace(
+            self, **{name: value[kept] for name, value in values.items() if value is not None}
+        )
+
+
+def shares_of(
+    mass: Float[np.ndarray, "orbit body"] | None, orbits: int
+) -> Float[np.ndarray, "orbit body"]:
+    """(m2, −m1)/(m1 + m2) of two visible bodies, 1 of a relative position."""
+    if mass is None:
+        return np.ones((orbits, 1))
+    return np.stack((mass[:, 1], -mass[:, 0]), axis=1) / mass.sum(axis=1, keepdims=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Orbits:
+    """Orbits of a data set as relative motion, whether one body or two are visible."""
+
+    trajectories: Trajectories
+    position: Float[np.ndarray, "orbit time axis"]
+    velocity: Float[np.ndarray, "orbit time axis"]
+    mass: Float[np.ndarray, "orbit body"] | None
+
+    @property
+    def gm_varies(self) -> bool:
+        """Whether GM differs between the orbits by more than the planets' own masses do."""
+        gm = self.trajectories.gm
+        return bool(np.ptp(gm) > MASS_VARIES * np.mean(gm))
+
+
+def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
+    """Some orbits of a data set.
+
+    Raises:
+        ValueError: if the data set holds other systems than one or two bodies.
+    """
+    facts = source.facts
+    two = facts.system == "barycentric"
+    if facts.bodies != 1 and not two:
+        raise ValueError(
+            f"{facts.path} holds {facts.bodies} bodies in each state; probes read relative orbits "
+            "(one body) or barycentric ones (two): generate with --system relative or barycentric."
+        )
+    chosen = source.read(numbers)
+    if not two:
+        return Orbits(chosen, chosen.position[:, :, 0], chosen.velocity[:, :, 0], None)
+    position, velocity = (
+        states[:, :, 0].astype(np.float64) - states[:, :, 1]
+        for states in (chosen.position, chosen.velocity)
+    )
+    mass = np.asarray(source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64)
+    return Orbits(chosen, position, velocity, mass)
+
+
+def undisturbed(orbits: Orbits, context_length: int) -> Arcs:
+    """Whole orbits, read wherever the context is full.
+
+    Raises:
+        ValueError: if they are too short for three such times.
+    """
+    chosen = orbits.trajectories
+    start, stop = max(1, context_length - 1), chosen.position.shape[1]
+    if stop - start < 3:
+        raise ValueError(
+            f"{chosen.facts.path} has {stop} states in each orbit; a model with context "
+            f"{context_length} can be probed from {start + 3} states on."
+        )
+    return Arcs(
+        position=orbits.position,
+        velocity=orbits.velocity,
+        gm=chosen.gm,
+        index=chosen.index,
+        start=start,
+        read=range(start, stop),
+        seen=chosen.position,
+        mass=orbits.mass,
+        body=chosen.body,
+    )
+
+
+def kicked(
+    orbits: Orbits,
+    law: ForceLaw,
+    context_length: int,
+    steps: int,
+    angle: float,
+    scale: tuple[float, float],
+    random: np.random.Generator,
+) -> Arcs:
+    """Orbits whose relative velocity is turned and rescaled, read 1, 2, ... steps later.
+
+    They are kicked in mid-course, or later where the context would not be full one step after.
+    Both bodies of a barycentric orbit are kicked, so that the barycentre stays where it is.
+
+    Raises:
+        ValueError: if the orbits are too short, or all of them fall into the centre.
+    """
+    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
+    arcs = kick(
+        orbits.position,
+        orbits.velocity,
+        chosen.gm,
+        law,
+        chosen.facts.dt,
+        at,
+        max(steps + 1, 3),
+        angle,
+        scale,
+        random,
+    )
+    return _after_kick(orbits, arcs, chosen.gm, law, steps)
+
+
+def kicked_in_mass(
+    orbits: Orbits,
+    law: ForceLaw,
+    context_length: int,
+    steps: int,
+    random: np.random.Generator,
+) -> Arcs:
+    """Orbits whose central mass changes in mid-course while position and velocity go on.
+
+    The new GM is drawn log-uniformly between the smallest and the largest GM of the orbits. The
+    masses of a barycentric pair change by one factor, which keeps the barycentre where it is.
+
+    Raises:
+        ValueError: if the orbits are too short, or all of them fall into the centre.
+    """
+    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
+    low, high = np.log(chosen.gm.min()), np.log(chosen.gm.max())
+    gm = np.exp(random.uniform(low, high, len(chosen.gm)))
+    arcs = kick_mass(
+        orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
+    )
+    return _after_kick(orbits, arcs, gm, law, steps)
+
+
+def _time_of_kick(orbits: Orbits, context_length: int) -> int:
+    samples = orbits.position.shape[1]
+    at = max(samples // 2, context_length - 2)
+    if at >= samples:
+        raise ValueError(
+            f"{orbits.trajectories.facts.path} has {samples} states in each orbit, too few to "
+            f"kick a full context of {context_length}; give {context_length} or more."
+        )
+    return at
+
+
+def _after_kick(
+    orbits: Orbits, arcs: KickedArcs, gm: np.ndarray, law: ForceLaw, steps: int
+) -> Arcs:
+    chosen = orbits.trajectories
+    followed = np.isfinite(arcs.position[:, -1]).all(axis=-1)
+    if not followed.any():
+        raise ValueError(
+            f"every kicked orbit of {chosen.facts.path} falls into the centre under "
+            f"{law.spec}; follow them for fewer steps or give a smaller --kick-angle."
+        )
+    mass = orbits.mass
+    if mass is not None:
+        mass = mass * (gm / (G * mass.sum(axis=1)))[:, None]
+    shares = shares_of(mass, len(gm))
+    return Arcs(
+        position=arcs.position,
+        velocity=arcs.velocity,
+        gm=gm,
+        index=chosen.index,
+        start=arcs.kick + 1,
+        read=range(arcs.kick + 1, arcs.kick + 1 + steps),
+        seen=arcs.position[:, :, None] * shares[:, None, :, None],
+        mass=mass,
+        body=chosen.body,
+    ).some(followed)
