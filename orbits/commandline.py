@@ -34,13 +34,17 @@ class Positional:
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """One sub-command: `run(*positionals, config)` and what the help says of it."""
+    """One sub-command: `run(*positionals, config)` and what the help says of it.
+
+    `check`, called as `run` is, does more for --check than making the configuration.
+    """
 
     name: str
     run: Callable[..., int | None]
     config: type
     help: str
     positionals: tuple[Positional, ...] = ()
+    check: Callable[..., int | None] | None = None
 
 
 def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
@@ -62,9 +66,9 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             return 0
         options = parsed[command.name]
         config = _instance(command.config, options)
-        if options.check:
-            return 0
         positionals = [getattr(options, p.name) for p in command.positionals]
+        if options.check:
+            return (command.check(*positionals, config) or 0) if command.check else 0
         return command.run(*positionals, config) or 0
     except KeyboardInterrupt:
         return _complain(

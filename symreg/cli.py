@@ -1,4 +1,4 @@
-"""The command `symreg`: recover a law from a table, compare formulas, list the engines."""
+"""The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ from orbits.commandline import main as run_command
 from symreg.command_configs import CompareConfig, EnginesConfig
 from symreg.recover_config import RecoverConfig
 from symreg.run_config import RunConfig
+from symreg.study_config import StudyConfig
 
 
 def recover(table: str, out: str, config: RecoverConfig) -> None:
@@ -74,6 +75,30 @@ def run(config: RunConfig) -> int:
     return 0
 
 
+def study(source: str, config: StudyConfig) -> int:
+    """Run every cell of a study; a training whose options are refused has said why."""
+    from symreg.pipeline import StageFailure
+    from symreg.study_run import run_study
+
+    try:
+        return run_study(source, config)
+    except StageFailure as failure:
+        return failure.code
+
+
+def check_study(source: str, config: StudyConfig) -> int:
+    """Check a study without running it."""
+    from symreg.pipeline import StageFailure
+    from symreg.study_run import check
+
+    try:
+        found = check(source, config)
+    except StageFailure as failure:
+        return failure.code
+    print(f"{found.name}: {len(found.cells)} cells; {found.cost or 'no cost is given'}")
+    return 0
+
+
 COMMANDS = [
     Command(
         "run",
@@ -81,6 +106,21 @@ COMMANDS = [
         RunConfig,
         "Run the whole path: orbits, world model, force, law, verdict and report. Goes on where "
         "an earlier run of the same directory stopped.",
+    ),
+    Command(
+        "study",
+        study,
+        StudyConfig,
+        "Run a grid of experiments side by side: table, figures and report. Goes on where an "
+        "earlier study in the same folder stopped.",
+        (
+            Positional(
+                "study",
+                "A YAML file, or a study that comes along: attention, context, extrapolation, "
+                "laws, published, published-gpu.",
+            ),
+        ),
+        check_study,
     ),
     Command(
         "recover",

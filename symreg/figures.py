@@ -22,6 +22,7 @@ COLORS = {
     "planets": "#228833",
     "injected": "#777777",
     "untrained": "#ccaa33",
+    "keplerian": "#aa3377",
 }
 REFERENCE_COLOR = "#222222"
 MAX_POINTS = 3000
@@ -130,18 +131,25 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
         values = kick_r2(table)
         axes.plot(
             values.index, values, marker="o", color=COLORS[name],
-            label={"kicked": "the model", "injected": "true law injected"}.get(name, name),
+            label={"kicked": "the model", "injected": "true law injected",
+                   "keplerian": "fitted ellipse"}.get(name, name),
         )  # fmt: skip
     axes.axhline(required, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
-    axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
-    axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.set_ylim(-1000, 1.003)
+    squeezed_r2(axes)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("steps since the kick")
     axes.set_ylabel("R² of the implied acceleration")
     axes.set_title("After a kick in mid-orbit", fontsize=10)
     axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+def squeezed_r2(axes: Axes) -> Axes:
+    """Give R² an axis that shows 0.97 apart from 1, and -100 too."""
+    axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
+    axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.set_ylim(-1000, 1.003)
     return axes
 
 

@@ -11,6 +11,9 @@ from typing import Any
 FOUND = ("exact", "up_to_scale")
 """Verdicts that say: this is the reference law."""
 
+INSTRUMENT = ("permuted targets", "untrained network", "true law injected")
+"""Gates that test the instrument, not the model."""
+
 ELLIPSE_FITTER_R2 = 0.8
 """A model that fails the kicks but has this R² on held-out orbits has learned their shape."""
 
@@ -47,7 +50,7 @@ def gates(
     Args:
         kicked: what was recovered from kicked states, as `symreg recover` writes it, with the
             probe's metrics under `metrics`.
-        controls: the same for the controls `injected` and `untrained`.
+        controls: the same for the controls that were run, of `injected` and `untrained`.
         thresholds: what is asked.
     """
     found = [
@@ -98,16 +101,17 @@ def gates(
     )
     permuted = kicked["nulls"]["permuted"]
     found.append(_null("permuted targets", permuted))
-    found.append(_null("untrained network", controls["untrained"]))
-    injected = controls["injected"]
-    found.append(
-        Gate(
-            "true law injected",
-            bool(injected["recovered"]),
-            "recovered",
-            "recovered" if injected["recovered"] else f"not recovered ({injected['verdict']})",
+    if untrained := controls.get("untrained"):
+        found.append(_null("untrained network", untrained))
+    if injected := controls.get("injected"):
+        found.append(
+            Gate(
+                "true law injected",
+                bool(injected["recovered"]),
+                "recovered",
+                "recovered" if injected["recovered"] else f"not recovered ({injected['verdict']})",
+            )
         )
-    )
     return found
 
 
@@ -125,14 +129,19 @@ def in_words(name: str, found: list[Gate], sources: dict[str, dict[str, Any]]) -
             f"The model believes in {name}: the law comes out of states whose velocity was turned "
             "in mid-orbit, and out of no control."
         )
-    instrument = {"permuted targets", "untrained network", "true law injected"} & set(failed)
+    instrument = set(INSTRUMENT) & set(failed)
     if instrument:
         return (
             "No conclusion about the model: the instrument failed its own controls "
             f"({', '.join(sorted(instrument))})."
         )
     if any(gate.startswith("kick R²") for gate in failed):
-        orbit = sources["orbit"]
+        orbit = sources.get("orbit")
+        if orbit is None:
+            return (
+                "After a kick the model does not follow the force. "
+                f"{name.capitalize()} is not recovered."
+            )
         if orbit["recovered"] or (orbit["r2"] or 0) >= ELLIPSE_FITTER_R2:
             return (
                 f"On held-out orbits the implied accelerations look like {name}"

@@ -1,7 +1,7 @@
 """The report of a run: figures as PNG, and one HTML page that needs nothing else."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from orbits.units import GM_SUN
 from symreg import figures
 from symreg.expressions import complexity
 from symreg.gates import Thresholds
-from symreg.pipeline import CONTROLS, SOURCES
+from symreg.run_config import CONTROLS, SOURCES
 
 CAPTIONS = {
     "law": (
@@ -55,47 +55,51 @@ def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
         verdict: the content of `verdict.json`.
     """
     matplotlib.use("Agg")
-    names = list(SOURCES | CONTROLS)
-    tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in names}
-    reference = reference_curve(verdict["law"])
     results = verdict["sources"] | verdict["controls"]
+    tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in results}
+    reference = reference_curve(verdict["law"])
+    sources = [name for name in SOURCES if name in verdict["sources"]]
+    relative = verdict["configuration"]["system"] == "relative"
     (folder / "figures").mkdir(exist_ok=True)
 
-    figure, axes = _panels(3, height=3.8)
-    for panel, name in zip(axes, SOURCES, strict=True):
-        expression = results[name]["expression"]
-        figures.plot_field(
-            panel, tables[name], reference, curve(expression), title=SOURCES[name],
-            color=figures.COLORS[name], label=_label(expression),
-        )  # fmt: skip
-    _save(figure, folder, "law")
+    if sources and relative:
+        figure, axes = _panels(len(sources), width=4.0 * max(len(sources), 2), height=3.8)
+        for panel, name in zip(axes, sources, strict=True):
+            expression = results[name]["expression"]
+            figures.plot_field(
+                panel, tables[name], reference, curve(expression), title=SOURCES[name],
+                color=figures.COLORS[name], label=_label(expression),
+            )  # fmt: skip
+        _save(figure, folder, "law")
 
-    figure, axes = _panels(3, height=3.2)
-    for panel, name in zip(axes, SOURCES, strict=True):
-        figures.plot_residuals(
-            panel, tables[name], reference, title=SOURCES[name], color=figures.COLORS[name]
-        )
-    _save(figure, folder, "residuals")
+        figure, axes = _panels(len(sources), width=4.0 * max(len(sources), 2), height=3.2)
+        for panel, name in zip(axes, sources, strict=True):
+            figures.plot_residuals(
+                panel, tables[name], reference, title=SOURCES[name], color=figures.COLORS[name]
+            )
+        _save(figure, folder, "residuals")
 
-    figure, axes = _panels(1, width=6.0)
-    kicks = {n: tables[n] for n in ("kicked", "injected", "untrained")}
-    figures.plot_kicks(axes[0], kicks, Thresholds().kick_r2)
-    _save(figure, folder, "kicks")
+    kicks = {n: t for n, t in tables.items() if "steps_since_kick" in t}
+    if kicks:
+        figure, axes = _panels(1, width=6.0)
+        figures.plot_kicks(axes[0], kicks, Thresholds().kick_r2)
+        _save(figure, folder, "kicks")
 
-    figure, axes = _panels(2, width=9.0, height=4.6)
-    for panel, name, title in (
-        (axes[0], "kicked", "the model, on kicked states"),
-        (axes[1], "untrained", "the same network, untrained"),
-    ):
-        truth = vectors(tables[name], "true_a_")
-        figures.plot_arrows(panel, tables[name], truth, title=title, color=figures.COLORS[name])
-    _save(figure, folder, "arrows")
+    fields = {"kicked": "the model, on kicked states", "untrained": "the same network, untrained"}
+    fields = {name: title for name, title in fields.items() if name in tables and relative}
+    if fields:
+        figure, axes = _panels(len(fields), width=4.5 * len(fields), height=4.6)
+        for panel, (name, title) in zip(axes, fields.items(), strict=True):
+            truth = vectors(tables[name], "true_a_")
+            figures.plot_arrows(panel, tables[name], truth, title=title, color=figures.COLORS[name])
+        _save(figure, folder, "arrows")
 
-    figure, axes = _panels(1, width=6.0)
-    fronts = {n: results[n]["pareto_front"] for n in SOURCES}
-    chosen = {n: _complexity(results[n]["expression"]) for n in SOURCES}
-    figures.plot_pareto_front(axes[0], fronts, chosen)
-    _save(figure, folder, "pareto")
+    if sources:
+        figure, axes = _panels(1, width=6.0)
+        fronts = {n: results[n]["pareto_front"] for n in sources}
+        chosen = {n: _complexity(results[n]["expression"]) for n in sources}
+        figures.plot_pareto_front(axes[0], fronts, chosen)
+        _save(figure, folder, "pareto")
 
     figure, axes = _panels(1, width=6.0)
     metrics = pd.read_json(folder / "model" / "metrics.jsonl", lines=True)
@@ -110,19 +114,31 @@ def render(folder: Path, verdict: dict[str, Any]) -> str:
         folder: the run directory, with its `figures/`.
         verdict: the content of `verdict.json`.
     """
-    environment = jinja2.Environment(
+    return environment().get_template("report.html.jinja").render(
+        verdict=verdict, titles=SOURCES | CONTROLS | {"transfer": "forces of the fine-tuned model"},
+        captions=CAPTIONS, pictures=embedded(folder / "figures", CAPTIONS),
+    )  # fmt: skip
+
+
+def environment() -> jinja2.Environment:
+    """Where the pages come from, and how they write numbers and formulas."""
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("symreg", "."),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"mathml": mathml, "number": _number, "percent": _percent}
-    pictures = {
-        name: base64.b64encode((folder / "figures" / f"{name}.png").read_bytes()).decode()
-        for name in CAPTIONS
+    found.filters |= {"mathml": mathml, "number": _number, "percent": _percent}
+    return found
+
+
+def embedded(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Those of the named pictures that a folder has, as Base64."""
+    files = {name: folder / f"{name}.png" for name in names}
+    return {
+        name: base64.b64encode(file.read_bytes()).decode()
+        for name, file in files.items()
+        if file.exists()
     }
-    return environment.get_template("report.html.jinja").render(
-        verdict=verdict, sources=SOURCES, controls=CONTROLS, captions=CAPTIONS, pictures=pictures
-    )
 
 
 def reference_curve(law: str) -> Curve:

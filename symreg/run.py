@@ -1,6 +1,5 @@
 """`symreg run`: all stages, then the verdict, the figures and the report."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,11 @@ from orbits.forces import parse_law
 from orbits.provenance import provenance
 from symreg.engines.choice import choose_engine
 from symreg.gates import Thresholds, as_json, gates, in_words
-from symreg.pipeline import CONTROLS, SOURCES, run_stages
+from symreg.pipeline import run_stages
+from symreg.readouts import readouts
 from symreg.report import draw_figures, render
-from symreg.run_config import RunConfig
+from symreg.run_config import RunConfig, resolved
+from symreg.score import score
 
 SHARED_FIELDS = (
     "verdict", "recovered", "reference", "expression", "raw_expression", "mathml", "law",
@@ -19,6 +20,11 @@ SHARED_FIELDS = (
     "engine", "engine_reason", "pareto_front", "non_central", "rows", "groups", "metrics",
 )  # fmt: skip
 """What `verdict.json` repeats of each recovery, for every set of states."""
+
+OF_SOURCE = ("recovered", "metrics")
+"""What it says of kicked states there alone."""
+
+NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model knows."
 
 
 def run(config: RunConfig) -> dict[str, Any]:
@@ -55,24 +61,27 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
         config: the run's options.
         law: canonical text of the law that moved the training orbits.
     """
-    results = {name: _result(folder, name) for name in (SOURCES | CONTROLS)}
-    sources = {name: results[name] for name in SOURCES}
-    kicked = sources["kicked"]
-    controls = {name: results[name] for name in CONTROLS}
-    found = gates(kicked, controls, Thresholds())
+    asked = (*config.sources, *(name for name in config.readouts if name == "transfer"))
+    sources = {name: _result(folder, name) for name in asked}
+    controls = {name: _result(folder, name) for name in config.controls}
+    measured = readouts(folder, config)
+    kicked = sources.get("kicked")
+    found = [] if kicked is None else gates(kicked, controls, Thresholds())
+    nulls = {} if kicked is None else {"permuted": kicked["nulls"]["permuted"]}
+    if untrained := controls.get("untrained"):
+        nulls["untrained"] = {key: untrained[key] for key in ("verdict", "recovered")}
     return {
-        "recovered": all(gate.passed for gate in found),
-        "words": in_words(law, found, sources),
-        **{key: value for key, value in kicked.items() if key not in ("recovered", "metrics")},
+        "recovered": None if kicked is None else all(gate.passed for gate in found),
+        "words": in_words(law, found, sources) if kicked else NOT_KICKED,
+        "world_model": score(sources.get("orbit"), kicked, measured.get("jacobian")),
+        **{key: value for key, value in (kicked or {}).items() if key not in OF_SOURCE},
         "law": law,
         "gates": as_json(found),
         "sources": sources,
-        "nulls": {
-            "permuted": kicked["nulls"]["permuted"],
-            "untrained": {key: controls["untrained"][key] for key in ("verdict", "recovered")},
-        },
+        "nulls": nulls,
         "controls": controls,
-        **provenance({key: value for key, value in asdict(config).items() if key != "out"}),
+        "readouts": measured,
+        **provenance(resolved(config)),
     }
 
 
@@ -84,7 +93,7 @@ def _result(folder: Path, name: str) -> dict[str, Any]:
     return {
         **{key: result[key] for key in SHARED_FIELDS},
         "fit_r2": result["r2"],
-        "r2": metrics["r2"],
+        "r2": metrics.get("r2"),
         "kick_r2": {step: kick_r2[step] for step in ("1", "4") if step in kick_r2},
     }
 
@@ -108,19 +117,29 @@ def summary(verdict: dict[str, Any]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
              for row in rows]  # fmt: skip
     lines.insert(1, "  ".join("-" * width for width in widths))
+    if "kicked" in verdict["sources"]:
+        lines += ["", *_evidence(verdict)]
+    lines += ["", verdict["words"]]
+    if world := verdict["world_model"]:
+        lines.append(f"world model: {world['kind']}. {world['words']}")
+    return "\n".join(lines)
+
+
+def _evidence(verdict: dict[str, Any]) -> list[str]:
+    """What kicked states and the gates gave."""
     kicks = ", ".join(f"{_figure(v, '.4f')} (k={k})" for k, v in verdict["kick_r2"].items())
+    nulls = {"permuted": "permuted targets", "untrained": "untrained network"}
+    found = [f"{nulls[name]}: {null['verdict']}" for name, null in verdict["nulls"].items()]
     failed = [gate for gate in verdict["gates"] if not gate["passed"]]
-    lines += [
-        "",
-        f"kick R²: {kicks};  permuted targets: {verdict['nulls']['permuted']['verdict']};  "
-        f"untrained network: {verdict['nulls']['untrained']['verdict']};  "
-        f"seeds agreeing: {verdict['seeds']['agreeing']} of {verdict['seeds']['run']}",
+    seeds = verdict["seeds"]
+    return [
+        ";  ".join(
+            [f"kick R²: {kicks}", *found, f"seeds agreeing: {seeds['agreeing']} of {seeds['run']}"]
+        ),
         *(f"gate failed: {g['name']}: {g['found']} ({g['required']})" for g in failed),
         "",
         f"recovered: {str(verdict['recovered']).lower()} (reference: {verdict['reference']})",
-        verdict["words"],
     ]
-    return "\n".join(lines)
 
 
 def _interval(value: dict[str, Any], spec: str) -> str:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from symreg import pipeline
-from symreg.pipeline import Stage, StageFailure, run_stages, stages
+from symreg.pipeline import StageFailure, run_stages
 from symreg.run_config import RunConfig
+from symreg.run_folder import held
+from symreg.stages import Stage, stages
 
 TOY_STAGE = """
     # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`
@@ -98,7 +100,7 @@ def test_another_configuration_is_told_apart_by_the_option_that_differs(toy):
 
 def test_a_folder_of_somebody_elses_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ValueError, match="not a run directory and not empty"):
+    with pytest.raises(ValueError, match="not a directory of `symreg run` and not empty"):
         run_stages(RunConfig(out=str(tmp_path)))
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -109,8 +111,9 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script.write_text(
         textwrap.dedent(f"""
         from symreg import pipeline
-        from symreg.pipeline import Stage, run_stages
+        from symreg.pipeline import run_stages
         from symreg.run_config import RunConfig
+        from symreg.stages import Stage
         pipeline.stages = lambda config: {pipeline.stages(toy)!r}
         try:
             run_stages(RunConfig(out={toy.out!r}))
@@ -141,7 +144,7 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
 def test_two_runs_on_one_directory_do_not_mix(toy):
     toy.folder.mkdir()
     with (
-        pipeline._locked(toy.folder),
+        held(toy.folder, toy.folder / "configuration.json", "symreg run"),
         pytest.raises(ValueError, match="in use by another `symreg run`"),
     ):
         run_stages(toy)

@@ -1,0 +1,181 @@
+"""The stages of a run: which processes, with which options, in which order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symreg.run_config import CONTROLS, FACTORS, SOURCES, RunConfig
+
+HELD_OUT_SEED_OFFSET = 1_000_003
+"""Added to the seed for the held-out orbits, so that no run trains on its own test orbits."""
+
+LONG_SEED_OFFSET = 2_000_003
+"""The same for the long orbits of `extrapolate`."""
+
+LONG_ORBITS = 100
+"""At most this many long orbits: each is 16 contexts."""
+
+CONTROLLED_READOUTS = ("kick_response", "jacobian")
+"""Read-outs that are repeated with every control."""
+
+TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
+LONG, MODEL = "data/long.zarr", "model"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One process: its name, what it does, its command, and the paths it reads and writes.
+
+    Paths are relative to the run directory, in which the command runs.
+    """
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    inputs: tuple[str, ...]
+    output: str
+
+
+def stages(config: RunConfig) -> list[Stage]:
+    """The stages of a run, in order."""
+    made = [*_data(config), _training(config)]
+    for name in config.sources:
+        made += _implied(config, name, SOURCES[name])
+    for name in config.controls:
+        made += _implied(config, name, CONTROLS[name])
+    for name in config.readouts:
+        made += _readout(config, name)
+    return made
+
+
+def _data(config: RunConfig) -> Iterator[Stage]:
+    yield _orbits(
+        config, "train_orbits", f"simulate {config.orbits} orbits under {config.law}",
+        TRAIN, config.orbits, config.samples, config.seed,
+    )  # fmt: skip
+    yield _orbits(
+        config, "held_out_orbits",
+        f"simulate {config.held_out_orbits} orbits that the model will not train on",
+        HELD_OUT, config.held_out_orbits, config.samples, config.seed + HELD_OUT_SEED_OFFSET,
+    )  # fmt: skip
+    if "extrapolate" in config.readouts:
+        samples = max(FACTORS) * config.context_length + 1
+        yield _orbits(
+            config, "long_orbits", f"simulate orbits of {samples} states",
+            LONG, min(config.held_out_orbits, LONG_ORBITS), samples,
+            config.seed + LONG_SEED_OFFSET,
+        )  # fmt: skip
+    if "planets" in config.sources:
+        yield Stage(
+            "planets",
+            f"take the positions of {', '.join(config.bodies)} from JPL DE421",
+            (
+                "orbits", "ephemeris", PLANETS, "--bodies", *config.bodies,
+                "--samples", str(config.samples), "--dt", str(config.dt),
+            ),
+            (),
+            PLANETS,
+        )  # fmt: skip
+
+
+def _orbits(
+    config: RunConfig, name: str, title: str, path: str, count: int, samples: int, seed: int
+) -> Stage:
+    low, high = config.mass
+    command = (
+        "orbits", "generate", path, "--orbits", str(count), "--seed", str(seed),
+        "--law", config.law, "--samples", str(samples), "--dt", str(config.dt),
+        "--engine", config.simulator, "--system", config.system,
+        "--population", config.population,
+        "--mass", *((str(low),) if low == high else (str(low), str(high))),
+    )  # fmt: skip
+    return Stage(name, title, command, (), path)
+
+
+def _training(config: RunConfig) -> Stage:
+    window = () if config.window is None else ("--window", str(config.window))
+    bins = ("--bins", str(config.bins), "--bin-range", str(config.bin_range))
+    command = (
+        "worldmodel", "train", TRAIN, MODEL,
+        "--attention", config.attention,
+        "--context-length", str(config.context_length), *window,
+        "--target", config.target,
+        "--inputs", config.inputs,
+        "--head", config.head, *(bins if config.head == "tokens" else ()),
+        "--d-model", str(config.d_model),
+        "--n-layers", str(config.n_layers),
+        "--n-heads", str(config.n_heads),
+        "--steps", str(config.steps),
+        "--batch-tokens", str(config.batch_tokens),
+        "--kicked", str(config.kicked),
+        "--precision", config.precision,
+        "--seed", str(config.seed),
+    )  # fmt: skip
+    what = f"{config.attention}, context {config.context_length}"
+    return Stage("train", f"train the world model ({what})", command, (TRAIN,), MODEL)
+
+
+def _implied(config: RunConfig, name: str, title: str) -> Iterator[Stage]:
+    """Implied accelerations of a source or a control, and the law that is found in them."""
+    options: tuple[str, ...] = ("--states", "orbit" if name in ("orbit", "planets") else "kicked")
+    if name in CONTROLS:
+        options += ("--control", name)
+    forces = f"forces/{name}.parquet"
+    yield Stage(
+        f"probe_{name}",
+        f"read the accelerations that the predictions imply: {title}",
+        _probe(config, PLANETS if name == "planets" else HELD_OUT, forces, *options),
+        (MODEL, PLANETS if name == "planets" else HELD_OUT),
+        forces,
+    )
+    yield _law(config, name, title)
+
+
+def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
+    """A further question, with its controls where it has some."""
+    title = f"read-out {name.replace('_', ' ')}"
+    out = f"readouts/{name}.json"
+    command: tuple[str, ...]
+    if name == "evaluate":
+        command = ("worldmodel", "evaluate", MODEL, HELD_OUT, out)
+        yield Stage(name, "measure roll-out errors", command, (MODEL, HELD_OUT), out)
+    elif name == "extrapolate":
+        out = "readouts/extrapolate"
+        factors = ("--factors", *map(str, FACTORS))
+        command = ("worldmodel", "extrapolate", MODEL, LONG, "--out", out, *factors)
+        yield Stage(name, "measure the loss on longer sequences", command, (MODEL, LONG), out)
+    elif name == "transfer":
+        forces = f"forces/{name}.parquet"
+        command = _probe(config, HELD_OUT, forces, "--readout", name)
+        yield Stage(name, "fine-tune the model on forces", command, (MODEL, HELD_OUT), forces)
+        yield _law(config, name, "forces of the fine-tuned model")
+    else:
+        command = _probe(config, HELD_OUT, out, "--readout", name)
+        yield Stage(name, title, command, (MODEL, HELD_OUT), out)
+        for control in controlled(config, name):
+            file = f"readouts/{name}_{control}.json"
+            command = _probe(config, HELD_OUT, file, "--readout", name, "--control", control)
+            yield Stage(
+                f"{name}_{control}", f"{title}: {CONTROLS[control]}", command,
+                (MODEL, HELD_OUT), file,
+            )  # fmt: skip
+
+
+def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
+    """The controls with which a read-out is repeated."""
+    return config.controls if readout in CONTROLLED_READOUTS else ()
+
+
+def _probe(config: RunConfig, data: str, out: str, *options: str) -> tuple[str, ...]:
+    count, seed = str(config.held_out_orbits), str(config.seed)
+    return (
+        "worldmodel", "probe", MODEL, data, out, *options, "--orbits", count, "--seed", seed,
+    )  # fmt: skip
+
+
+def _law(config: RunConfig, name: str, title: str) -> Stage:
+    forces, law = f"forces/{name}.parquet", f"laws/{name}.json"
+    command = (
+        "symreg", "recover", forces, law, "--law", config.law, "--engine", config.engine,
+        "--seed", str(config.seed), "--seeds", str(config.search_seeds),
+    )  # fmt: skip
+    return Stage(f"recover_{name}", f"search the law: {title}", command, (forces,), law)

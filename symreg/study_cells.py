@@ -1,0 +1,178 @@
+"""Running the cells of a study: each one `symreg run` in a process and a folder of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orbits.files import read_json, sha256_of_json, write_json
+from symreg.run_config import resolved
+from symreg.study import Cell
+
+CONNECTING = 10
+"""Seconds to wait for a dask scheduler."""
+
+TERMINAL = 1.0
+"""Seconds in which cells that share a terminal's Ctrl-C have taken notice of it."""
+
+PATIENCE = 30.0
+"""Seconds that an interrupted cell has to keep what it has."""
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+_running: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell's process ended: its exit code, its last words, and seconds of wall clock."""
+
+    code: int
+    error: str
+    seconds: float
+
+
+def finished(folder: Path, cell: Cell) -> bool:
+    """Whether a cell's verdict is there, for just these options."""
+    try:
+        verdict = read_json(folder / "cells" / cell.name / "verdict.json")
+    except ValueError:
+        return False
+    return bool(verdict.get("configuration_sha256") == sha256_of_json(resolved(cell.config)))
+
+
+def prepare(folder: Path, cell: Cell) -> None:
+    """Write the options of a cell, from which `symreg run --config` makes it alone."""
+    write_json(folder / "configs" / f"{cell.name}.json", resolved(cell.config))
+
+
+def run_cell(folder: str, name: str, threads: int) -> Outcome:
+    """Run a prepared cell to its end; what it prints goes to `logs/NAME.log` and `.err`.
+
+    Args:
+        folder: of the study, absolute.
+        name: of the cell.
+        threads: of its processes; 0 takes this dask worker's share of the cores.
+    """
+    share = str(threads or _share_of_a_worker())
+    logs = Path(folder) / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with open(logs / f"{name}.log", "wb") as out, open(logs / f"{name}.err", "wb") as err:
+        process = subprocess.Popen(
+            [
+                sys.executable, "-P", "-m", "symreg", "run",
+                "--config", f"{folder}/configs/{name}.json", "--out", f"{folder}/cells/{name}",
+            ],
+            stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            env={**os.environ, **dict.fromkeys(THREADS, share)},
+        )  # fmt: skip
+        with _lock:
+            _running[folder, name] = process
+        try:
+            code = process.wait()
+        finally:
+            with _lock:
+                del _running[folder, name]
+    error = (
+        "" if code == 0 else _last_line(logs / f"{name}.err") or _last_line(logs / f"{name}.log")
+    )
+    return Outcome(
+        code, error or ("" if code == 0 else f"exit code {code}"), time.monotonic() - began
+    )
+
+
+def end_cells(folder: str) -> None:
+    """Interrupt the cells of a study that run in this process, and wait until they have ended."""
+    time.sleep(TERMINAL)
+    with _lock:
+        processes = [process for (study, _), process in _running.items() if study == folder]
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + PATIENCE
+    for process in processes:
+        try:
+            process.wait(timeout=max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def running(folder: str) -> int:
+    """Cells of a study that run in this process."""
+    with _lock:
+        return sum(study == folder for study, _ in _running)
+
+
+@contextmanager
+def workers_of(folder: str, workers: int, scheduler: str) -> Iterator[tuple[Executor, int]]:
+    """Threads of this process, or the workers of a dask cluster; all cells end with the block.
+
+    Yields:
+        An executor, and how many cells it runs at the same time.
+
+    Raises:
+        ValueError: if dask is not installed or no scheduler answers.
+    """
+    if not scheduler:
+        pool = ThreadPoolExecutor(workers)
+        try:
+            yield pool, workers
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_cells(folder)
+            raise
+        finally:
+            pool.shutdown()
+        return
+    client = _client(scheduler)
+    with client:
+        places = sum(client.nthreads().values())
+        if not places:
+            raise ValueError(f"the dask scheduler at {scheduler} has no workers; start some.")
+        executor = client.get_executor(pure=False, retries=0)
+        try:
+            yield executor, places
+        except BaseException:
+            executor.shutdown(wait=False)
+            client.run(end_cells, folder)
+            raise
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _client(scheduler: str) -> Any:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ValueError(
+            "--scheduler needs the packages dask and distributed; pip install dask distributed."
+        ) from None
+    try:
+        return Client(scheduler, timeout=CONNECTING)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"no dask scheduler answers at {scheduler} ({error}); start one with `dask scheduler`."
+        ) from None
+
+
+def _share_of_a_worker() -> int:
+    from distributed import get_worker
+
+    return max(1, cores() // get_worker().state.nthreads)
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")

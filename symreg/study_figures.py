@@ -1,0 +1,353 @@
+"""Pictures of a study, drawn from its table of results.
+
+Every function draws on the Axes that it is given and returns it. A column that the table does not
+have is left out; a panel without any says so.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from symreg.figures import COLORS, REFERENCE_COLOR, squeezed_r2
+from symreg.run_config import FACTORS
+from symreg.score import ScoreThresholds
+
+CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
+
+
+def plot_against(
+    axes: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    columns: Mapping[str, str],
+    *,
+    colors: Sequence[str] = CYCLE,
+) -> Axes:
+    """Columns against an option: a point for every cell, a line through the medians.
+
+    Args:
+        axes: where to draw.
+        frame: the table of a study.
+        x: column of the option, a number.
+        columns: column by its name in the legend.
+        colors: one for each column.
+    """
+    drawn = False
+    for (label, column), color in zip(columns.items(), colors, strict=False):
+        if column not in frame or frame[column].isna().all():
+            continue
+        known = frame[[x, column]].dropna().astype(float)
+        axes.scatter(known[x], known[column], s=16, color=color, alpha=0.6, linewidths=0)
+        medians = known.groupby(x)[column].median()
+        axes.plot(medians.index, medians, color=color, linewidth=1.6, label=label)
+        drawn = True
+    return _finished(axes, drawn)
+
+
+def plot_context_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """R² after a kick, and on undisturbed orbits, against the context length."""
+    plot_against(
+        axes, frame, "context_length",
+        {
+            "one step after a kick": "kicked.kick_r2_1",
+            "four steps after a kick": "kicked.kick_r2_4",
+            "undisturbed orbits": "orbit.r2",
+        },
+        colors=(COLORS["kicked"], "#e5a3ad", COLORS["orbit"]),
+    )  # fmt: skip
+    t = ScoreThresholds()
+    axes.axhline(t.kick_r2, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+    axes.axhline(t.lost_r2, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+    squeezed_r2(axes)
+    _context_axis(axes, frame)
+    axes.set_ylabel("R² of the implied acceleration")
+    axes.set_title("Kick response (dotted: Newtonian above, Keplerian below)", fontsize=10)
+    return axes
+
+
+def plot_context_jacobian(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """Share of the Jacobian on the last two positions against the context length."""
+    plot_against(axes, frame, "context_length", {"locality": "jacobian.locality"})
+    axes.axhline(ScoreThresholds().locality, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+    axes.set_ylim(-0.03, 1.03)
+    _context_axis(axes, frame)
+    axes.set_ylabel("Jacobian locality")
+    axes.set_title("Dependence on the last two positions", fontsize=10)
+    return axes
+
+
+def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """Best linear probes of the force, trained and untrained, against the context length."""
+    targets = {"|F|": "force", "F_x": "force_x", "F_y": "force_y"}
+    for (label, name), color in zip(targets.items(), CYCLE, strict=False):
+        for kind, style in (("trained", "-"), ("untrained", "--")):
+            column = f"linear.{name}_{kind}"
+            if column in frame and frame[column].notna().any():
+                known = frame[["context_length", column]].dropna().astype(float)
+                medians = known.groupby("context_length")[column].median()
+                axes.plot(
+                    medians.index, medians, style, color=color, linewidth=1.6, marker="o",
+                    markersize=4, label=f"{label}, {kind}",
+                )  # fmt: skip
+    _finished(axes, bool(axes.lines))
+    _context_axis(axes, frame)
+    axes.set_ylabel("R² of the best layer, held-out orbits")
+    axes.set_title("Linear probes, with the untrained network", fontsize=10)
+    return axes
+
+
+def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """Errors of prediction against the context length."""
+    columns = {f"roll-out, {step} steps": f"evaluate.error_{step}" for step in (1, 4, 16, 64)}
+    plot_against(axes, frame, "context_length", columns)
+    if axes.lines:
+        axes.set_yscale("log")
+    _context_axis(axes, frame)
+    axes.set_ylabel("median error / distance from the centre")
+    axes.set_title("Roll-out error", fontsize=10)
+    return axes
+
+
+def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_1") -> Axes:
+    """R² after a kick by kind of attention: full and windowed, trained with kicks or without."""
+    if column not in frame or frame[column].isna().all():
+        return _finished(axes, False)
+    kinds = list(dict.fromkeys(frame["attention"]))
+    settings = _settings(frame)
+    names = list(dict.fromkeys(settings))
+    for number, (name, color) in enumerate(zip(names, CYCLE, strict=False)):
+        shift = 0.16 * (number - (len(names) - 1) / 2)
+        rows = frame[settings == name]
+        x = [kinds.index(kind) + shift for kind in rows["attention"]]
+        axes.scatter(x, rows[column].astype(float), s=28, color=color, label=name, alpha=0.8)
+    for line in range(1, len(kinds)):
+        axes.axvline(line - 0.5, color="#eeeeee", linewidth=1, zorder=0)
+    t = ScoreThresholds()
+    for level in (t.kick_r2, t.lost_r2):
+        axes.axhline(level, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    squeezed_r2(axes)
+    axes.set_ylabel("R² of the implied acceleration")
+    axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
+    """Loss over that at the training length, against length, by kind of attention."""
+    columns = [f"extrapolate.ratio_{factor}" for factor in FACTORS]
+    columns = [column for column in columns if column in frame]
+    if not columns:
+        return _finished(axes, False)
+    factors = [int(column.split("_")[-1]) for column in columns]
+    labels = frame["attention"] + _suffix(frame)
+    for label, color in zip(dict.fromkeys(labels), _colors(labels.nunique()), strict=True):
+        rows = frame.loc[labels == label, columns].astype(float).to_numpy()
+        for row in rows:
+            axes.plot(factors, row, color=color, linewidth=0.7, alpha=0.4)
+        axes.plot(
+            factors, np.median(rows, axis=0), color=color, linewidth=2, marker="o", markersize=4,
+            label=label,
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(factors)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}×"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.axhline(1, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+    axes.set_xlabel("length, in contexts of training")
+    axes.set_ylabel("loss / loss at the training length")
+    axes.set_title(title, fontsize=10)
+    axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+def plot_exponents(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """Free exponents found in each set of states against those of the true law there."""
+    drawn = False
+    for source in ("orbit", "kicked", "planets", "transfer"):
+        column = f"{source}.exponent"
+        if column not in frame or frame[column].isna().all():
+            continue
+        names = [f"{column}{part}" for part in ("_truth", "", "_low", "_high")]
+        known = frame[names].dropna().astype(float)
+        truth, value, low, high = (known[name] for name in names)
+        axes.errorbar(
+            truth, value, yerr=[np.maximum(value - low, 0), np.maximum(high - value, 0)],
+            fmt="o", markersize=5, color=COLORS.get(source, "#aa3377"), label=source, alpha=0.8,
+        )  # fmt: skip
+        drawn = True
+    if drawn:
+        ends = axes.get_xlim()
+        axes.plot(ends, ends, color=REFERENCE_COLOR, linewidth=1, zorder=0)
+        axes.set_xlabel("exponent of the true law on the same states")
+        axes.set_ylabel("exponent found [95 %]")
+    return _finished(axes, drawn)
+
+
+def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
+    """Relative error of the exponent by an option, for each set of states."""
+    values = list(dict.fromkeys(frame[by].astype(str)))
+    drawn = False
+    for number, source in enumerate(("orbit", "kicked", "planets", "transfer")):
+        names = [f"{source}.exponent", f"{source}.exponent_truth"]
+        if not set(names) <= set(frame):
+            continue
+        known = frame[[by, *names]].dropna()
+        error = (known[names[0]].astype(float) - known[names[1]].astype(float)).abs()
+        y = [values.index(str(value)) + 0.15 * (number - 1) for value in known[by]]
+        color = COLORS.get(source, "#aa3377")
+        axes.scatter(error.clip(lower=1e-5), y, s=28, color=color, label=source)
+        drawn = True
+    axes.set_yticks(range(len(values)), values)
+    axes.invert_yaxis()
+    if drawn:
+        axes.set_xscale("log")
+        axes.axvline(0.05, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
+        axes.set_xlabel("distance of the exponent from the true law's (dotted: the gate)")
+    return _finished(axes, drawn)
+
+
+def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """R² by kind of attention: of the fine-tuned force, and of the kick response."""
+    columns = {
+        "fine-tuned on |F|": "transfer.r2",
+        "orbits": "orbit.r2",
+        "kicks": "kicked.kick_r2_1",
+    }
+    kinds = list(dict.fromkeys(frame["attention"]))
+    drawn = False
+    for number, ((label, column), color) in enumerate(zip(columns.items(), CYCLE, strict=False)):
+        if column in frame and frame[column].notna().any():
+            x = [kinds.index(kind) + 0.15 * (number - 1) for kind in frame["attention"]]
+            axes.scatter(x, frame[column].astype(float), s=28, color=color, label=label)
+            drawn = True
+    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    if drawn:
+        squeezed_r2(axes)
+        axes.set_ylabel("R²")
+    return _finished(axes, drawn)
+
+
+def draw(kind: str, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    """The figures of a study with their captions, by file name.
+
+    Args:
+        kind: `figure` of the study.
+        frame: its table; cells that are not done are left out.
+    """
+    done = frame[frame["status"] == "done"]
+    if kind == "none" or done.empty:
+        return {}
+    return DRAWERS[kind](done)
+
+
+def _context(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    figure, panels = _panels(2, 2)
+    plots = (plot_context_kicks, plot_context_jacobian, plot_context_linear, plot_context_rollout)
+    for panel, plot in zip(panels, plots, strict=True):
+        plot(panel, frame)
+    caption = (
+        "Against the context length: what follows a force (kicks, Jacobian) and what does not tell "
+        "one from the other (undisturbed orbits, linear probes, roll-outs). Points: cells; lines: "
+        "medians over seeds."
+    )
+    return {"context": (figure, caption)}
+
+
+def _attention(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    figure, panels = _panels(1, 2, width=12)
+    for panel, step in zip(panels, ("1", "4"), strict=True):
+        plot_kinds(panel, frame, f"kicked.kick_r2_{step}")
+        panel.set_title(f"{step} step{'s' if step != '1' else ''} after a kick", fontsize=10)
+    caption = (
+        "Kick response by kind of attention, a point for every cell. Dotted: Newtonian above, "
+        "Keplerian below."
+    )
+    return {"attention": (figure, caption)}
+
+
+def _extrapolation(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    masses: list[str] = list(dict.fromkeys(frame["mass"])) if "mass" in frame else [""]
+    figure, panels = _panels(1, len(masses), width=5.5 * len(masses))
+    for panel, mass in zip(panels, masses, strict=True):
+        rows = frame[frame["mass"] == mass] if mass else frame
+        fixed = len(set(mass.split())) <= 1
+        title = "GM fixed" if fixed else f"M from {mass.replace(' ', ' to ')} M☉"
+        plot_loss_ratios(panel, rows, title)
+    caption = (
+        "Loss on sequences longer than those of training, over the loss at the training length. "
+        "Thin: seeds; thick: medians."
+    )
+    return {"extrapolation": (figure, caption)}
+
+
+def _laws(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    figure, panels = _panels(1, 2, width=12)
+    plot_exponents(panels[0], frame)
+    plot_recovered(panels[1], frame, "law")
+    caption = "The exponents that were found against those of the laws that moved the orbits."
+    return {"laws": (figure, caption)}
+
+
+def _published(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+    figure, panels = _panels(1, 2, width=12)
+    plot_transfer(panels[0], frame)
+    plot_recovered(panels[1], frame, "attention")
+    caption = (
+        "The published protocol: forces from a model fine-tuned on force magnitudes, beside what "
+        "the same model's own predictions imply."
+    )
+    return {"published": (figure, caption)}
+
+
+DRAWERS: dict[str, Callable[[pd.DataFrame], dict[str, tuple[Figure, str]]]] = {
+    "context": _context,
+    "attention": _attention,
+    "extrapolation": _extrapolation,
+    "laws": _laws,
+    "published": _published,
+}
+
+
+def _settings(frame: pd.DataFrame) -> pd.Series:
+    """In words, what was varied beside the kind of attention: window and kicked training."""
+    words = pd.Series("full context", index=frame.index, dtype=object)
+    if "window" in frame:
+        words = words.where(frame["window"].isna(), "window " + frame["window"].astype(str))
+    if "kicked" in frame:
+        words = words.where(frame["kicked"] == 0, words + ", kicked training")
+    return words
+
+
+def _suffix(frame: pd.DataFrame) -> pd.Series:
+    settings = _settings(frame)
+    return settings.where(settings != "full context", "").map(lambda s: f", {s}" if s else "")
+
+
+def _colors(count: int) -> list[str]:
+    return [CYCLE[number % len(CYCLE)] for number in range(count)]
+
+
+def _panels(rows: int, columns: int, width: float = 11.0) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(width, 4.2 * rows), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+
+
+def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:
+    axes.set_xscale("log")
+    axes.set_xticks(sorted(frame["context_length"].astype(int).unique()))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("context length")
+
+
+def _finished(axes: Axes, drawn: bool) -> Axes:
+    if drawn:
+        axes.legend(fontsize=8, frameon=False)
+    else:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
+    return axes

@@ -1,0 +1,76 @@
+"""The table of a study: one row for each cell, in Parquet and CSV."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from orbits.files import read_json, written_aside
+from symreg.study import Cell, Study
+from symreg.study_cells import finished
+
+FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
+"""Columns that every study has, whatever was asked."""
+
+
+def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame:
+    """One row for each cell of a study.
+
+    Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
+    options that vary, `world_model`, `recovered`, `gates_failed`; for each set of states and
+    control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
+    .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1 and .kick_r2_4;
+    READOUT.METRIC; `seconds` and seconds.STAGE.
+
+    Args:
+        study: the study.
+        folder: where its cells are.
+        errors: last words of the cells that failed.
+    """
+    frame = pd.DataFrame([_row(study, folder, cell, errors.get(cell.name)) for cell in study.cells])
+    missing = [name for name in FIXED if name not in frame]
+    return frame.assign(**dict.fromkeys(missing)).convert_dtypes()
+
+
+def write_table(frame: pd.DataFrame, folder: Path) -> None:
+    """Write results.parquet and results.csv, whole or not at all."""
+    with written_aside(folder / "results.parquet") as aside:
+        frame.to_parquet(aside, index=False)
+    with written_aside(folder / "results.csv") as aside:
+        frame.to_csv(aside, index=False)
+
+
+def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str, Any]:
+    done = finished(folder, cell)
+    status = "done" if done else "failed" if error else "pending"
+    row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if done else error}
+    row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
+    if not done:
+        return row
+    verdict = read_json(folder / "cells" / cell.name / "verdict.json")
+    row["world_model"] = (verdict["world_model"] or {}).get("kind")
+    row["recovered"] = verdict["recovered"]
+    row["gates_failed"] = ", ".join(g["name"] for g in verdict["gates"] if not g["passed"])
+    for name, source in (verdict["sources"] | verdict["controls"]).items():
+        row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
+    for name, metrics in verdict["readouts"].items():
+        row |= {f"{name}.{key}": value for key, value in metrics.items()}
+    row["seconds"] = sum(verdict["seconds"].values())
+    row |= {f"seconds.{stage}": seconds for stage, seconds in verdict["seconds"].items()}
+    return row
+
+
+def _of_source(source: dict[str, Any]) -> dict[str, Any]:
+    row = {key: source[key] for key in ("verdict", "expression", "recovered", "r2")}
+    for quantity in ("exponent", "constant"):
+        value = source[quantity] or {}
+        row[quantity] = value.get("value")
+        row |= {f"{quantity}_{key}": value.get(key) for key in ("low", "high", "truth")}
+    row["seeds_agreeing"] = source["seeds"]["agreeing"]
+    return row | {f"kick_r2_{step}": value for step, value in source["kick_r2"].items()}
+
+
+def _plain(value: Any) -> Any:
+    """An option as a table can hold it: several values are a text."""
+    return " ".join(map(str, value)) if isinstance(value, (tuple, list)) else value
