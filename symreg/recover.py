@@ -86,7 +86,7 @@ def recover_samples(
     """
     began = time.monotonic()
     guesses = [sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses)]
-    engine, reason = choose_engine(config.engine, guesses, units)
+    engine, reason = choose_engine(config.engine, guesses, units, config.space)
     found = find(samples, known, asked, engine, config, config.seeds, progress)
     gates = evidence.gates(found, config, non_central)
     nulls = {}

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from symreg.engines.base import Space
+
 
 @dataclass(frozen=True)
 class RecoverConfig:
@@ -25,6 +27,10 @@ class RecoverConfig:
     """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
     engine: str = "auto"
     """Engine: auto, pysr, operon, monomial or named-laws."""
+    operators: tuple[str, ...] = ()
+    """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
+    loss: str = "relative"
+    """Error that the search lowers: relative (squared) or l1 (mean absolute, of the target)."""
     seed: int = 0
     """First of the seeds; decides the split, the searches and the bootstrap."""
     seeds: int = 5
@@ -76,12 +82,18 @@ class RecoverConfig:
         return _words(self.units)
 
     @property
+    def space(self) -> Space:
+        """Operators and loss of the search, commas taken apart."""
+        return Space(_words(self.operators), self.loss)
+
+    @property
     def own_table(self) -> bool:
         """Whether the table is the user's own, not force samples of a probe."""
         return bool(self.target) or self.pair
 
     def __post_init__(self) -> None:
-        """Check every number, and that the options of a table of one's own go together."""
+        """Check every number and name, and that the options of one's own table go together."""
+        _ = self.space
         lonely = [name for name in ("features", "groups", "units", "sigma") if getattr(self, name)]
         if lonely and not self.own_table:
             raise ValueError(

@@ -7,8 +7,15 @@ from typing import Protocol
 import numpy as np
 import sympy
 
+from orbits.choices import require_known
 from symreg.expressions import complexity, evaluate
 from symreg.samples import Samples
+
+OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
+"""Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""
+RELATIVE, L1 = LOSSES = ("relative", "l1")
+"""Errors that a search may lower: the squared relative (for positive targets logarithmic) one, or
+the mean absolute error of the target itself."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,7 @@ class Candidate:
     Attributes:
         expression: sympy, over positive symbols named as the features.
         complexity: number of nodes of the expression as sympy writes it.
-        loss: mean squared residual in float64 (logarithmic for positive targets, else relative).
+        loss: mean error in float64, as `Space.loss` defines it.
         score: -d log(loss) / d complexity along the front; large where a node pays.
         seed: of the search that found it.
         engine: that found it.
@@ -44,6 +51,32 @@ class Budget:
     """Limit for engines that run in a process of their own."""
 
 
+@dataclass(frozen=True)
+class Space:
+    """What formulas an engine searches, and by what error it judges them.
+
+    Attributes:
+        operators: of `OPERATORS`; none means the engine's own choice.
+        loss: of `LOSSES`.
+    """
+
+    operators: tuple[str, ...] = ()
+    loss: str = RELATIVE
+
+    def __post_init__(self) -> None:
+        """Check the names.
+
+        Raises:
+            ValueError: for an operator or a loss that is not known.
+        """
+        for operator in self.operators:
+            require_known("operator", operator, OPERATORS)
+        require_known("loss", self.loss, LOSSES)
+
+
+DEFAULT_SPACE = Space()
+
+
 class Engine(Protocol):
     """What every engine offers."""
 
@@ -52,7 +85,7 @@ class Engine(Protocol):
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """Search for formulas y = f(X).
+        """Search for formulas y = f(X): the contract that every engine keeps.
 
         Args:
             X: (row, feature) float64.
@@ -74,6 +107,7 @@ def pareto_front(
     names: Sequence[str],
     seed: int,
     engine: str,
+    loss: str = RELATIVE,
 ) -> list[Candidate]:
     """The non-dominated ones, complexity and loss computed afresh on the sympy form."""
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
@@ -81,16 +115,21 @@ def pareto_front(
     for expression in dict.fromkeys(expressions):
         if expression.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I):
             continue
-        loss = float(np.mean(samples.residuals(evaluate(expression, names, X)) ** 2))
-        measured.append((complexity(expression), loss, expression))
+        prediction = evaluate(expression, names, X)
+        if loss == L1:
+            error = float(np.mean(np.abs(prediction - y)))
+        else:
+            error = float(np.mean(samples.residuals(prediction) ** 2))
+        if np.isfinite(error):
+            measured.append((complexity(expression), error, expression))
     measured.sort(key=lambda item: (item[0], item[1], sympy.default_sort_key(item[2])))
     front: list[Candidate] = []
-    for size, loss, expression in measured:
-        if front and loss >= front[-1].loss * (1 - 1e-9):
+    for size, error, expression in measured:
+        if front and error >= front[-1].loss * (1 - 1e-9):
             continue
         score = 0.0
         if front:
-            gain = np.log(max(front[-1].loss, 1e-300) / max(loss, 1e-300))
+            gain = np.log(max(front[-1].loss, 1e-300) / max(error, 1e-300))
             score = float(gain / (size - front[-1].complexity))
-        front.append(Candidate(expression, size, loss, score, seed, engine))
+        front.append(Candidate(expression, size, error, score, seed, engine))
     return front

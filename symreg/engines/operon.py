@@ -2,6 +2,8 @@
 
 Two searches per seed, both with two objectives (error and length): one of the target itself, one
 of its logarithm when it is positive, where a product of powers is a sum that is found at once.
+Restricted to given operators, or with the L1 loss, the target itself alone is searched; L1 is then
+the objective (Operon's MAE), while constants are still moved by least squares on every offspring.
 Operon evaluates in float32; its trees are walked node by node into sympy and judged afresh in
 float64. No time limit is set, so that the seed alone decides the result.
 
@@ -14,11 +16,17 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.engines.base import DEFAULT_SPACE, L1, Budget, Candidate, Space, pareto_front
 from symreg.expressions import feature_symbols, normal_form
 
-LINEAR_NODES = ("Add", "Mul", "Div", "Exp", "Sqrt", "Square", "Constant", "Variable")
-LOGARITHMIC_NODES = ("Add", "Mul", "Div", "Log", "Square", "Constant", "Variable")
+LEAVES = ("Constant", "Variable")
+LINEAR_NODES = ("Add", "Mul", "Div", "Exp", "Sqrt", "Square", *LEAVES)
+LOGARITHMIC_NODES = ("Add", "Mul", "Div", "Log", "Square", *LEAVES)
+NODE_OF = {
+    "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "inv": "Div", "sqrt": "Sqrt",
+    "square": "Square", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos",
+}  # fmt: skip
+"""Operon's node type of each operator; a division of one operand is the inverse."""
 LOCAL_ITERATIONS = 5
 """Levenberg-Marquardt steps on the constants of every offspring."""
 LEAST_GAIN = 0.99
@@ -43,14 +51,30 @@ UNARY: dict[str, Callable] = {
 
 
 class OperonEngine:
-    """Genetic programming by pyoperon; deterministic by seed."""
+    """Genetic programming by pyoperon; deterministic by seed.
+
+    Args:
+        space: operators and loss of the search.
+
+    Raises:
+        ValueError: for operators that Operon cannot be restricted to.
+    """
 
     name = "operon"
+
+    def __init__(self, space: Space = DEFAULT_SPACE) -> None:
+        strange = [operator for operator in space.operators if operator not in NODE_OF]
+        if strange:
+            raise ValueError(
+                f"operon has no operator {', '.join(strange)}; it has {', '.join(NODE_OF)}."
+            )
+        if "/" in space.operators and "inv" in space.operators:
+            raise ValueError("operon divides in one way only: leave out / or inv.")
+        self.space = space
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """The front of both searches; see the contract in `symreg.engines.base`."""
         rng = np.random.default_rng(seed)
         chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
         features, target = X[chosen], y[chosen]
@@ -59,19 +83,23 @@ class OperonEngine:
         unit = float(np.median(np.abs(target))) or 1.0
         symbols = feature_symbols(names, X)
         variables = [s / float(c) for s, c in zip(symbols, scale, strict=True)]
-        expressions = [
-            unit * tree
-            for tree in evolve(
-                features / scale, target / unit, variables, LINEAR_NODES, seed, budget
-            )
-        ]
-        if np.all(target > 0) and all(s.is_positive for s in symbols):
+        linear: Sequence[str] = LINEAR_NODES
+        if self.space.operators:
+            linear = [*(NODE_OF[operator] for operator in self.space.operators), *LEAVES]
+        inverse = "inv" in self.space.operators
+        absolute = self.space.loss == L1
+        trees = evolve(
+            features / scale, target / unit, variables, linear, seed, budget, absolute, inverse
+        )
+        expressions = [unit * tree for tree in trees]
+        positive = np.all(target > 0) and all(s.is_positive for s in symbols)
+        if positive and self.space == DEFAULT_SPACE:
             trees = evolve(
                 features / scale, np.log(target), variables, LOGARITHMIC_NODES, seed, budget
             )
             expressions += [sympy.exp(tree) for tree in trees]
         merged = [normal_form(expression) for expression in expressions]
-        return pareto_front(merged, X, y, names, seed, self.name)
+        return pareto_front(merged, X, y, names, seed, self.name, self.space.loss)
 
 
 def evolve(
@@ -81,6 +109,8 @@ def evolve(
     nodes: Sequence[str],
     seed: int,
     budget: Budget,
+    absolute: bool = False,
+    inverse: bool = False,
 ) -> list[sympy.Expr]:
     """One run of NSGA-II (error, length); its front as sympy, scaled by least squares.
 
@@ -91,6 +121,8 @@ def evolve(
         nodes: Operon's node types that trees may use.
         seed: decides the run.
         budget: population, generations, largest tree.
+        absolute: whether the error is the mean absolute one instead of the mean square.
+        inverse: whether a division has one operand, 1/x, instead of two.
     """
     # pyoperon reads scikit-learn at import, so it is imported where it is used
     import pyoperon as op
@@ -110,12 +142,16 @@ def evolve(
         mask |= int(getattr(op.NodeType, node))
     problem.ConfigurePrimitiveSet(mask)
     primitives = problem.PrimitiveSet
+    if inverse:
+        division = op.Node.Div()
+        primitives.SetMinimumArity(division, 1)
+        primitives.SetMaximumArity(division, 1)
     creator = op.BalancedTreeCreator(primitives, inputs, 0.0)
     constants = op.NormalCoefficientInitializer()
     constants.ParameterizeDistribution(0, 1)
     table = op.DispatchTable()
     optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
-    metric = op.MSE()
+    metric = op.MAE() if absolute else op.MSE()
     error = op.Evaluator(problem, table, metric, True)
     length = op.LengthEvaluator(problem)
     evaluator = op.MultiEvaluator(problem)
@@ -170,15 +206,15 @@ def evolve(
     best: dict[int, tuple[float, Any]] = {}
     for individual in algorithm.BestFront:
         tree = individual.Genotype
-        mse = float(individual.GetFitness(0))
-        if np.isfinite(mse) and (tree.Length not in best or mse < best[tree.Length][0]):
-            best[tree.Length] = (mse, tree)
+        loss = float(individual.GetFitness(0))
+        if np.isfinite(loss) and (tree.Length not in best or loss < best[tree.Length][0]):
+            best[tree.Length] = (loss, tree)
     front: list[sympy.Expr] = []
     lowest = np.inf
-    for mse, tree in (best[size] for size in sorted(best)):
-        if mse > LEAST_GAIN * lowest:
+    for loss, tree in (best[size] for size in sorted(best)):
+        if loss > LEAST_GAIN * lowest:
             continue
-        lowest = mse
+        lowest = loss
         value = op.Evaluate(table, tree, dataset, problem.TrainingRange)
         slope, offset = op.FitLeastSquares(value, y.astype(np.float32))
         if np.isfinite(slope) and np.isfinite(offset):
@@ -200,6 +236,8 @@ def to_sympy(tree: Any, variables: dict[int, sympy.Expr]) -> sympy.Expr:
             stack.append(sympy.Float(node.Value) * variables[node.HashValue])
         elif kind in UNARY:
             stack.append(UNARY[kind](stack.pop()))
+        elif kind == "Div" and node.Arity == 1:
+            stack.append(1 / stack.pop())
         else:
             first, second = stack.pop(), stack.pop()
             combined = BINARY[kind](first, second)

@@ -23,7 +23,7 @@ import pandas as pd
 import sympy
 
 from orbits.expressions import parse_expression
-from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.engines.base import DEFAULT_SPACE, L1, Budget, Candidate, Space, pareto_front
 from symreg.expressions import feature_symbols, normal_form, with_floats
 
 TARGET = "target"
@@ -43,6 +43,7 @@ class PySREngine:
         guesses: formulas from which to start (a front found before resumes a search).
         units: unit of each feature, and of the target under the name `TARGET`, in SI's base units
             (`m*s^-2`), for PySR's dimensional analysis.
+        space: operators and loss of the search.
     """
 
     name = "pysr"
@@ -51,14 +52,16 @@ class PySREngine:
         self,
         guesses: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
+        space: Space = DEFAULT_SPACE,
     ) -> None:
         self.guesses = tuple(guesses)
+        self.space = space
         self.units = dict(units or {})
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """The front of one search; see the contract in `symreg.engines.base`.
+        """One search; see the contract in `symreg.engines.base`.
 
         Raises:
             ValueError: if the process fails before it has found anything (its last words).
@@ -69,7 +72,8 @@ class PySREngine:
             job = Path(folder)
             safe = [f"x{i}" for i in range(len(names))]
             np.savez(job / "data.npz", X=X[chosen], y=y[chosen])
-            arguments = constructor_arguments(seed, budget, job, bool(np.all(y > 0)))
+            positive = bool(np.all(y > 0))
+            arguments = constructor_arguments(seed, budget, job, positive, self.space)
             if self.guesses:
                 arguments["guesses"] = [_renamed(g, names, safe) for g in self.guesses]
             fit_arguments: dict[str, Any] = {"variable_names": safe}
@@ -87,26 +91,33 @@ class PySREngine:
                 normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
                 for e in read_hall_of_fame(path)
             ]
-        return pareto_front(expressions, X, y, names, seed, self.name)
+        return pareto_front(expressions, X, y, names, seed, self.name, self.space.loss)
 
 
 def constructor_arguments(
-    seed: int, budget: Budget, folder: Path, positive: bool
+    seed: int, budget: Budget, folder: Path, positive: bool, space: Space = DEFAULT_SPACE
 ) -> dict[str, Any]:
-    """Keyword arguments of `PySRRegressor`: one serial search that the seed decides."""
+    """Keyword arguments of `PySRRegressor`: one serial search that the seed decides.
+
+    Functions are not nested, unless the operators are given: then any formula of them is allowed.
+    """
+    operators = space.operators or (*BINARY_OPERATORS, *UNARY_OPERATORS)
+    binary = [operator for operator in operators if operator in BINARY_OPERATORS]
+    unary = [operator for operator in operators if operator not in BINARY_OPERATORS]
+    # relative errors, as everywhere here; a positive law must stay positive
+    loss = "loss(p, y) = (p - y)^2"
+    if space.loss == L1:
+        loss = "L1DistLoss()"
+    elif positive:
+        loss = "loss(p, y) = p > 0 ? (log(p) - log(y))^2 : (log(y) - p / y)^2 + 100"
     return {
-        "binary_operators": list(BINARY_OPERATORS),
-        "unary_operators": list(UNARY_OPERATORS),
-        "constraints": {"^": (-1, 1)},
-        "nested_constraints": {
-            outer: dict.fromkeys(UNARY_OPERATORS, 0) for outer in UNARY_OPERATORS
-        },
-        # relative errors, as everywhere here; a positive law must stay positive
-        "elementwise_loss": (
-            "loss(p, y) = p > 0 ? (log(p) - log(y))^2 : (log(y) - p / y)^2 + 100"
-            if positive
-            else "loss(p, y) = (p - y)^2"
+        "binary_operators": binary,
+        "unary_operators": unary,
+        "constraints": {"^": (-1, 1)} if "^" in binary else {},
+        "nested_constraints": (
+            {} if space.operators else {outer: dict.fromkeys(unary, 0) for outer in unary}
         ),
+        "elementwise_loss": loss,
         "niterations": budget.generations,
         "population_size": 27,
         "populations": max(2, budget.population // 27),
@@ -172,8 +183,22 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
             continue
         # Julia writes a float32 as 1.5f-3
         texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text)) for text in equations]
-        return [with_floats(parse_expression(text)) for text in texts]
+        return [with_floats(parse_expression(_plain(text))) for text in texts]
     raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
+
+
+def _plain(text: str) -> str:
+    """A formula with PySR's own `inv(...)` and `square(...)` written as powers."""
+    found = re.search(r"\b(inv|square)\(", text)
+    if found is None:
+        return text
+    depth, end = 1, found.end()
+    while depth and end < len(text):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    power = {"inv": -1, "square": 2}[found[1]]
+    inner = f"(({text[found.end() : end - 1]})^({power}))"
+    return _plain(text[: found.start()] + inner + text[end:])
 
 
 def _renamed(formula: str, names: Sequence[str], safe: Sequence[str]) -> str:

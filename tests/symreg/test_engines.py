@@ -1,16 +1,19 @@
 """The engines' contract: whole fronts, deterministic by seed, judged on the sympy form."""
 
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import sympy
 
 from symreg.engines.availability import NAMES, available
 from symreg.engines.base import Budget, pareto_front
 from symreg.engines.choice import ENGINES, choose_engine
 from symreg.engines.monomial import fit_monomial
 from symreg.expressions import complexity, evaluate, symbol
+from symreg.recover_config import RecoverConfig
 from symreg.samples import Samples
 
 BUILT_IN = ("operon", "monomial", "named-laws")
@@ -110,3 +113,36 @@ def test_symreg_imports_neither_torch_nor_the_world_model_nor_julia():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.uniform(0.5, 3, 200), rng.uniform(0.5, 3, 200)])
+    y = 1e-5 * X[:, 1] / X[:, 0]
+    space = RecoverConfig(operators=("+,*", "inv", "sin,cos,exp"), loss="l1").space
+    engine, _ = choose_engine("operon", space=space)
+    front = engine.search(X, y, ["r", "m"], 1, Budget(population=300, generations=20))
+    for candidate in front:
+        functions = candidate.expression.atoms(sympy.Function)
+        assert {f.func for f in functions} <= {sympy.sin, sympy.cos, sympy.exp}
+        # roots would be half-integer powers; products and inverses make whole ones
+        assert all(power.exp.is_integer for power in candidate.expression.atoms(sympy.Pow))
+        error = np.abs(evaluate(candidate.expression, ["r", "m"], X) - y)
+        assert candidate.loss == pytest.approx(np.mean(error))
+    assert front[-1].loss < 1e-3 * np.mean(np.abs(y - np.median(y)))
+
+
+@pytest.mark.parametrize(
+    ("name", "space", "message"),
+    [
+        ("operon", {"operators": ("+,snh",)}, "operator 'snh' is not known"),
+        ("operon", {"loss": "L2"}, "loss 'L2' is not known"),
+        ("operon", {"operators": ("+,^",)}, "operon has no operator"),
+        ("operon", {"operators": ("/,inv",)}, "leave out / or inv"),
+        ("monomial", {"operators": ("+,*",)}, "engine operon or pysr"),
+        ("named-laws", {"loss": "l1"}, "engine operon or pysr"),
+    ],
+)
+def test_a_space_that_an_engine_cannot_search_is_refused(name, space, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        choose_engine(name, space=RecoverConfig(**space).space)

@@ -17,7 +17,7 @@ import pytest
 from orbits.expressions import parse_expression
 from symreg.engines import pysr as adapter
 from symreg.engines.availability import available
-from symreg.engines.base import Budget
+from symreg.engines.base import L1, Budget, Space
 from symreg.engines.choice import choose_engine
 from symreg.engines.pysr import PySREngine, constructor_arguments, read_hall_of_fame
 
@@ -83,6 +83,24 @@ def test_every_argument_is_one_that_the_real_constructor_names():
     assert {"variable_names", "X_units", "y_units"} <= argument_names(pysr_source()["fit"])
 
 
+def test_the_published_search_space_reaches_pysr():
+    space = Space(("+", "*", "inv", "sin", "cos", "exp"), L1)
+    given = constructor_arguments(3, Budget(), Path("here"), True, space)
+    assert given["binary_operators"] == ["+", "*"]
+    assert given["unary_operators"] == ["inv", "sin", "cos", "exp"]
+    assert given["elementwise_loss"] == "L1DistLoss()"
+    assert given["constraints"] == given["nested_constraints"] == {}
+
+
+def test_pysrs_own_functions_are_read(tmp_path):
+    rows = 'Complexity,Loss,Equation\n4,1,"x0 * inv(square(x1 + 2.0))"\n5,1,"inv(inv(x0)) ^ x1"\n'
+    (tmp_path / "hall_of_fame.csv").write_text(rows)
+    first, second = read_hall_of_fame(tmp_path / "hall_of_fame.csv")
+    values = {s: {"x0": 3.0, "x1": 2.0}[s.name] for s in first.free_symbols}
+    assert float(first.subs(values)) == pytest.approx(3 / 16)
+    assert float(second.subs(values)) == pytest.approx(9)
+
+
 def test_the_seed_alone_decides_a_search():
     given = constructor_arguments(3, Budget(), Path("here"), True)
     assert given["deterministic"] is True
@@ -114,8 +132,10 @@ def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
             assert float(mine.subs(x, value)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_pysr_accepts_the_arguments(tmp_path):
-    arguments = constructor_arguments(1, Budget(), tmp_path, True)
+@pytest.mark.parametrize("published", [False, True])
+def test_pysr_accepts_the_arguments(tmp_path, published):
+    space = Space(("+", "*", "inv", "sin", "cos", "exp"), L1) if published else Space()
+    arguments = constructor_arguments(1, Budget(), tmp_path, True, space)
     code = WITHOUT_JULIA + textwrap.dedent("""
         import json, warnings
         from pysr import PySRRegressor
