@@ -1,0 +1,144 @@
+"""A study's file is checked before anything runs, and every mistake has one clear line."""
+
+import dataclasses
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreg.cli import main
+from symreg.run_config import RunConfig, resolved
+from symreg.study import load_study, parse_study, shipped
+
+GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
+
+
+def changed(**keys):
+    return GOOD | keys
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("text", "a study is a mapping with name, question"),
+        (changed(grids={}), "key 'grids' is not known; did you mean 'grid'?"),
+        ({"question": "What?", "grid": {"seed": [0]}}, "name is missing"),
+        (changed(question=" "), "question is missing"),
+        (changed(figure="contxt"), "did you mean 'context'?"),
+        (changed(base={"atention": "relu"}), "'atention' is not known; did you mean 'attention'"),
+        (changed(base={"out": "x"}), "option 'out' is not known"),
+        (changed(base=[1]), "base must be a mapping"),
+        (changed(base={"steps": "many"}), "steps is 'many'; a whole number is needed"),
+        (changed(base={"steps": True}), "steps is True; a whole number is needed"),
+        (changed(base={"window": 2.5}), "window is 2.5; a whole number or null is needed"),
+        (changed(base={"head": "token"}), "head is 'token'; one of regression, tokens is needed"),
+        (changed(base={"sources": "kicked"}), "sources is 'kicked'; a list, each item a text,"),
+        (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),
+        (changed(base={"readouts": ["jacobean"]}), "did you mean 'jacobian'?"),
+        (changed(base={"law": "newtn"}), "did you mean 'newton'?"),
+        (changed(base={"engine": "oporon"}), "did you mean 'operon'?"),
+        (changed(grid={}), "grid is empty"),
+        (changed(grid=[]), "grid is empty"),
+        (changed(grid={"seed": []}), "seed must be a list of one or more values"),
+        (changed(grid={"seed": 0}), "seed must be a list of one or more values"),
+        (changed(grid={"seed": [0, 0]}), "the cell seed 0 is there twice"),
+        (changed(grid={"mass": [[1, 1], [1.0, 1.0]]}), "the cell mass 1.0 1.0 is there twice"),
+        (changed(grid=[{"seed": [0, 1]}, {"seed": [1]}]), "the cell seed 1 is there twice"),
+        (changed(grid={"context_length": [2, 100]}), "cell context_length 100: --samples is 128"),
+        (changed(grid={"attention": ["a(b)", "a[b]"]}), "two cells would both be called"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named(content, message):
+    with pytest.raises(ValueError) as error:
+        parse_study(content)
+    assert message in str(error.value)
+
+
+def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
+    study = parse_study(
+        changed(
+            base={"samples": 300},
+            grid=[
+                {"attention": ["softmax", "lssar(p=15)"], "window": [None, 2]},
+                {"attention": ["relu"], "seed": [3]},
+            ],
+        )
+    )
+    assert study.axes == ["attention", "window", "seed"]
+    assert [cell.name for cell in study.cells] == [
+        "attention=softmax,window=none,seed=0",
+        "attention=softmax,window=2,seed=0",
+        "attention=lssar_p=15,window=none,seed=0",
+        "attention=lssar_p=15,window=2,seed=0",
+        "attention=relu,window=none,seed=3",
+    ]
+    assert all(cell.config.samples == 300 for cell in study.cells)
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "seed": st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True),
+            "kicked": st.lists(st.floats(0, 1), min_size=1, max_size=3, unique=True),
+            "mass": st.lists(
+                st.tuples(st.floats(0.1, 1), st.floats(1, 10)).map(list),
+                min_size=1, max_size=2, unique_by=tuple,
+            ),
+        }
+    )
+)  # fmt: skip
+def test_what_a_file_says_is_what_its_cells_have(grid):
+    content = yaml.safe_load(yaml.safe_dump(changed(grid=grid)))
+    cells = parse_study(content).cells
+    assert len(cells) == len(grid["seed"]) * len(grid["kicked"]) * len(grid["mass"])
+    assert len({cell.name for cell in cells}) == len(cells)
+    for cell in cells:
+        assert cell.config.seed in grid["seed"]
+        assert cell.config.kicked in grid["kicked"]
+        assert list(cell.config.mass) in grid["mass"]
+        assert "/" not in cell.name
+        again = RunConfig(**resolved(cell.config))
+        assert again == dataclasses.replace(cell.config, out=None)
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_shipped_study_is_sound(name):
+    study = load_study(name)
+    assert study.name == name
+    assert study.question.endswith("?")
+    assert "minutes" in study.cost
+    assert study.figure != "none"
+
+
+def test_the_shipped_studies_are_those_that_the_help_names():
+    assert set(shipped()) == {
+        "attention", "context", "extrapolation", "laws", "published", "published-gpu",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["contxt"], "did you mean 'context'?"),
+        (["nothing.yaml"], "nothing.yaml: no such file"),
+        (["context", "--workers", "-1"], "--workers is -1"),
+        (["context", "--scheduler", "tcp://127.0.0.1:1"], "no dask scheduler answers"),
+    ],
+)
+def test_the_command_answers_a_mistake_with_one_line(
+    arguments, message, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("symreg.study_cells.CONNECTING", 0.5)
+    monkeypatch.setattr("symreg.study_run.check_options", lambda todo: None)
+    assert main(["study", *arguments]) == 2
+    assert message in capfd.readouterr().err.splitlines()[-1]
+
+
+def test_check_names_an_attention_that_no_training_knows(tmp_path, capfd):
+    path = tmp_path / "s.yaml"
+    path.write_text(yaml.safe_dump(changed(grid={"attention": ["lsar"]})))
+    assert main(["study", str(path), "--check"]) == 2
+    assert "did you mean 'lssa" in capfd.readouterr().err
+    assert not (tmp_path / "studies").exists()
