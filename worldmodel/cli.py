@@ -59,7 +59,11 @@ COMMANDS = (
         _probe,
         ProbeConfig,
         "Read what a model has learned: --readout says what, --control what instead of the model.",
-        (RUN, DATA, Positional("out", "file that receives force samples (Parquet) or numbers (JSON)")),
+        (
+            RUN,
+            DATA,
+            Positional("out", "file that receives force samples (Parquet) or numbers (JSON)"),
+        ),
     ),
     Command(
         "evaluate",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from orbits.choices import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE
 
-READOUTS = ("implied", "kick_response")
+READOUTS = ("implied", "kick_response", "jacobian")
 TABLES = ("implied",)
 """Read-outs that write force samples (Parquet); the others write JSON."""
 CONTROLS = ("none", "untrained", "injected", "keplerian")
@@ -25,12 +25,23 @@ class KickResponseConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class JacobianConfig:
+    """Where derivatives are taken."""
+
+    states: int = 200
+    """At most this many states, drawn at random from those that --states asks for."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "states", 1)
+
+
+@dataclasses.dataclass(frozen=True)
 class ProbeConfig:
     """Reading what a model has learned."""
 
-    readout: Literal["implied", "kick_response"] = "implied"
-    """What is read: implied (accelerations, as a table); kick_response (R² by the steps since a
-    kick)."""
+    readout: Literal["implied", "kick_response", "jacobian"] = "implied"
+    """What is read: implied (accelerations, as a table), kick_response (R² by the steps since a
+    kick), jacobian (derivatives of the prediction)."""
     states: Literal["orbit", "kicked"] = "orbit"
     """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
     control: Literal["none", "untrained", "injected", "keplerian"] = "none"
@@ -55,6 +66,7 @@ class ProbeConfig:
     threads: int = 0
     """Threads of the network; 0 leaves the choice to torch."""
     kick_response: KickResponseConfig = dataclasses.field(default_factory=KickResponseConfig)
+    jacobian: JacobianConfig = dataclasses.field(default_factory=JacobianConfig)
 
     def __post_init__(self) -> None:
         require_known("readout", self.readout, READOUTS)

@@ -62,6 +62,32 @@ def predict_by_ellipse(
     return predicted
 
 
+def ellipse_jacobians(
+    context: Float[np.ndarray, "state time axis"],
+) -> Float[np.ndarray, "state time axis axis"]:
+    """Derivatives of `continue_ellipse` by every position, by central differences.
+
+    Args:
+        context: positions of each state, au.
+
+    Returns:
+        Rows are coordinates of the next position. The step of 1e-5 of the distance leaves 1e-9.
+    """
+    states, times, axes = context.shape
+    context = context.astype(np.float64)
+    step = 1e-5 * np.linalg.norm(context[:, -1], axis=-1)
+    found = np.empty((states, times, axes, axes))
+    for time in range(times):
+        for axis in range(axes):
+            ends = []
+            for sign in (1, -1):
+                moved = context.copy()
+                moved[:, time, axis] += sign * step
+                ends.append(continue_ellipse(moved))
+            found[:, time, :, axis] = (ends[0] - ends[1]) / (2 * step[:, None])
+    return found
+
+
 def _continued(context: np.ndarray) -> np.ndarray:
     straight = 2 * context[:, -1] - context[:, -2]
     plane = np.broadcast_to(np.eye(2), (len(context), 2, 2))

@@ -1,0 +1,157 @@
+"""Jacobians: how the predicted position depends on every position that the model has seen.
+
+With J(s) the derivative of x̂(t+1) by x(s), a body that moves by a force alone has
+J(t) = 2I + dt² ∂a/∂x, J(t−1) = −I and nothing older, to the order of dt³. One that continues the
+shape of the past spreads its Jacobian over the context.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.forces import ForceLaw
+from worldmodel.probes.acceleration import within
+from worldmodel.probes.readouts.implied import probed_arcs
+from worldmodel.probes.states import Arcs
+from worldmodel.probes.subject import Reading, Subject
+
+
+def read(subject: Subject) -> Reading:
+    """Deviations from inertia, locality and gradients of the force.
+
+    `metrics` holds medians over the states, `quartiles` of each also the 25 % and 75 % points:
+
+    - `current`, ‖J(t) − 2I‖, and `previous`, ‖J(t−1) + I‖ (Frobenius);
+    - `older_sum` and `older_max` of ‖J(s)‖ over s < t−1;
+    - `locality`, see `locality`;
+    - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the position,
+      with g from `gradient`.
+    """
+    config, law, dt = subject.config, subject.law, subject.facts.dt
+    arcs = probed_arcs(subject)
+    usable = within(arcs, subject.model.record.radius)[:, np.array(arcs.read)]
+    orbit, time = np.nonzero(usable)
+    if not len(orbit):
+        raise ValueError(
+            "no state can be read: every one lies outside the distances of the training orbits."
+        )
+    count = min(config.jacobian.states, len(orbit))
+    chosen = np.sort(subject.random().choice(len(orbit), count, replace=False))
+    orbit, time = orbit[chosen], time[chosen] + arcs.read.start
+    found = subject.predictor.jacobians(arcs, orbit, time)
+    values = {
+        **deviations(found),
+        "locality": locality(found),
+        **gradient_errors(found, arcs, orbit, time, law, dt),
+    }
+    quartiles = {name: np.nanquantile(value, (0.25, 0.5, 0.75)) for name, value in values.items()}
+    metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
+    metrics["states"] = count
+    by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
+    details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
+    return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+
+
+def deviations(
+    jacobians: Float[np.ndarray, "state context out in"],
+) -> dict[str, Float[np.ndarray, " state"]]:
+    """How far the Jacobians are from those of inertia, and how much older positions matter."""
+    inertia = np.eye(jacobians.shape[-1])
+    older = np.linalg.norm(jacobians[:, :-2], axis=(2, 3))
+    return {
+        "current": np.linalg.norm(jacobians[:, -1] - 2 * inertia, axis=(1, 2)),
+        "previous": np.linalg.norm(jacobians[:, -2] + inertia, axis=(1, 2)),
+        "older_sum": older.sum(axis=1),
+        "older_max": older.max(axis=1, initial=0.0),
+    }
+
+
+def locality(
+    jacobians: Float[np.ndarray, "state context out in"],
+) -> Float[np.ndarray, " state"]:
+    """1 where the prediction depends on the last two positions as inertia has it, else towards 0.
+
+    The share of ‖J° − S‖² that J accounts for, 1 − ‖J − J°‖² / ‖J° − S‖² and not less than 0,
+    where J° is inertia (2I, −I, nothing older), S is standing still (I and nothing older), and
+    ‖·‖² sums the squares over all positions; ‖J° − S‖² is twice the number of coordinates. The
+    force itself is dt² ∂a/∂x beside 2I, about 1 %, and does not show here: a model that is merely
+    inert has locality 1 as well. So has an untrained one whose target is the residual from linear
+    extrapolation, which has inertia in its architecture; look at the gradients then.
+    """
+    width = jacobians.shape[-1]
+    deviation = jacobians.copy()
+    deviation[:, -1] -= 2 * np.eye(width)
+    deviation[:, -2] += np.eye(width)
+    return np.clip(1 - np.sum(deviation**2, axis=(1, 2, 3)) / (2 * width), 0, None)
+
+
+def gradient(
+    jacobians: Float[np.ndarray, "state context out in"],
+    direction: Float[np.ndarray, "state axis"],
+    shares: Float[np.ndarray, "state body"],
+    dt: float,
+) -> Float[np.ndarray, "state axis"]:
+    """How the implied relative acceleration changes along a direction, the velocity kept.
+
+    Moving all positions of a context by u changes the state's position and no velocity, so the
+    change of the implied acceleration is (Σ J(s) − I) u / dt²: ∂a/∂x · u with an error of order
+    dt². (J(t) − 2I) u / dt² would move x(t) alone, and the velocity with it: the same to first
+    order for an exact integrator, with an error of order dt; and a model that misjudges the
+    velocity a little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing.
+
+    Args:
+        jacobians: of predictions of the visible bodies.
+        direction: of the relative position, unit vectors.
+        shares: of each body in the relative position; both move about their barycentre.
+        dt: yr.
+
+    Returns:
+        1/yr^2 times au per au.
+    """
+    axes = direction.shape[1]
+    moved = (shares[:, :, None] * direction[:, None]).reshape(len(direction), -1)
+    answer = np.einsum("nsij,nj->ni", jacobians, moved)[:, :axes]
+    return (answer / shares[:, :1] - direction) / dt**2
+
+
+def gradient_errors(
+    jacobians: Float[np.ndarray, "state context out in"],
+    arcs: Arcs,
+    orbit: np.ndarray,
+    time: np.ndarray,
+    law: ForceLaw,
+    dt: float,
+) -> dict[str, Float[np.ndarray, " state"]]:
+    """Relative errors of the radial and tangential gradients against the law's own."""
+    position = arcs.position[orbit, time].astype(np.float64)
+    velocity, gm, shares = arcs.velocity[orbit, time], arcs.gm[orbit], arcs.shares[orbit]
+    r = np.linalg.norm(position, axis=-1)
+    outward = position / r[:, None]
+    across = velocity - (velocity * outward).sum(-1, keepdims=True) * outward
+    across /= np.linalg.norm(across, axis=-1, keepdims=True)
+    step = 1e-5 * r
+    ends = [law.radial_acceleration(r + sign * step, gm) for sign in (1, -1)]
+    true = {
+        "radial": (ends[0] - ends[1]) / (2 * step),
+        "tangential": law.radial_acceleration(r, gm) / r,
+    }
+    errors = {}
+    for name, direction in (("radial", outward), ("tangential", across)):
+        found = (gradient(jacobians, direction, shares, dt) * direction).sum(-1)
+        errors[f"{name}_error"] = np.abs(found / true[name] - 1)
+    return errors
+
+
+def _report(metrics: dict[str, Any], subject: Subject) -> str:
+    titles = {
+        "current": "|J(t) - 2I|",
+        "previous": "|J(t-1) + I|",
+        "older_sum": "sum of |J(older)|",
+        "older_max": "largest |J(older)|",
+        "locality": "locality",
+        "radial_error": "error of the radial gradient",
+        "tangential_error": "of the tangential gradient",
+    }
+    lines = [f"{subject.who}, {subject.states} states: medians over {metrics['states']} states"]
+    return "\n".join(lines + [f"  {titles[name]:<29}{metrics[name]:.4g}" for name in titles])
