@@ -1,10 +1,12 @@
 """What a finding says for and against a law: its constants beside the truth, and the gates."""
 
+from dataclasses import replace
 from typing import Any
 
 from symreg.constants import recognised
 from symreg.finding import FOUND, Finding
 from symreg.recover_config import RecoverConfig
+from symreg.result import RecoveryResult
 from symreg.uncertainty import Interval
 
 Gates = dict[str, dict[str, Any]]
@@ -51,6 +53,25 @@ def gates(finding: Finding, config: RecoverConfig, non_central: float | None) ->
             f"{non_central:.1%}",
         )
     return made
+
+
+def with_third_law(
+    result: RecoveryResult, unbalanced: float, config: RecoverConfig
+) -> RecoveryResult:
+    """The result with one more gate: action equals reaction.
+
+    Args:
+        result: of the force between two bodies.
+        unbalanced: rms of m1 a1 + m2 a2 over rms of m1 a1.
+        config: its `non_central` is the largest that passes.
+    """
+    gate = {
+        "passed": unbalanced <= config.non_central,
+        "required": f"|m1 a1 + m2 a2| at most {config.non_central:.0%} of |m1 a1|",
+        "found": f"{unbalanced:.1%}",
+    }
+    recovered = result.recovered and bool(gate["passed"])
+    return replace(result, gates=result.gates | {"third law": gate}, recovered=recovered)
 
 
 def passed(made: Gates) -> bool:

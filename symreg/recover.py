@@ -52,13 +52,16 @@ def recover(
     """
     field = radial_field(table)
     wanted = config.law or attributes.get("law")
-    known = references.of_field(field.samples.names, field.constants.get("gm"), wanted)
+    known = references.of_field(field.samples.names, field.constants, wanted)
     result = recover_samples(
         field.samples, known, wanted is not None, config, field.non_central, progress
     )
-    return replace(
+    if field.third_law is not None:
+        result = evidence.with_third_law(result, field.third_law, config)
+    result = replace(
         result, metrics=attributes.get("metrics", {}), rows=len(table), notes=list(field.notes)
     )
+    return replace(result, explanation=explain(result))
 
 
 def recover_samples(

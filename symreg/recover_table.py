@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from symreg import references
+from symreg import evidence, references
 from symreg.dimensions import (
     G_DIMENSION,
     GM_DIMENSION,
@@ -111,14 +111,9 @@ def _pair(path: str, config: RecoverConfig, progress: Progress | None) -> Recove
     result = recover_samples(
         force.samples, known, config.law is not None, config, force.non_central, progress
     )
-    gate = {
-        "passed": force.third_law <= config.non_central,
-        "required": f"|m1 a1 + m2 a2| at most {config.non_central:.0%} of |m1 a1|",
-        "found": f"{force.third_law:.1%}",
-    }
-    gates = result.gates | {"third law": gate}
-    result = replace(result, gates=gates, recovered=result.recovered and bool(gate["passed"]))
-    return _finished(result, read.rows, (*read.notes, f"third law: {gate['found']} unbalanced"))
+    result = evidence.with_third_law(result, force.third_law, config)
+    note = f"third law: {force.third_law:.1%} unbalanced"
+    return _finished(result, read.rows, (*read.notes, note))
 
 
 def _finished(result: RecoveryResult, rows: int, notes: tuple[str, ...]) -> RecoveryResult:

@@ -1,6 +1,6 @@
 """What a selected formula is compared with: a reference law, or a formula that the user gives."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,7 +8,7 @@ import sympy
 
 from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
-from orbits.units import GM_SUN
+from orbits.units import GM_SUN, G
 from symreg.compare import CONSTANT_NAMES, monomial_exponents
 from symreg.engines.monomial import fit_monomial, usable
 from symreg.expressions import evaluate, symbol
@@ -55,12 +55,14 @@ class Reference:
         return monomial_exponents(self.family, samples.names) or {}
 
 
-def of_field(names: Sequence[str], gm: float | None, wanted: str | None) -> list[Reference]:
-    """References for the radial attraction of force samples.
+def of_field(
+    names: Sequence[str], constants: Mapping[str, float], wanted: str | None
+) -> list[Reference]:
+    """References for the radial attraction of force samples, or for the force between two bodies.
 
     Args:
-        names: of the features; `gm` is one where it varies.
-        gm: its value where it does not (the Sun's if the table has none).
+        names: of the features; `gm`, `mass`, `m1` and `m2` are where they vary.
+        constants: their values where they do not (GM is the Sun's if the table says nothing).
         wanted: a law, a formula in the features, or None for every reference law.
 
     Raises:
@@ -69,7 +71,11 @@ def of_field(names: Sequence[str], gm: float | None, wanted: str | None) -> list
     if wanted is not None and not _is_law(wanted):
         return [_formula(wanted, names)]
     laws = [parse_law(wanted)] if wanted is not None else [law() for law in LAWS.values()]
-    return [_of_law(law, "gm" if "gm" in names else None, gm or GM_SUN) for law in laws]
+    masses = [name for name in ("m1", "m2", "mass") if name in names]
+    if masses and "gm" not in names:
+        return [_of_masses(law, masses, constants) for law in laws]
+    feature = "gm" if "gm" in names else None
+    return [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
 
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
@@ -124,6 +130,36 @@ def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
         truth=truth,
         parameters=dict(law.parameters),
         numeric=law.expression().subs(values).subs(GM_SYMBOL, inside),
+    )
+
+
+def _of_masses(law: ForceLaw, masses: Sequence[str], constants: Mapping[str, float]) -> Reference:
+    """A law of the central mass, or the force between m1 and m2 (m1 times the acceleration).
+
+    The relative motion of two bodies has GM = G (m1 + m2); its force is the reduced mass times
+    that law's acceleration, which is G m1 m2 times the law's shape where the law is linear in GM.
+    """
+    k, one = symbol("k"), sympy.Integer(1)
+    factor, gm = one, k * symbol("mass")
+    if masses != ["mass"]:
+        m1, m2 = (
+            symbol(name) if name in masses else sympy.Float(constants[name])
+            for name in ("m1", "m2")
+        )
+        factor, gm = (one, k * m1 * m2) if law.linear_in_gm else (
+            m1 * m2 / (m1 + m2), k * (m1 + m2)
+        )  # fmt: skip
+    values = {symbol(name): sympy.Float(value) for name, value in law.parameters.items()}
+    numeric = factor * law.expression().subs(values).subs(GM_SYMBOL, gm.subs(k, G))
+    family = factor * _family(law).subs(GM_SYMBOL, gm)
+    return Reference(
+        spec=law.spec,
+        law=law.name,
+        family=family,
+        strength="G" if law.linear_in_gm else f"strength of {law.name}",
+        truth=G if law.linear_in_gm else None,
+        parameters=dict(law.parameters),
+        numeric=numeric,
     )
 
 

@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 
 from orbits.force_samples import vectors
+from orbits.units import G
 from symreg.samples import Samples
+from symreg.two_body import COLUMNS, pair_force
 
 MASS_COLUMNS = ("gm", "m1", "m2", "mass")
-"""Columns that become features where they vary."""
+"""Columns that become features where they vary; where `gm` does, `mass` says nothing new."""
+PAIR = ("m1", "m2")
 VARIES = 1e-3
 """Relative range from which a column varies; the planets' own masses change GM by 3e-6."""
 
@@ -22,16 +25,20 @@ class RadialField:
     """The radial attraction of a table of force samples, and what is not radial.
 
     Attributes:
-        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits.
+        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. Of two
+            bodies whose masses vary the target is the force on the first, -m1 (a·x)/r.
         non_central: rms of the tangential acceleration over rms of the whole.
-        constants: value of every mass or GM column that does not vary.
+        constants: value of every mass or GM column that does not vary; `gm` also where a mass
+            gives it.
         notes: what was done to the rows.
+        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1, where both accelerations are there.
     """
 
     samples: Samples
     non_central: float
     constants: dict[str, float]
     notes: tuple[str, ...] = ()
+    third_law: float | None = None
 
 
 def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -42,6 +49,9 @@ def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def radial_field(table: pd.DataFrame) -> RadialField:
     """The radial attraction of force samples (`orbits.force_samples`).
+
+    With columns m1 and m2, positions are those of the first body seen from the second, and
+    accelerations the first body's own in an inertial frame.
 
     Raises:
         ValueError: if a separation is zero, or there are fewer than 8 rows.
@@ -56,29 +66,54 @@ def radial_field(table: pd.DataFrame) -> RadialField:
     size = np.sum(vectors(table, "a_") ** 2, axis=1)
     across = np.maximum(size - inward**2, 0.0)
     non_central = float(np.sqrt(across.sum() / size.sum())) if size.sum() > 0 else 0.0
-    columns, constants = {"r": r}, {}
-    for name in MASS_COLUMNS:
-        if name in table.columns:
-            values = table[name].to_numpy()
-            middle = float(np.mean(values))
-            if np.ptp(values) > VARIES * abs(middle):
-                columns[name] = values
-            else:
-                constants[name] = middle
+    columns, constants = _masses(table)
+    force = any(name in columns for name in PAIR)
+    target = inward * table["m1"].to_numpy() if force else inward
     attracted = inward > 0
     kept = np.ones(len(r), dtype=bool)
     notes: tuple[str, ...] = ()
     if not attracted.all() and attracted.mean() >= 1 - FEW_REPELLED:
         kept = attracted
         notes = (f"{np.sum(~attracted)} of {len(r)} rows repel and were left out",)
+    groups = groups_of(table)
     samples = Samples(
-        np.column_stack(list(columns.values())),
-        inward,
-        tuple(columns),
-        groups_of(table),
-        target="a",
+        np.column_stack([r, *columns.values()]),
+        target,
+        ("r", *columns),
+        groups,
+        target="F" if force else "a",
     )
-    return RadialField(samples.rows(kept), non_central, constants, notes)
+    third_law = None
+    if set(COLUMNS) <= set(table.columns):
+        third_law = pair_force(table, groups).third_law
+    return RadialField(samples.rows(kept), non_central, constants, notes, third_law)
+
+
+def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Masses and GM that vary, and the values of those that do not.
+
+    Raises:
+        ValueError: if one is not positive, or only one of m1 and m2 is there.
+    """
+    there = [name for name in MASS_COLUMNS if name in table.columns]
+    if len([name for name in there if name in PAIR]) == 1:
+        raise ValueError("the table has one of the columns m1 and m2; a force needs both masses.")
+    columns: dict[str, np.ndarray] = {}
+    constants: dict[str, float] = {}
+    for name in there:
+        values = table[name].to_numpy()
+        if np.any(values <= 0):
+            raise ValueError(f"the column {name} has values that are not above 0.")
+        middle = float(np.mean(values))
+        if np.ptp(values) <= VARIES * middle:
+            constants[name] = middle
+        elif name != "mass" or "gm" not in columns:
+            columns[name] = values
+    # what attracts: the second body, or the central mass
+    for name in ("m2", "mass"):
+        if name in constants and "gm" not in (*columns, *constants):
+            constants["gm"] = G * constants[name]
+    return columns, constants
 
 
 def groups_of(table: pd.DataFrame) -> np.ndarray:
