@@ -7,7 +7,7 @@ from typing import Any, Literal
 from orbits.choices import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE
 
-READOUTS = ("implied", "kick_response", "jacobian")
+READOUTS = ("implied", "kick_response", "jacobian", "linear")
 TABLES = ("implied",)
 """Read-outs that write force samples (Parquet); the others write JSON."""
 CONTROLS = ("none", "untrained", "injected", "keplerian")
@@ -36,12 +36,26 @@ class JacobianConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class LinearConfig:
+    """Ridge probes of the activations."""
+
+    states: int = 2000
+    """About this many states, as many of every orbit."""
+    folds: int = 5
+    """Folds of orbits in the cross-validation."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "states", 1)
+        require_at_least(self, "folds", 2)
+
+
+@dataclasses.dataclass(frozen=True)
 class ProbeConfig:
     """Reading what a model has learned."""
 
-    readout: Literal["implied", "kick_response", "jacobian"] = "implied"
+    readout: Literal["implied", "kick_response", "jacobian", "linear"] = "implied"
     """What is read: implied (accelerations, as a table), kick_response (R² by the steps since a
-    kick), jacobian (derivatives of the prediction)."""
+    kick), jacobian (derivatives of the prediction), linear (ridge probes of every layer)."""
     states: Literal["orbit", "kicked"] = "orbit"
     """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
     control: Literal["none", "untrained", "injected", "keplerian"] = "none"
@@ -67,6 +81,7 @@ class ProbeConfig:
     """Threads of the network; 0 leaves the choice to torch."""
     kick_response: KickResponseConfig = dataclasses.field(default_factory=KickResponseConfig)
     jacobian: JacobianConfig = dataclasses.field(default_factory=JacobianConfig)
+    linear: LinearConfig = dataclasses.field(default_factory=LinearConfig)
 
     def __post_init__(self) -> None:
         require_known("readout", self.readout, READOUTS)

@@ -7,11 +7,12 @@ A read-out is a file here with a function `read(subject: Subject) -> Reading`
 
 from collections.abc import Callable
 
-from worldmodel.probes.readouts import implied, jacobian, kick_response
+from worldmodel.probes.readouts import implied, jacobian, kick_response, linear
 from worldmodel.probes.subject import Reading, Subject
 
 READOUTS: dict[str, Callable[[Subject], Reading]] = {
     "implied": implied.read,
     "kick_response": kick_response.read,
     "jacobian": jacobian.read,
+    "linear": linear.read,
 }

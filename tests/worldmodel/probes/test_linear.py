@@ -1,0 +1,71 @@
+"""Linear probes find what is there, and say what an untrained network already has."""
+
+import numpy as np
+import pytest
+
+from worldmodel.cli import main
+from worldmodel.probes.ridge import cross_validated_r2
+
+
+def test_a_linear_target_is_found_and_noise_is_not():
+    random = np.random.default_rng(0)
+    features = random.normal(size=(300, 10)) * np.geomspace(1e-3, 1e3, 10) + 5
+    linear = features @ random.normal(size=10)
+    targets = np.stack((linear, random.normal(size=300)), axis=1)
+    found = cross_validated_r2(features, targets, np.repeat(np.arange(30), 10), 5, 0)
+    assert found[0] == pytest.approx(1, abs=1e-6)
+    assert found[1] < 0.1
+
+
+def test_a_group_is_never_predicted_from_itself():
+    """Features that name the orbit say nothing of the next orbit's own constant."""
+    random = np.random.default_rng(1)
+    groups = np.repeat(np.arange(20), 10)
+    features = np.eye(20)[groups] + 1e-3 * random.normal(size=(200, 20))
+    constant = random.normal(size=20)[groups][:, None]
+    assert cross_validated_r2(features, constant, groups, 5, 0)[0] < 0.2
+
+
+def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_of):
+    found = read_json_of(trained, newton_orbits, "linear", control="injected")
+    for target in found["targets"]:
+        assert found["metrics"][f"trained_{target}"] == pytest.approx(1, abs=1e-3)
+        assert found["metrics"][f"untrained_{target}"] < 1
+
+
+def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):
+    found = read_json_of(trained, newton_orbits, "linear")
+    assert found["layers"] == ["embed", "blocks.0", "blocks.1", "norm"]
+    assert set(found["trained"]) == set(found["untrained"]) == set(found["layers"])
+    assert {"force", "force_x", "r", "eccentricity", "lrl_y"} < set(found["targets"])
+    metrics = found["metrics"]
+    assert metrics["trained_force"] > 0.95
+    assert metrics["trained_force"] > metrics["untrained_force"] > metrics["positions_force"]
+    assert metrics["positions_force"] < 0.2, "|F| is even in the positions"
+    best = max(row["force"] for row in found["trained"].values())
+    assert metrics["trained_force"] == best
+
+
+def test_another_law_has_no_elements(some_run, make_orbits, tmp_path, read_json_of):
+    data = make_orbits(tmp_path / "hooke.zarr", law="hooke", engine="scipy", orbits=100)
+    found = read_json_of(some_run(data), data, "linear")
+    assert "eccentricity" not in found["targets"]
+    # The force of a spring is proportional to the position.
+    assert found["metrics"]["positions_force_x"] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--control", "keplerian"), "has no activations"),
+        (("--orbits", "5"), "5 folds need 10 orbits or more; there are 5"),
+        (("--linear.folds", "1"), "give 2 or more"),
+    ],
+)
+def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
+    out = str(tmp_path / "a.json")
+    code = main(["probe", trained, newton_orbits, out, "--readout", "linear", *options])
+    message = capsys.readouterr().err
+    assert code == 2
+    assert words in message
+    assert message.count("\n") == 1
