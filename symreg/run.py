@@ -73,7 +73,9 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
     return {
         "recovered": None if kicked is None else all(gate.passed for gate in found),
         "words": in_words(law, found, sources) if kicked else NOT_KICKED,
-        "world_model": score(sources.get("orbit"), kicked, measured.get("jacobian")),
+        "world_model": score(
+            sources.get("orbit"), kicked, measured.get("jacobian"), len(set(config.mass)) > 1
+        ),
         **{key: value for key, value in (kicked or {}).items() if key not in OF_SOURCE},
         "law": law,
         "gates": as_json(found),

@@ -32,8 +32,8 @@ class ScoreThresholds:
     orbit_r2: float = ELLIPSE_FITTER_R2
     """Least R² on undisturbed orbits for a Keplerian model (those known: 0.98 or more)."""
     locality: float = 0.9
-    """Least share of the Jacobian on the last two positions for a Newtonian model: a second-order
-    law needs x(t) and x(t−1) alone."""
+    """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
+    last two positions as inertia has it and on no older one: all that a second-order law needs."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def score(
     orbit: dict[str, Any] | None,
     kicked: dict[str, Any] | None,
     jacobian: dict[str, Any] | None = None,
+    gm_varies: bool = False,
     thresholds: ScoreThresholds | None = None,
 ) -> dict[str, Any] | None:
     """Which kind of world model the evidence shows.
@@ -62,6 +63,8 @@ def score(
         orbit: what undisturbed held-out orbits gave (`r2`), if they were looked at.
         kicked: what kicked states gave: `kick_r2` by step, `verdict` and `recovered` of the law.
         jacobian: metrics of the Jacobian read-out (`locality`), if it was made.
+        gm_varies: whether GM differs between orbits; it must be inferred from older positions then,
+            and a Jacobian that reaches back is no fault.
         thresholds: where the line is drawn.
 
     Returns:
@@ -90,9 +93,9 @@ def score(
             _at_least(fourth, t.kick_r2), None,
         ),
         Evidence(
-            "Jacobian on the last two positions", locality,
-            f"Newtonian: a share of at least {t.locality:g}",
-            _at_least(locality, t.locality), None,
+            "locality of the Jacobian", locality,
+            "nothing: GM varies" if gm_varies else f"Newtonian: at least {t.locality:g}",
+            None if gm_varies else _at_least(locality, t.locality), None,
         ),
         Evidence(
             "law from kicked states", kicked["verdict"] if found else "not recovered",

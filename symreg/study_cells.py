@@ -26,6 +26,9 @@ TERMINAL = 1.0
 PATIENCE = 30.0
 """Seconds that an interrupted cell has to keep what it has."""
 
+RUN = (sys.executable, "-P", "-m", "symreg", "run")
+"""The process of a cell."""
+
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 _running: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
@@ -70,7 +73,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
     with open(logs / f"{name}.log", "wb") as out, open(logs / f"{name}.err", "wb") as err:
         process = subprocess.Popen(
             [
-                sys.executable, "-P", "-m", "symreg", "run",
+                *RUN,
                 "--config", f"{folder}/configs/{name}.json", "--out", f"{folder}/cells/{name}",
             ],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err,

@@ -51,7 +51,8 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     verdict = read_json(folder / "cells" / cell.name / "verdict.json")
     row["world_model"] = (verdict["world_model"] or {}).get("kind")
     row["recovered"] = verdict["recovered"]
-    row["gates_failed"] = ", ".join(g["name"] for g in verdict["gates"] if not g["passed"])
+    failed = [gate["name"] for gate in verdict["gates"] if not gate["passed"]]
+    row["gates_failed"] = ", ".join(failed) or None
     for name, source in (verdict["sources"] | verdict["controls"]).items():
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
     for name, metrics in verdict["readouts"].items():

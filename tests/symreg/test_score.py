@@ -43,6 +43,12 @@ def test_a_jacobian_that_reaches_far_back_is_not_newtonian():
     assert kind(0.999, 0.99, 0.99, locality=0.4) == NEITHER
 
 
+def test_where_gm_varies_older_positions_may_matter():
+    result = score({"r2": 0.999}, kicked(0.99, 0.99), {"locality": 0.0}, gm_varies=True)
+    assert result is not None
+    assert result["kind"] == NEWTONIAN
+
+
 def test_without_kicked_states_nothing_is_said():
     assert score({"r2": 0.9999}, None) is None
 
