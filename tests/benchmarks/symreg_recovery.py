@@ -16,16 +16,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy
 
 from orbits.units import G
 from symreg import references
 from symreg.compare import compare
 from symreg.engines.choice import choose_engine
-from symreg.expressions import feature_symbols
+from symreg.engines.monomial import fit_monomial, usable
+from symreg.engines.operon import to_sympy
+from symreg.expressions import evaluate, feature_symbols, symbol
 from symreg.finding import FOUND, find
 from symreg.recover import recover_samples
 from symreg.recover_config import RecoverConfig
-from symreg.samples import Samples
+from symreg.samples import Samples, r_squared
 
 FIRST_SEED = 2000
 ROWS = 300
@@ -199,39 +202,99 @@ def nulls(trials: int, first: int, config: RecoverConfig) -> None:
     print(f"called a law, of {trials} trials: {called}")
 
 
-def others(seeds: range) -> None:
-    """gplearn on the same tables: successes and seconds."""
-    from gplearn.genetic import SymbolicRegressor
-
-    print("gplearn 0.4, population 1000, 20 generations, add sub mul div sqrt log inv")
+def others(seeds: range, config: RecoverConfig) -> None:
+    """The same tables (1 % noise) for others: laws found by each, and median seconds of a fit."""
+    methods = {
+        "gplearn": by_gplearn,
+        "pyoperon": by_pyoperon,
+        "log-linear": by_exponents,
+        "symreg": lambda samples, cell, seed: by_symreg(samples, cell, with_seed(config, seed)),
+    }
+    print(
+        "gplearn: population 1000, 20 generations, add sub mul div sqrt log inv. pyoperon: its "
+        "own SymbolicRegressor, population 1000, 50 generations, add sub mul div exp sqrt square, "
+        "5 local steps. log-linear: exponents rounded to halves. symreg: "
+        f"{config.seeds} searches, population {config.population}, {config.generations} "
+        f"generations. Seeds {seeds.start}..{seeds.stop - 1}; the winner's structure counts."
+    )
+    print(f"{'law':<18}" + "".join(f"{name:>20}" for name in methods))
     for cell in CELLS:
         if cell.bias:
             continue
-        found, seconds = 0, []
-        for seed in seeds:
-            samples = table(cell, 0.01, seed)
-            model = SymbolicRegressor(
-                population_size=1000, generations=20, metric="rmse", random_state=seed,
-                function_set=("add", "sub", "mul", "div", "sqrt", "log", "inv"),
-                feature_names=list(samples.names), parsimony_coefficient=0.001,
-            )  # fmt: skip
-            began = time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                model.fit(samples.X, samples.y)
-            seconds.append(time.process_time() - began)
-            expression = from_gplearn(model, samples)
-            for reference in references.of_table(samples.names, cell.reference):
-                if compare(expression, reference.family, samples.names).verdict in FOUND:
-                    found += 1
-                    break
-        print(f"{cell.name:<18}{found:>4}/{len(seeds)}{np.median(seconds):>8.1f} s", flush=True)
+        line = f"{cell.name:<18}"
+        for method in methods.values():
+            found, seconds = 0, []
+            for seed in seeds:
+                samples = table(cell, 0.01, seed)
+                began = time.process_time()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    answer = method(samples, cell, seed)
+                seconds.append(time.process_time() - began)
+                found += answer if isinstance(answer, bool) else is_law(answer, samples, cell)
+            line += f"{found:>9}/{len(seeds)}{np.median(seconds):>7.2f} s"
+        print(line, flush=True)
 
 
-def from_gplearn(model, samples: Samples):
+def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
+    """Whether a formula is the cell's law up to its constants."""
+    truth = cell.force(dict(zip(samples.names, samples.X.T, strict=True)))
+    if r_squared(truth, evaluate(expression, samples.names, samples.X)) < 0.99:
+        return False  # not worth sympy's time
+    return any(
+        compare(expression, reference.family, samples.names).verdict in FOUND
+        for reference in references.of_table(samples.names, cell.reference)
+    )
+
+
+def by_symreg(samples: Samples, cell: Cell, config: RecoverConfig) -> bool:
+    """Everything that `symreg recover` does but the null."""
+    known = references.of_table(samples.names, cell.reference)
+    return recover_samples(samples, known, True, config).verdict in FOUND
+
+
+def by_exponents(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
+    """Linear regression of the logarithms; nothing where signs are mixed."""
+    if not usable(samples):
+        return sympy.Integer(0)
+    found = fit_monomial(samples)
+    powers = [
+        symbol(name) ** sympy.Rational(round(2 * power), 2)
+        for name, power in zip(samples.names, found.exponents, strict=True)
+    ]
+    return sympy.Float(np.exp(found.log_constant)) * sympy.Mul(*powers)
+
+
+def by_pyoperon(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
+    """The winner of pyoperon's own estimator."""
+    from pyoperon.sklearn import SymbolicRegressor
+
+    model = SymbolicRegressor(
+        allowed_symbols="add,sub,mul,div,exp,sqrt,square,constant,variable",
+        population_size=1000, generations=50, max_length=20, optimizer_iterations=5,
+        random_state=seed, n_threads=1,
+    )  # fmt: skip
+    model.fit(samples.X, samples.y)
+    symbols = feature_symbols(samples.names, samples.X)
+    hashes = sorted(model.variables_.items(), key=lambda item: int(item[1][1:]))
+    return to_sympy(model.model_, {h: s for (h, _), s in zip(hashes, symbols, strict=True)})
+
+
+def by_gplearn(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
+    """The winner of gplearn."""
+    from gplearn.genetic import SymbolicRegressor
+
+    model = SymbolicRegressor(
+        population_size=1000, generations=20, metric="rmse", random_state=seed,
+        function_set=("add", "sub", "mul", "div", "sqrt", "log", "inv"),
+        feature_names=list(samples.names), parsimony_coefficient=0.001,
+    )  # fmt: skip
+    model.fit(samples.X, samples.y)
+    return from_gplearn(model, samples)
+
+
+def from_gplearn(model, samples: Samples) -> sympy.Expr:
     """The winner of gplearn as sympy (its protected functions as the plain ones)."""
-    import sympy
-
     symbols = feature_symbols(samples.names, samples.X)
     apply = {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
@@ -295,14 +358,14 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=200)
     parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
-    parser.add_argument("--others", action="store_true", help="gplearn on the same tables")
+    parser.add_argument("--others", action="store_true", help="others on the same tables")
     parser.add_argument("--published", action="store_true", help="the published setting")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     if arguments.trials:
         nulls(arguments.trials, arguments.first_seed, small(arguments))
     elif arguments.others:
-        others(seeds)
+        others(seeds, small(arguments))
     elif arguments.published:
         published(seeds, small(arguments))
     else:
