@@ -1,6 +1,7 @@
 """Where the time of a training run goes: into the model, not into reading or writing."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -17,8 +18,9 @@ def last_speed(run):
 
 
 @pytest.mark.benchmark
-def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path):
-    torch.set_num_threads(2)
+@pytest.mark.parametrize("context_length", [2, 64])
+def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path, context_length):
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
     data = tmp_path / "orbits.zarr"
     generate(data, GenerateConfig(engine="kepler", orbits=4000))
     speed = {}
@@ -26,10 +28,18 @@ def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path):
     for turn in range(3):
         for stream in (False, True):
             run = tmp_path / f"{stream}-{turn}"
-            options = {"stream": stream, "shuffle_buffer": 1024, "log_every": 100}
-            train(str(data), str(run), TrainConfig(steps=200, **options))
+            config = TrainConfig(
+                steps=200,
+                context_length=context_length,
+                stream=stream,
+                shuffle_buffer=1024,
+                log_every=100,
+            )
+            train(str(data), str(run), config)
             line = last_speed(run)
             speed.setdefault(stream, []).append(line["tokens_per_second"])
             print(f"stream {stream}: {line}")
             assert line["fraction_in_model"] >= 0.9
-    assert max(speed[True]) >= 0.9 * max(speed[False])
+    ratio = max(speed[True]) / max(speed[False])
+    print(f"context {context_length}: streamed / from memory {ratio:.3f}")
+    assert ratio >= 0.9
