@@ -70,8 +70,14 @@ def with_third_law(
         "required": f"|m1 a1 + m2 a2| at most {config.non_central:.0%} of |m1 a1|",
         "found": f"{unbalanced:.1%}",
     }
-    recovered = result.recovered and bool(gate["passed"])
-    return replace(result, gates=result.gates | {"third law": gate}, recovered=recovered)
+    return with_gate(result, "third law", gate)
+
+
+def with_gate(result: RecoveryResult, name: str, gate: dict[str, Any]) -> RecoveryResult:
+    """The result with one more gate: passed, required, found."""
+    gate = gate | {"passed": bool(gate["passed"])}
+    recovered = result.recovered and gate["passed"]
+    return replace(result, gates=result.gates | {name: gate}, recovered=recovered)
 
 
 def passed(made: Gates) -> bool:

@@ -17,6 +17,7 @@ from symreg.dimensions import (
 from symreg.engines.pysr import TARGET
 from symreg.explain import explain
 from symreg.expressions import symbol
+from symreg.isotropy import anisotropy
 from symreg.recover import Progress, recover_samples
 from symreg.recover_config import RecoverConfig
 from symreg.references import Reference
@@ -73,6 +74,7 @@ def _vector(
     config: RecoverConfig,
     progress: Progress | None,
 ) -> RecoveryResult:
+    _refuse(config, ("units",), "the components of a vector")
     axes = [name for name in features if name in ("x", "y", "z")]
     if len(axes) != len(targets):
         raise ValueError(
@@ -80,7 +82,7 @@ def _vector(
             f"(x, y, z) among the features, in the same order; they are {', '.join(features)}."
         )
     others = [name for name in features if name not in (*axes, "r")]
-    extra = [config.groups] if config.groups else []
+    extra = [name for name in (config.groups, sigma_column(config.sigma)) if name]
     read = read_user_table(path, [*targets, *axes, *others, *extra], config.seed)
     table = read.table
     position = table[axes].to_numpy(dtype=float)
@@ -93,16 +95,25 @@ def _vector(
     across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
     table = table.assign(r=r, attraction=inward)
     samples = samples_of(
-        replace(read, table=table), "attraction", ["r", *others], config.groups, None
+        replace(read, table=table), "attraction", ["r", *others], config.groups, config.sigma
     )
     known = references.of_table(samples.names, config.law)
     result = recover_samples(
         samples, known, config.law is not None, config, float(across), progress
     )
+    uneven = anisotropy(samples, position / r[:, None], config.error_floor)
+    if uneven is not None:
+        gate = {
+            "passed": uneven <= config.non_central,
+            "required": f"part that goes with the direction at most {config.non_central:.0%}",
+            "found": f"{uneven:.1%}",
+        }
+        result = evidence.with_gate(result, "isotropic", gate)
     return _finished(result, read.rows, read.notes)
 
 
 def _pair(path: str, config: RecoverConfig, progress: Progress | None) -> RecoveryResult:
+    _refuse(config, ("units", "sigma"), "--pair")
     spatial = list(SPATIAL) if set(SPATIAL) <= set(columns_in(path)) else []
     extra = [config.groups] if config.groups else []
     read = read_user_table(path, [*COLUMNS, *spatial, *extra], config.seed)
@@ -114,6 +125,12 @@ def _pair(path: str, config: RecoverConfig, progress: Progress | None) -> Recove
     result = evidence.with_third_law(result, force.third_law, config)
     note = f"third law: {force.third_law:.1%} unbalanced"
     return _finished(result, read.rows, (*read.notes, note))
+
+
+def _refuse(config: RecoverConfig, options: tuple[str, ...], what: str) -> None:
+    given = [f"--{name}" for name in options if getattr(config, name)]
+    if given:
+        raise ValueError(f"{' and '.join(given)} cannot be given with {what}; leave it out.")
 
 
 def _finished(result: RecoveryResult, rows: int, notes: tuple[str, ...]) -> RecoveryResult:

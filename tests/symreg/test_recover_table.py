@@ -108,6 +108,21 @@ def test_a_vector_is_resolved_along_the_radius(tmp_path):
     assert found.constant["value"] == pytest.approx(G, rel=1e-6)
 
 
+@pytest.mark.parametrize(("uneven", "passes"), [(0.0, True), (0.4, False)])
+def test_a_central_attraction_that_depends_on_the_direction_is_no_law(uneven, passes, tmp_path):
+    rng = np.random.default_rng(6)
+    r, angle = np.exp(rng.uniform(np.log(0.3), np.log(3), 400)), rng.uniform(0, 2 * np.pi, 400)
+    size = G / r**2 * (1 + uneven * np.cos(2 * angle)) * np.exp(0.02 * rng.standard_normal(400))
+    x, y = r * np.cos(angle), r * np.sin(angle)
+    table = pd.DataFrame({"x": x, "y": y, "ax": -size * x / r, "ay": -size * y / r})
+    table.to_csv(tmp_path / "v.csv", index=False)
+    config = RecoverConfig(target=("ax", "ay"), features=("x", "y"), law="newton", **QUICK)
+    found = recover_table(str(tmp_path / "v.csv"), config)
+    assert found.gates["central"]["passed"]
+    assert found.gates["isotropic"]["passed"] is passes, found.gates["isotropic"]
+    assert found.recovered is passes
+
+
 def test_one_component_of_a_vector_is_found_from_coordinates(tmp_path):
     rng = np.random.default_rng(3)
     position = rng.standard_normal((300, 2))
@@ -251,6 +266,10 @@ def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
         (("--target", "F", "--features", "r", "--law", "newtn"), "did you mean 'newton'"),
         (("--target", "F", "m1", "--features", "r"), "components of a vector"),
         (("--pair",), "not known"),
+        (("--pair", "--units", "m1=kg"), "--units cannot be given with --pair"),
+        (("--target", "F,m1", "--features", "x,y", "--units", "x=m"), "--units cannot be given"),
+        (("--target", "F", "--features", "r", "--operators", "+,snh"), "operator 'snh'"),
+        (("--target", "F", "--features", "r", "--loss", "l2"), "did you mean 'l1'"),
     ],
 )  # fmt: skip
 def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsys):
