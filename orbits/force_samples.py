@@ -8,6 +8,10 @@ Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statist
 (yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
 `a_norm` (au/yr^2). Optional: `true_a_x`, `true_a_y`[, `true_a_z`] (the law's own value), `gm`
 (au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64).
+
+Of two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position as
+seen from the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
+position (au) and acceleration (au/yr^2) of each body about the barycentre.
 """
 
 import json
@@ -29,7 +33,7 @@ REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
 INTEGER = ("orbit", "steps_since_kick", "body")
 OPTIONAL = (
     "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
-    "body",
+    "body", "x1", "y1", "z1", "x2", "y2", "z2", "ax1", "ay1", "az1", "ax2", "ay2", "az2",
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 

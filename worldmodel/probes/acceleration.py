@@ -8,7 +8,7 @@ from orbits.forces import ForceLaw
 from orbits.units import G
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
 from worldmodel.probes.predictors import Predictor
-from worldmodel.probes.states import Arcs
+from worldmodel.probes.states import Arcs, Orbits
 
 
 def read_acceleration(
@@ -31,13 +31,26 @@ def true_acceleration(arcs: Arcs, law: ForceLaw) -> Float[np.ndarray, "orbit tim
     return relative[:, :, None] * arcs.shares[:, None, :, None]
 
 
-def within(arcs: Arcs, radius: tuple[float, float]) -> Bool[np.ndarray, "orbit time"]:
+def within(
+    arcs: Arcs, orbits: Orbits, radius: tuple[float, float]
+) -> Bool[np.ndarray, "orbit time"]:
     """Whether every visible body is as far from the centre as the training orbits came.
 
-    Outside, any model extrapolates.
+    Outside, any model extrapolates. Two bodies must also be as far from each other as they come
+    on the undisturbed orbits: the heavier one may be anywhere near the barycentre.
+
+    Args:
+        arcs: the states.
+        orbits: undisturbed.
+        radius: smallest and largest distance from the centre in the training orbits, au.
     """
     r = np.linalg.norm(arcs.seen.astype(np.float64), axis=-1)
-    return ((radius[0] <= r) & (r <= radius[1])).all(axis=-1)
+    kept = ((radius[0] <= r) & (r <= radius[1])).all(axis=-1)
+    if arcs.mass is not None:
+        apart = np.linalg.norm(orbits.position, axis=-1)
+        separation = np.linalg.norm(arcs.position, axis=-1)
+        kept &= (apart.min() <= separation) & (separation <= apart.max())
+    return kept
 
 
 def force_table(

@@ -83,6 +83,64 @@ def power_of_distance(
     }
 
 
+def powers_of_mass(
+    acceleration: Float[np.ndarray, "row axis"],
+    position: Float[np.ndarray, "row axis"],
+    masses: dict[str, Float[np.ndarray, " row"]],
+    orbit: np.ndarray,
+    bootstrap: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Fit |a_r| = c · Π m^q · r^−n, by weighted least squares of logarithms, intervals over orbits.
+
+    As `power_of_distance`, but nothing is taken for granted about the masses.
+
+    Args:
+        acceleration: au/yr^2.
+        position: of the attracted body as seen from the one that attracts, au.
+        masses: by name: GM of what attracts, the attracted body's own mass; those that vary.
+        orbit: (row,) statistical units.
+        bootstrap: resamplings over orbits.
+        seed: of the resampling.
+
+    Returns:
+        NAME_exponent {value, low, high}: q of each; the values are None where too few rows attract.
+    """
+    radial = -radial_part(acceleration, position)
+    kept = radial > 0
+    names, group = np.unique(orbit[kept], return_inverse=True)
+    if len(names) < 2 * (len(masses) + 2):
+        return {f"{name}_exponent": {"value": None, "low": None, "high": None} for name in masses}
+    x, y = np.log(np.linalg.norm(position[kept], axis=-1)), np.log(radial[kept])
+    design = np.stack([np.log(values[kept]) for values in masses.values()] + [x], axis=-1)
+    # Logarithms about their means: the constant goes, but for what resampling moves.
+    design = np.concatenate((design - design.mean(axis=0), np.ones((len(y), 1))), axis=-1)
+    first = np.linalg.lstsq(design, y, rcond=None)[0]
+    weight = weights_by_scatter(x, y - design[:, :-2] @ first[: len(masses)])
+    square = np.zeros((len(names), design.shape[1], design.shape[1]))
+    along = np.zeros((len(names), design.shape[1]))
+    np.add.at(square, group, np.einsum("n,ni,nj->nij", weight, design, design))
+    np.add.at(along, group, (weight * y)[:, None] * design)
+    random = np.random.default_rng(seed)
+    draws = random.multinomial(len(names), np.full(len(names), 1 / len(names)), size=bootstrap)
+    found = np.linalg.solve(square.sum(axis=0), along.sum(axis=0))
+    resampled = np.linalg.solve(
+        np.einsum("bg,gij->bij", draws, square), (draws @ along)[..., None]
+    )[..., 0]
+    return {
+        f"{name}_exponent": _interval(found[number], resampled[:, number])
+        for number, name in enumerate(masses)
+    }
+
+
+def third_law(
+    acceleration: Float[np.ndarray, "row body axis"], mass: Float[np.ndarray, "row body"]
+) -> float:
+    """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction."""
+    force = mass[..., None] * acceleration
+    return float(np.sqrt(np.mean(force.sum(axis=1) ** 2) / np.mean(force[:, 0] ** 2)))
+
+
 def weights_by_scatter(
     x: Float[np.ndarray, " row"], y: Float[np.ndarray, " row"]
 ) -> Float[np.ndarray, " row"]:

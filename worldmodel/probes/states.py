@@ -76,8 +76,12 @@ class Orbits:
     @property
     def gm_varies(self) -> bool:
         """Whether GM differs between the orbits by more than the planets' own masses do."""
-        gm = self.trajectories.gm
-        return bool(np.ptp(gm) > MASS_VARIES * np.mean(gm))
+        return varies(self.trajectories.gm)
+
+
+def varies(values: np.ndarray) -> bool:
+    """Whether masses differ by more than the planets' own masses change GM."""
+    return bool(np.ptp(values) > MASS_VARIES * np.mean(values))
 
 
 def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:

@@ -11,9 +11,11 @@ from worldmodel.probes.metrics import (
     median_relative_error,
     non_central_part,
     power_of_distance,
+    powers_of_mass,
     r_squared,
+    third_law,
 )
-from worldmodel.probes.states import Arcs, kicked, undisturbed
+from worldmodel.probes.states import Arcs, kicked, undisturbed, varies
 from worldmodel.probes.subject import Reading, Subject
 
 KICK_STEPS_REPORTED = (1, 4)
@@ -32,7 +34,7 @@ def read(subject: Subject) -> Reading:
     after_kick = config.states == "kicked"
     kept = np.ones(arcs.position.shape[:2], dtype=bool)
     if after_kick:
-        kept = within(arcs, subject.model.record.radius)
+        kept = within(arcs, subject.orbits, subject.model.record.radius)
     table = force_table(arcs, acceleration, subject.law, dt, kept, after_kick)
     metrics = measure(table, config)
     return Reading(metrics, subject.states, report(metrics, subject), table)
@@ -72,6 +74,7 @@ def measure(table: pd.DataFrame, config: ProbeConfig) -> dict[str, Any]:
             config.bootstrap,
             config.seed,
         ),
+        **_mass_metrics(table, found, position, config),
         "rows": len(table),
         "orbits": int(table["orbit"].nunique()),
         "correction": config.correction,
@@ -85,6 +88,25 @@ def measure(table: pd.DataFrame, config: ProbeConfig) -> dict[str, Any]:
     return metrics
 
 
+def _mass_metrics(
+    table: pd.DataFrame, found: np.ndarray, position: np.ndarray, config: ProbeConfig
+) -> dict[str, Any]:
+    """What only data with different masses can say: exponents, and the third law."""
+    masses = {"gm": attracting_gm(table)}
+    if "m1" in table:
+        masses["own_mass"] = table["m1"].to_numpy()
+    varying = {name: values for name, values in masses.items() if varies(values)}
+    metrics: dict[str, Any] = {}
+    if varying:
+        orbit = table["orbit"].to_numpy()
+        metrics |= powers_of_mass(found, position, varying, orbit, config.bootstrap, config.seed)
+    if "m1" in table:
+        axes = [name for name in "xyz" if name in table]
+        both = [table[[f"a{axis}{body}" for axis in axes]] for body in (1, 2)]
+        metrics["third_law"] = third_law(np.stack(both, axis=1), table[["m1", "m2"]].to_numpy())
+    return metrics
+
+
 def report(metrics: dict[str, Any], subject: Subject) -> str:
     """The metrics as a small table."""
     lines = [
@@ -95,7 +117,15 @@ def report(metrics: dict[str, Any], subject: Subject) -> str:
     for k, value in metrics.get("kick_r2", {}).items():
         lines.append(f"  R² {k} step(s) after kick    {value:.4f}")
     lines.append(f"  median relative error      {metrics['median_relative_error']:.4f}")
-    for name, title in (("exponent", "n in c GM / r^n"), ("scale", "c")):
+    titles = {
+        "exponent": "n in c GM / r^n",
+        "scale": "c",
+        "gm_exponent": "q in c GM^q / r^n",
+        "own_mass_exponent": "p in c GM^q m^p / r^n",
+    }
+    for name, title in titles.items():
+        if name not in metrics:
+            continue
         value = metrics[name]
         text = (
             "none: nothing attractive to fit"
@@ -104,4 +134,6 @@ def report(metrics: dict[str, Any], subject: Subject) -> str:
         )
         lines.append(f"  {title:<26} {text}")
     lines.append(f"  non-central part           {metrics['non_central']:.4f}")
+    if "third_law" in metrics:
+        lines.append(f"  |m1 a1 + m2 a2| / |m1 a1|  {metrics['third_law']:.4f}")
     return "\n".join(lines)

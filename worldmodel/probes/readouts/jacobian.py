@@ -30,7 +30,7 @@ def read(subject: Subject) -> Reading:
     """
     config, law, dt = subject.config, subject.law, subject.facts.dt
     arcs = probed_arcs(subject)
-    usable = within(arcs, subject.model.record.radius)[:, np.array(arcs.read)]
+    usable = within(arcs, subject.orbits, subject.model.record.radius)[:, np.array(arcs.read)]
     orbit, time = np.nonzero(usable)
     if not len(orbit):
         raise ValueError(

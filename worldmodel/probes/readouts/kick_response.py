@@ -30,7 +30,7 @@ def read(subject: Subject) -> Reading:
     and `recovery`: the first number of steps from which R² stays at 0.9 or more, None if it never
     does.
     """
-    config, model = subject.config, subject.model
+    config = subject.config
     length, steps = subject.predictor.context_length, config.kick_response.steps
     responses = {
         "velocity": kicked(
@@ -49,7 +49,7 @@ def read(subject: Subject) -> Reading:
     details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
     metrics: dict[str, Any] = {}
     for what, arcs in responses.items():
-        kept = within(arcs, model.record.radius)
+        kept = within(arcs, subject.orbits, subject.model.record.radius)
         found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
         true = true_acceleration(arcs, subject.law)
         r2, counts = response(found, true, kept, arcs)
