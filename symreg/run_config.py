@@ -67,7 +67,9 @@ class RunConfig:
     mass: tuple[float, ...] = (1.0, 1.0)
     """Central mass, M_sun: lowest and highest; equal values fix it."""
     orbits: int = 1000
-    """Training orbits; a quarter as many are held out."""
+    """Training orbits."""
+    held_out: int = 0
+    """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
     samples: int = 128
     """States in an orbit."""
     dt: float = 0.008
@@ -92,7 +94,7 @@ class RunConfig:
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
     controls: tuple[str, ...] = ("injected", "untrained")
     """Controls on kicked states: injected, untrained, keplerian."""
-    readouts: tuple[str, ...] = ()
+    readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
     inductive_bias."""
     bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
@@ -109,8 +111,9 @@ class RunConfig:
                 raise ValueError(f"{option(name)} is {getattr(self, name)}; at least 1.")
         if self.window is not None and self.window < 1:
             raise ValueError(f"--window is {self.window}; at least 1, or none at all.")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; at least 0.")
+        for name in ("seed", "held_out"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{option(name)} is {getattr(self, name)}; at least 0.")
         if not (math.isfinite(self.dt) and self.dt > 0):
             raise ValueError(f"--dt is {self.dt} yr; it must be positive and finite.")
         if not 0 <= self.kicked <= 1:
@@ -157,7 +160,7 @@ class RunConfig:
     @property
     def held_out_orbits(self) -> int:
         """Orbits that the model never trains on."""
-        return max(2, self.orbits // 4)
+        return self.held_out or max(2, self.orbits // 4)
 
 
 def resolved(config: RunConfig) -> dict[str, Any]:

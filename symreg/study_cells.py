@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,8 @@ def prepare(folder: Path, cell: Cell) -> None:
 def run_cell(folder: str, name: str, threads: int) -> Outcome:
     """Run a prepared cell to its end; what it prints goes to `logs/NAME.log` and `.err`.
 
+    How it ended stays in `logs/NAME.json`.
+
     Args:
         folder: of the study, absolute.
         name: of the cell.
@@ -86,12 +88,13 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
         finally:
             with _lock:
                 del _running[folder, name]
-    error = (
-        "" if code == 0 else _last_line(logs / f"{name}.err") or _last_line(logs / f"{name}.log")
-    )
-    return Outcome(
-        code, error or ("" if code == 0 else f"exit code {code}"), time.monotonic() - began
-    )
+    error = ""
+    if code:
+        last = _last_line(logs / f"{name}.err") or _last_line(logs / f"{name}.log")
+        error = last or f"exit code {code}"
+    outcome = Outcome(code, error, time.monotonic() - began)
+    write_json(logs / f"{name}.json", asdict(outcome))
+    return outcome
 
 
 def end_cells(folder: str) -> None:

@@ -81,22 +81,28 @@ def plot_context_jacobian(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """Best linear probes of the force, trained and untrained, against the context length."""
+    """Linear probes of the force against the context length: trained, untrained, bare positions."""
+    drawn = False
     targets = {"|F|": "force", "F_x": "force_x", "F_y": "force_y"}
+    styles = {"trained": "-", "untrained": "--", "positions": ":"}
     for (label, name), color in zip(targets.items(), CYCLE, strict=False):
-        for kind, style in (("trained", "-"), ("untrained", "--")):
-            column = f"linear.{name}_{kind}"
+        for who, style in styles.items():
+            column = f"linear.{who}_{name}"
             if column in frame and frame[column].notna().any():
                 known = frame[["context_length", column]].dropna().astype(float)
                 medians = known.groupby("context_length")[column].median()
                 axes.plot(
-                    medians.index, medians, style, color=color, linewidth=1.6, marker="o",
-                    markersize=4, label=f"{label}, {kind}",
+                    medians.index, medians, style, color=color, linewidth=1.4, marker="o",
+                    markersize=3, label=f"{label}, {who}",
                 )  # fmt: skip
-    _finished(axes, bool(axes.lines))
+                drawn = True
+    if drawn:
+        squeezed_r2(axes)
+        axes.set_ylim(-1, 1.003)
+    _finished(axes, drawn)
     _context_axis(axes, frame)
     axes.set_ylabel("R² of the best layer, held-out orbits")
-    axes.set_title("Linear probes, with the untrained network", fontsize=10)
+    axes.set_title("Linear probes of the force", fontsize=10)
     return axes
 
 

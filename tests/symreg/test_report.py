@@ -28,7 +28,7 @@ def test_a_run_leaves_everything_that_it_promises(run):
     promised = {
         "recovered", "reference", "verdict", "expression", "raw_expression", "constant",
         "exponent", "r2", "kick_r2", "seeds", "sources", "nulls", "engine", "pareto_front",
-        "configuration", "versions", "seconds",
+        "world_model", "configuration", "versions", "seconds",
     }  # fmt: skip
     assert promised <= verdict.keys()
     assert verdict["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
@@ -37,8 +37,11 @@ def test_a_run_leaves_everything_that_it_promises(run):
     assert verdict["seeds"]["run"] == 2
     assert verdict["sources"].keys() == {"orbit", "kicked", "planets"}
     assert verdict["nulls"].keys() == {"permuted", "untrained"}
+    assert verdict["world_model"]["kind"] == "neither"
+    assert verdict["readouts"].keys() == {"jacobian", "jacobian_injected", "jacobian_untrained"}
+    assert verdict["readouts"]["jacobian_injected"]["locality"] > 0.99
     assert set(CAPTIONS) == {p.stem for p in (run / "figures").glob("*.png")}
-    assert len(verdict["seconds"]) == 14
+    assert len(verdict["seconds"]) == 17
 
 
 def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_truth_is_found(run):
@@ -54,7 +57,7 @@ def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_trut
 def test_the_same_command_again_repeats_nothing(run, capsys):
     before = {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
     assert main(["run", "--out", str(run), *OPTIONS]) == 0
-    assert capsys.readouterr().out.count("there already") == 14
+    assert capsys.readouterr().out.count("there already") == 17
     assert before == {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
 
 
@@ -97,7 +100,7 @@ def test_the_report_needs_nothing_but_itself(run):
     text = (run / "report.html").read_text()
     page.feed(text)
     assert all(address.startswith("data:") for address in page.addresses)
-    assert {"formula", "sources", "gates", "pareto"} <= page.ids
+    assert {"formula", "sources", "world-model", "gates", "readouts", "pareto"} <= page.ids
     assert {f"figure-{name}" for name in CAPTIONS} <= page.ids
     assert "math" in page.tags
     assert "Not recovered" in text
