@@ -75,6 +75,7 @@ class OperonEngine:
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
+        """The front of one search or both; see the contract in `symreg.engines.base`."""
         rng = np.random.default_rng(seed)
         chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
         features, target = X[chosen], y[chosen]

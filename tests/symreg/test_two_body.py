@@ -69,6 +69,7 @@ def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
     found = read_json(out)
     assert found["recovered"], found["explanation"]
     assert found["reference"] == "newton"
+    assert found["gates"]["third law"]["passed"]
     assert found["constant"]["name"] == "G"
     # 960 rows of 1 % noise: 0.03 % statistical
     assert found["constant"]["value"] == pytest.approx(G, rel=0.005)
