@@ -59,7 +59,6 @@ def force_table(
     law: ForceLaw,
     dt: float,
     kept: Bool[np.ndarray, "orbit time"],
-    since_kick: bool,
 ) -> pd.DataFrame:
     """Force samples of the times that are read.
 
@@ -72,7 +71,6 @@ def force_table(
         law: gives the true values.
         dt: time between two states, yr.
         kept: rows that may be used.
-        since_kick: whether to say how long ago the kick was.
 
     Raises:
         ValueError: if no row is left.
@@ -104,8 +102,8 @@ def force_table(
     if arcs.body is not None:
         columns["body"] = by_orbit(arcs.body)
     columns["a_norm"] = np.linalg.norm(found[:, :, 0], axis=-1)
-    if since_kick:
-        columns["steps_since_kick"] = np.broadcast_to(times - arcs.start + 1, rows)
+    if arcs.kick is not None:
+        columns["steps_since_kick"] = np.broadcast_to(times - arcs.kick, rows)
     usable = kept[:, times] & np.isfinite(found).all(axis=(2, 3))
     if not usable.any():
         raise ValueError(

@@ -71,6 +71,9 @@ class ProbeConfig:
     """The velocity is turned by an angle from ±this, rad (kicked)."""
     kick_scale: tuple[float, float] = KICK_SCALE
     """The speed is multiplied by a factor from this interval (kicked)."""
+    kick_first: int = 0
+    """First step after the kick that is read (kicked); 0 takes 1, or 2 where masses differ between
+    orbits."""
     kick_steps: int = 8
     """Number of steps after the kick that are read (kicked)."""
     bootstrap: int = 200
@@ -89,9 +92,10 @@ class ProbeConfig:
         require_known("control", self.control, CONTROLS)
         require_known("correction", self.correction, ("numerov", "none"))
         require_known("checkpoint", self.checkpoint, ("last", "best"))
-        for name, least in (("orbits", 1), ("kick_steps", 1), ("bootstrap", 2), ("seed", 0)):
+        for name, least in (("orbits", 1), ("kick_steps", 1), ("bootstrap", 2)):
             require_at_least(self, name, least)
-        require_at_least(self, "threads", 0)
+        for name in ("kick_first", "seed", "threads"):
+            require_at_least(self, name, 0)
         require_positive(self, "kick_angle")
         low, high = self.kick_scale if len(self.kick_scale) == 2 else (0.0, 0.0)
         if not 0 < low <= high < math.inf:

@@ -40,6 +40,8 @@ class Arcs:
     """Masses of both bodies, M_sun, where both are visible."""
     body: np.ndarray | None = None
     """(orbit,) which planet it is, for planets."""
+    kick: int | None = None
+    """Time of the kick; None of undisturbed arcs."""
 
     @property
     def shares(self) -> Float[np.ndarray, "orbit body"]:
@@ -53,6 +55,12 @@ class Arcs:
         return dataclasses.replace(
             self, **{name: value[kept] for name, value in values.items() if value is not None}
         )
+
+    def read_from(self, first: int) -> "Arcs":
+        """The arcs from `first` steps after the kick on; what comes before is not read."""
+        later = first - 1
+        read = range(self.read.start + later, self.read.stop)
+        return dataclasses.replace(self, start=self.start + later, read=read)
 
 
 def shares_of(
@@ -226,4 +234,5 @@ def _after_kick(
         seen=arcs.position[:, :, None] * shares[:, None, :, None],
         mass=mass,
         body=chosen.body,
+        kick=arcs.kick,
     ).some(followed)

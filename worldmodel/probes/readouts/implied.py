@@ -15,45 +15,49 @@ from worldmodel.probes.metrics import (
     r_squared,
     third_law,
 )
-from worldmodel.probes.states import Arcs, kicked, undisturbed, varies
+from worldmodel.probes.states import Arcs, Orbits, kicked, undisturbed, varies
 from worldmodel.probes.subject import Reading, Subject
 
-KICK_STEPS_REPORTED = (1, 4)
+KICK_STEP_REPORTED = 4
+"""Besides the first step that is read."""
 
 
 def read(subject: Subject) -> Reading:
     """The accelerations that the predictions imply.
 
-    Kicked states are read 1, 2, ..., `kick_steps` steps after the kick, where their distance from
-    the centre lies within that of the training orbits: outside, any model extrapolates. Orbits
-    that fall into the centre within those steps give no rows.
+    Kicked states are read from the first step after the kick on, where their distance from the
+    centre lies within that of the training orbits: outside, any model extrapolates. Where masses
+    differ between orbits they are read from the second step on: the force is then a matter of
+    three positions (place, velocity and mass), and one step after a kick only two of them lie on
+    the new orbit. Orbits that fall into the centre within those steps give no rows.
     """
     config, dt = subject.config, subject.facts.dt
     arcs = probed_arcs(subject)
     acceleration = read_acceleration(subject.predictor, arcs, dt, config.correction)
-    after_kick = config.states == "kicked"
     kept = np.ones(arcs.position.shape[:2], dtype=bool)
-    if after_kick:
+    if arcs.kick is not None:
         kept = within(arcs, subject.orbits, subject.model.record.radius)
-    table = force_table(arcs, acceleration, subject.law, dt, kept, after_kick)
+    table = force_table(arcs, acceleration, subject.law, dt, kept)
     metrics = measure(table, config)
     return Reading(metrics, subject.states, report(metrics, subject), table)
 
 
-def probed_arcs(subject: Subject) -> Arcs:
-    """The states that `--states` asks for."""
+def probed_arcs(subject: Subject, orbits: Orbits | None = None) -> Arcs:
+    """The states that `--states` asks for, of the subject's orbits or of given ones."""
     config, context_length = subject.config, subject.predictor.context_length
+    orbits = orbits or subject.orbits
     if config.states == "orbit":
-        return undisturbed(subject.orbits, context_length)
+        return undisturbed(orbits, context_length)
+    first = config.kick_first or (2 if orbits.gm_varies else 1)
     return kicked(
-        subject.orbits,
+        orbits,
         subject.law,
         context_length,
-        config.kick_steps,
+        config.kick_steps + first - 1,
         config.kick_angle,
         config.kick_scale,
         subject.random(),
-    )
+    ).read_from(first)
 
 
 def measure(table: pd.DataFrame, config: ProbeConfig) -> dict[str, Any]:
@@ -81,7 +85,8 @@ def measure(table: pd.DataFrame, config: ProbeConfig) -> dict[str, Any]:
     }
     if "steps_since_kick" in table:
         metrics["kick_r2"] = {}
-        for k in KICK_STEPS_REPORTED:
+        first = int(table["steps_since_kick"].min())
+        for k in sorted({first, KICK_STEP_REPORTED}):
             at = (table["steps_since_kick"] == k).to_numpy()
             if at.sum() > 1:
                 metrics["kick_r2"][str(k)] = r_squared(found[at], true[at])
