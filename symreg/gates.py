@@ -27,8 +27,8 @@ class Thresholds:
     constant_margin: float = 0.05
     """Largest relative error of every constant of the law."""
     kick_r2: float = 0.97
-    """Least R^2 of the implied acceleration at the first step that is read, and four steps after the
-    kick."""
+    """Least R^2 of the implied acceleration at the first step that is read after the kick, and four
+    steps after it."""
     seeds_agreeing: float = 0.8
     """Least fraction of the search seeds that find the law."""
 
