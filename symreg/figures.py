@@ -145,11 +145,12 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
 
 
 def squeezed_r2(axes: Axes) -> Axes:
-    """Give R² an axis that shows 0.97 apart from 1, and -100 too."""
+    """Give R² an axis that shows 0.97 apart from 1, and -100 too where something is as low."""
+    lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
     axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.set_ylim(-1000, 1.003)
+    axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
     return axes
 
 

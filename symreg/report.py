@@ -26,7 +26,7 @@ from symreg.run_config import CONTROLS, SOURCES
 
 CAPTIONS = {
     "law": (
-        "The force that the model's predictions imply, against distance, for the three sets of "
+        "The force that the model's predictions imply, against distance, for each set of "
         "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
         "regression found."
     ),

@@ -196,15 +196,16 @@ def plot_exponents(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
     """Relative error of the exponent by an option, for each set of states."""
-    values = list(dict.fromkeys(frame[by].astype(str)))
+    labels = _labels(frame, by)
+    values = list(dict.fromkeys(labels))
     drawn = False
     for number, source in enumerate(("orbit", "kicked", "planets", "transfer")):
         names = [f"{source}.exponent", f"{source}.exponent_truth"]
         if not set(names) <= set(frame):
             continue
-        known = frame[[by, *names]].dropna()
+        known = frame[names].dropna()
         error = (known[names[0]].astype(float) - known[names[1]].astype(float)).abs()
-        y = [values.index(str(value)) + 0.15 * (number - 1) for value in known[by]]
+        y = [values.index(value) + 0.15 * (number - 1) for value in labels[known.index]]
         color = COLORS.get(source, "#aa3377")
         axes.scatter(error.clip(lower=1e-5), y, s=28, color=color, label=source)
         drawn = True
@@ -212,29 +213,27 @@ def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
     axes.invert_yaxis()
     if drawn:
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.axvline(0.05, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
         axes.set_xlabel("distance of the exponent from the true law's (dotted: the gate)")
     return _finished(axes, drawn)
 
 
 def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """R² by kind of attention: of the fine-tuned force, and of the kick response."""
-    columns = {
-        "fine-tuned on |F|": "transfer.r2",
-        "orbits": "orbit.r2",
-        "kicks": "kicked.kick_r2_1",
-    }
-    kinds = list(dict.fromkeys(frame["attention"]))
+    """R² by kind of attention and step: of the fine-tuned force, on orbits and after kicks."""
+    columns = {"fine-tuned": "transfer.r2", "orbits": "orbit.r2", "kicks": "kicked.kick_r2_1"}
+    labels = _labels(frame, "attention")
+    values = list(dict.fromkeys(labels))
     drawn = False
     for number, ((label, column), color) in enumerate(zip(columns.items(), CYCLE, strict=False)):
         if column in frame and frame[column].notna().any():
-            x = [kinds.index(kind) + 0.15 * (number - 1) for kind in frame["attention"]]
+            x = [values.index(value) + 0.15 * (number - 1) for value in labels]
             axes.scatter(x, frame[column].astype(float), s=28, color=color, label=label)
             drawn = True
-    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    axes.set_xticks(range(len(values)), values, rotation=25, ha="right")
     if drawn:
         squeezed_r2(axes)
-        axes.set_ylabel("R²")
+        axes.set_ylabel("R² of the acceleration")
     return _finished(axes, drawn)
 
 
@@ -326,6 +325,14 @@ def _settings(frame: pd.DataFrame) -> pd.Series:
         words = words.where(frame["window"].isna(), "window " + frame["window"].astype(str))
     if "kicked" in frame:
         words = words.where(frame["kicked"] == 0, words + ", kicked training")
+    return words
+
+
+def _labels(frame: pd.DataFrame, by: str) -> pd.Series:
+    """An option in words, with the time step where that varies too."""
+    words = frame[by].astype(str).astype(object)
+    if "dt" in frame and by != "dt":
+        words = words + ", dt " + frame["dt"].map("{:.2g} yr".format)
     return words
 
 

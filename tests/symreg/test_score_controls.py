@@ -1,0 +1,57 @@
+"""The score on worlds of a known kind: the law itself, a fitted ellipse, an untrained network."""
+
+import pytest
+
+from orbits.cli import main as orbits
+from orbits.files import read_json
+from symreg.cli import main as symreg
+from symreg.score import KEPLERIAN, NEITHER, NEWTONIAN, score
+from worldmodel.cli import main as worldmodel
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A model of context 32 and unseen orbits; the controls take the place of what it predicts."""
+    folder = tmp_path_factory.mktemp("world")
+    for name, seed in (("train", "0"), ("held_out", "1")):
+        options = ["--orbits", "40", "--samples", "80", "--seed", seed, "--engine", "kepler"]
+        assert orbits(["generate", str(folder / f"{name}.zarr"), *options]) == 0
+    data, run = str(folder / "train.zarr"), str(folder / "model")
+    options = ["--context-length", "32", "--steps", "1", "--d-model", "16", "--n-heads", "2"]
+    assert worldmodel(["train", data, run, *options]) == 0
+    return folder
+
+
+def evidence(world, control):
+    """What `symreg run` gives to the score, with a control in the model's place."""
+
+    def probe(out, *options):
+        path = world / f"{control}-{out}"
+        data = str(world / "held_out.zarr")
+        common = ["--control", control, "--bootstrap", "20"]
+        assert worldmodel(["probe", str(world / "model"), data, str(path), *common, *options]) == 0
+        return path
+
+    found = {}
+    for states in ("orbit", "kicked"):
+        forces, law = probe(f"{states}.parquet", "--states", states), world / f"{control}.json"
+        options = ["--seeds", "1", "--no-null", "--population", "100", "--generations", "8"]
+        assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
+        result = read_json(law)
+        metrics = result["metrics"]
+        found[states] = result | {"r2": metrics["r2"], "kick_r2": metrics.get("kick_r2")}
+    jacobian = probe("jacobian.json", "--readout", "jacobian", "--jacobian.states", "50")
+    return found["orbit"], found["kicked"], read_json(jacobian)["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("control", "kind"),
+    [("injected", NEWTONIAN), ("keplerian", KEPLERIAN), ("untrained", NEITHER)],
+)
+def test_each_control_gets_its_word(world, control, kind):
+    orbit, kicked, jacobian = evidence(world, control)
+    result = score(orbit, kicked, jacobian)
+    assert result is not None
+    assert result["kind"] == kind, result["evidence"]
+    # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too
+    assert orbit["recovered"] == (control != "untrained")

@@ -1,0 +1,97 @@
+"""Figures of a study show what its table holds, and say what was not measured."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from symreg.study_figures import DRAWERS, draw, plot_against, plot_kinds, plot_loss_ratios
+
+KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
+
+
+def frame(**axes):
+    """A table as `symreg study` writes it, with numbers as a Newton-to-Kepler transition has."""
+    rows = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    table = pd.DataFrame(rows)
+    table["status"] = "done"
+    rng = np.random.default_rng(0)
+    context = table.get("context_length", pd.Series(64.0, index=table.index)).astype(float)
+    local = table["window"].notna() if "window" in table else pd.Series(False, index=table.index)
+    turn = np.where(local, 0.01, 1 / (1 + (12 / context) ** 3)) + 0.003 * rng.random(len(table))
+    table["orbit.r2"] = 1 - 0.002 * rng.random(len(table))
+    table["kicked.kick_r2_1"] = 1 - 3 * turn
+    table["kicked.kick_r2_4"] = 1 - turn
+    table["jacobian.locality"] = 1 - turn
+    for who, drop in (("trained", 0.05), ("untrained", 0.2), ("positions", 0.9)):
+        for part, more in (("force", 0.0), ("force_x", 0.03), ("force_y", 0.04)):
+            table[f"linear.{who}_{part}"] = 1 - (drop + more) * turn - 0.0005
+    for step in (1, 4, 16, 64):
+        table[f"evaluate.error_{step}"] = 1e-4 * step**1.2 / context**0.5
+    for factor in (1, 2, 4, 8, 16):
+        table[f"extrapolate.ratio_{factor}"] = factor ** (2 + rng.random(len(table)))
+    for number, source in enumerate(("orbit", "kicked", "planets", "transfer")):
+        truth = -1.0 - np.arange(len(table)) % 3
+        value = truth + 0.01 * (number + 1) * rng.standard_normal(len(table))
+        table[f"{source}.exponent_truth"], table[f"{source}.exponent"] = truth, value
+        table[f"{source}.exponent_low"] = value - 0.03
+        table[f"{source}.exponent_high"] = value + 0.03
+    table["transfer.r2"] = 0.9
+    return table.convert_dtypes()
+
+
+TABLES = {
+    "context": {"seed": [0, 1], "context_length": [2, 3, 4, 8, 16, 32, 64, 100]},
+    "attention": {"attention": KINDS, "window": [None, 2], "kicked": [0.0, 0.5], "seed": [0, 1]},
+    "extrapolation": {"attention": KINDS, "mass": ["1 1", "0.5 2"], "seed": [0, 1, 2]},
+    "laws": {"law": ["newton", "hooke", "logarithmic", "power_law(n=3)"]},
+    "published": {"attention": ["softmax", "lssar"], "dt": [0.019165, 0.5]},
+}
+
+
+def texts(figure: Figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+@pytest.mark.parametrize("kind", sorted(DRAWERS))
+def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_path):
+    table = frame(**TABLES[kind])
+    drawn = draw(kind, table)
+    assert drawn
+    for name, (figure, caption) in drawn.items():
+        figure.savefig(tmp_path / f"{name}.png")
+        assert caption.endswith(".")
+        assert "not measured" not in texts(figure)
+        assert all(axes.get_legend() for axes in figure.axes)
+    bare = table[[*TABLES[kind], "status"]]
+    for figure, _ in draw(kind, bare).values():
+        figure.savefig(tmp_path / "bare.png")
+        assert texts(figure).count("not measured") == len(figure.axes)
+    assert draw(kind, table.assign(status="failed")) == {}
+
+
+def test_a_point_for_every_cell_and_a_line_through_the_medians():
+    axes = Figure().subplots()
+    table = pd.DataFrame({"x": [1, 1, 1, 2, 2], "y": [1.0, 2.0, 9.0, 4.0, None]})
+    assert plot_against(axes, table, "x", {"y": "y"}) is axes
+    assert len(axes.collections[0].get_offsets()) == 4
+    np.testing.assert_allclose(axes.lines[0].get_xydata(), [[1, 2], [2, 4]])
+
+
+def test_settings_are_named_apart():
+    axes = Figure().subplots()
+    plot_kinds(axes, frame(**TABLES["attention"]))
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "full context", "full context, kicked training", "window 2", "window 2, kicked training",
+    ]  # fmt: skip
+
+
+def test_loss_ratios_begin_at_one():
+    axes = Figure().subplots()
+    plot_loss_ratios(axes, frame(attention=["softmax"], seed=[0, 1]), "title")
+    for line in axes.lines[:3]:
+        np.testing.assert_allclose(np.asarray(line.get_xydata())[0], [1, 1])
