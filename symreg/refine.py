@@ -33,6 +33,8 @@ ERROR_FLOOR = 0.02
 EXACT_RATIO = 20.0
 """Data are taken as exact when a formula of at most two constants fits this much below the floor;
 the floor then shrinks to this many times its error."""
+ROUNDING = 1e-9
+"""Relative error that buys nothing even in exact data: where a fit's steps stop."""
 NODE_COST = 2.0
 """Twice the nats that a node costs: about the logarithm of the number of symbols to choose from."""
 CLEARLY_BETTER = 10.0
@@ -85,7 +87,7 @@ class Fitted:
         """
         n = max(n, LEAST_GROUPS)
         free = (LARGEST * floor) ** 2
-        error = max(self.mean_square + max(free - self.smooth, 0.0), 1e-24)
+        error = max(self.mean_square + max(free - self.smooth, 0.0), ROUNDING**2)
         return n * np.log(error) + len(self.constants) * np.log(n) + NODE_COST * self.nodes
 
 

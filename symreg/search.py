@@ -147,12 +147,22 @@ def _tidied(
 
 
 def _merged(laws: list[Fitted]) -> list[Fitted]:
-    """One of each form; an engine's formula that is a named law's gets the name."""
+    """One of each form, best fitted; an engine's formula that is a named law's gets the name."""
     names = {str(law.form): law for law in laws if law.name is not None}
     merged: dict[str, Fitted] = {}
     for law in laws:
         form = str(law.form)
         if form in names and law.name is None:
-            law = replace(law, name=names[form].name, parameters=names[form].parameters)
+            named = names[form]
+            law = replace(
+                law, name=named.name, parameters=named.parameters, nodes=min(law.nodes, named.nodes)
+            )
+            if named.mean_square < law.mean_square:
+                law = replace(
+                    law,
+                    constants=named.constants,
+                    mean_square=named.mean_square,
+                    smooth=named.smooth,
+                )
         merged.setdefault(form, law)
     return list(merged.values())

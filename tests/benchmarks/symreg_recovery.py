@@ -28,6 +28,7 @@ from symreg.expressions import evaluate, feature_symbols, symbol
 from symreg.finding import FOUND, find
 from symreg.recover import recover_samples
 from symreg.recover_config import RecoverConfig
+from symreg.refine import UNDEFINED
 from symreg.samples import Samples, r_squared
 
 FIRST_SEED = 2000
@@ -238,6 +239,8 @@ def others(seeds: range, config: RecoverConfig) -> None:
 
 def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
     """Whether a formula is the cell's law up to its constants."""
+    if expression.has(*UNDEFINED):
+        return False
     truth = cell.force(dict(zip(samples.names, samples.X.T, strict=True)))
     if r_squared(truth, evaluate(expression, samples.names, samples.X)) < 0.99:
         return False  # not worth sympy's time
@@ -294,11 +297,12 @@ def by_gplearn(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
 
 
 def from_gplearn(model, samples: Samples) -> sympy.Expr:
-    """The winner of gplearn as sympy (its protected functions as the plain ones)."""
+    """The winner of gplearn as sympy (its protected functions as those of the absolute value)."""
     symbols = feature_symbols(samples.names, samples.X)
     apply = {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b, "sqrt": sympy.sqrt, "log": sympy.log, "inv": lambda a: 1 / a,
+        "div": lambda a, b: a / b, "sqrt": lambda a: sympy.sqrt(abs(a)),
+        "log": lambda a: sympy.log(abs(a)), "inv": lambda a: 1 / a,
     }  # fmt: skip
 
     def build(program):

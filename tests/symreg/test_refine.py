@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 
 from symreg.engines.named_laws import fitted_laws
 from symreg.expressions import constant_symbol, symbol
@@ -123,3 +124,11 @@ def test_rows_that_scatter_count_less_and_a_smooth_deviation_does_not():
     bent = 39 / x**2 * (1 + 0.3 * np.maximum(x - 2, 0))
     samples = weighed(Samples(x[:, None], bent, ("r",), np.arange(1000)), 0.02)
     np.testing.assert_allclose(samples.weights, 1, atol=0.1)
+
+
+def test_in_exact_data_what_a_fit_leaves_over_is_no_softening():
+    # Newton stopped 1e-10 short; Plummer with a softening of 1e-9 has found the last digits
+    samples = samples_of(lambda x: 6.674e-11 / x**2)
+    newton = refitted(6.674e-11 * (1 + 1e-10) / r**2, samples, "test")
+    plummer = refitted(6.674e-11 * r / (r**2 + 1.4e-17) ** sympy.Rational(3, 2), samples, "test")
+    assert preferred([plummer, newton], samples.n_effective, 0.0) is newton
