@@ -7,8 +7,8 @@ from typing import Any, Literal
 from orbits.choices import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE
 
-READOUTS = ("implied", "kick_response", "jacobian", "linear")
-TABLES = ("implied",)
+READOUTS = ("implied", "kick_response", "jacobian", "linear", "transfer")
+TABLES = ("implied", "transfer")
 """Read-outs that write force samples (Parquet); the others write JSON."""
 CONTROLS = ("none", "untrained", "injected", "keplerian")
 
@@ -50,12 +50,44 @@ class LinearConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class TransferConfig:
+    """Fine-tuning on labels of force; published: 9000 labelled, 1000 with two labels each."""
+
+    labelled: int = 900
+    """Orbits, the first of the data set, with a label at every time."""
+    few: int = 100
+    """Orbits, the last of the data set, with two labels each; the force is read on these."""
+    target: Literal["magnitude", "vector"] = "magnitude"
+    """Label: the size of the force, or its components."""
+    frozen: bool = False
+    """Train the new head alone and leave the network as it is."""
+    points: int = 1000
+    """States that are read, those nearest to fully labelled ones."""
+    steps: int = 500
+    """Optimiser steps."""
+    batch_tokens: int = 1024
+    """Positions in each step."""
+    learning_rate: float = 1e-3
+    """Largest learning rate of the network."""
+    head_rate: float = 1e-2
+    """Largest learning rate of the new head."""
+
+    def __post_init__(self) -> None:
+        require_known("transfer.target", self.target, ("magnitude", "vector"))
+        for name in ("labelled", "few", "points", "steps", "batch_tokens"):
+            require_at_least(self, name, 1)
+        require_positive(self, "learning_rate")
+        require_positive(self, "head_rate")
+
+
+@dataclasses.dataclass(frozen=True)
 class ProbeConfig:
     """Reading what a model has learned."""
 
-    readout: Literal["implied", "kick_response", "jacobian", "linear"] = "implied"
+    readout: Literal["implied", "kick_response", "jacobian", "linear", "transfer"] = "implied"
     """What is read: implied (accelerations, as a table), kick_response (R² by the steps since a
-    kick), jacobian (derivatives of the prediction), linear (ridge probes of every layer)."""
+    kick), jacobian (derivatives of the prediction), linear (ridge probes of every layer),
+    transfer (forces that the model says once fine-tuned on labels, as a table)."""
     states: Literal["orbit", "kicked"] = "orbit"
     """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
     control: Literal["none", "untrained", "injected", "keplerian"] = "none"
@@ -85,6 +117,7 @@ class ProbeConfig:
     kick_response: KickResponseConfig = dataclasses.field(default_factory=KickResponseConfig)
     jacobian: JacobianConfig = dataclasses.field(default_factory=JacobianConfig)
     linear: LinearConfig = dataclasses.field(default_factory=LinearConfig)
+    transfer: TransferConfig = dataclasses.field(default_factory=TransferConfig)
 
     def __post_init__(self) -> None:
         require_known("readout", self.readout, READOUTS)

@@ -7,7 +7,7 @@ A read-out is a file here with a function `read(subject: Subject) -> Reading`
 
 from collections.abc import Callable
 
-from worldmodel.probes.readouts import implied, jacobian, kick_response, linear
+from worldmodel.probes.readouts import implied, jacobian, kick_response, linear, transfer
 from worldmodel.probes.subject import Reading, Subject
 
 READOUTS: dict[str, Callable[[Subject], Reading]] = {
@@ -15,4 +15,5 @@ READOUTS: dict[str, Callable[[Subject], Reading]] = {
     "kick_response": kick_response.read,
     "jacobian": jacobian.read,
     "linear": linear.read,
+    "transfer": transfer.read,
 }

@@ -1,0 +1,122 @@
+"""Fine-tuning on labels of force: what comes out, what stays fixed, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+
+from orbits.force_samples import read_force_samples
+from worldmodel.cli import main
+from worldmodel.probes.config import ProbeConfig, TransferConfig
+from worldmodel.probes.finetune import Tuned, fine_tune
+from worldmodel.probes.probe import probe
+from worldmodel.probes.readouts.transfer import Labelled, _split
+from worldmodel.probes.subject import Subject
+from worldmodel.world_model import WorldModel
+
+SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens": 512}
+
+
+def transferred(run, data, tmp_path, control="none", states="orbit", **options):
+    out = tmp_path / "forces.parquet"
+    config = ProbeConfig(
+        readout="transfer",
+        control=control,
+        states=states,
+        transfer=TransferConfig(**(SMALL | options)),
+    )
+    return probe(run, data, str(out), config), *read_force_samples(out)
+
+
+def test_a_model_learns_to_say_the_force(trained, newton_orbits, tmp_path):
+    metrics, table, attributes = transferred(trained, newton_orbits, tmp_path)
+    assert metrics["r2_size"] > 0.9
+    assert metrics["exponent"]["value"] == pytest.approx(2, abs=0.3)
+    assert len(table) == 200
+    assert table["orbit"].min() >= 360, "the last 40 orbits have two labels each"
+    assert attributes["readout"] == "transfer"
+    # The size of a force has no direction: it is pointed at the centre.
+    assert metrics["non_central"] == pytest.approx(0, abs=1e-6)
+
+
+def test_the_law_s_own_labels_are_the_law(trained, newton_orbits, tmp_path):
+    metrics, *_ = transferred(trained, newton_orbits, tmp_path, control="injected")
+    assert metrics["r2_size"] == pytest.approx(1)
+    assert metrics["exponent"]["value"] == pytest.approx(2, abs=1e-6)
+
+
+def test_a_frozen_untrained_network_says_less_than_a_trained_one(trained, newton_orbits, tmp_path):
+    options = {"frozen": True, "target": "vector", "steps": 150}
+    known, *_ = transferred(trained, newton_orbits, tmp_path, **options)
+    nothing, *_ = transferred(trained, newton_orbits, tmp_path, control="untrained", **options)
+    assert nothing["r2"] < known["r2"]
+    assert known["non_central"] > 0.001, "the components are the head's own"
+
+
+def test_kicked_states_are_read_as_well(trained, newton_orbits, tmp_path):
+    metrics, table, _ = transferred(trained, newton_orbits, tmp_path, states="kicked", steps=5)
+    assert set(table["steps_since_kick"]) == set(range(1, 9))
+    assert {"1", "4"} == set(metrics["kick_r2"])
+
+
+def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, tmp_path):
+    small = {"labelled": 20, "few": 10, "points": 50, "steps": 3}
+    run = some_run(few_orbits, head="tokens", bins=50, context_length=4)
+    assert len(transferred(run, few_orbits, tmp_path, **small)[1]) == 50
+    data = make_orbits(tmp_path / "pairs.zarr", system="barycentric", mass=(0.5, 2.0))
+    run = some_run(data, layout="interleaved", context_length=3)
+    _, table, _ = transferred(run, data, tmp_path, **small)
+    force, reaction = (
+        table[[f"m{body}"]].to_numpy() * table[[f"ax{body}", f"ay{body}"]] for body in (1, 2)
+    )
+    np.testing.assert_allclose(force.to_numpy(), -reaction.to_numpy(), rtol=1e-9)
+
+
+def test_orbits_with_few_labels_have_two(trained, newton_orbits):
+    config = ProbeConfig(readout="transfer", transfer=TransferConfig(**SMALL))
+    subject = Subject(trained, newton_orbits, config)
+    batches = Labelled(subject, *_split(subject))
+    counted = torch.isfinite(batches.labels[..., 0]).sum(dim=1)
+    assert set(counted[:300].tolist()) == {127}, "all but the first, which has no velocity"
+    assert set(counted[300:].tolist()) == {2}
+    positions, labels = batches(0)
+    assert positions.shape == (256, 2, 1, 2)
+    assert torch.isnan(labels[:, 0]).all()
+
+
+def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few_orbits):
+    network = WorldModel.load(some_run(few_orbits, context_length=3)).network
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    positions = torch.randn(8, 3, 1, 2)
+
+    def batch(_step):
+        return positions, torch.ones(8, 3, 1)
+
+    for frozen in (True, False):
+        tuned = fine_tune(network, batch, 1, 20, 1e-2, 1e-2, frozen, seed=0)
+        same = [
+            torch.equal(before[name], value)
+            for name, value in tuned.backbone.state_dict().items()
+            if name in before
+        ]
+        assert all(same) == frozen
+        assert all(torch.equal(before[k], v) for k, v in network.state_dict().items())
+        error = (tuned(positions) - 1).square().mean()
+        assert error < (Tuned(network, 1, True)(positions) - 1).square().mean()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "has 400 orbits, but --transfer.labelled 900 and --transfer.few 100 need 1000"),
+        (("--control", "keplerian"), "an ellipse has none"),
+        (("--transfer.steps", "0"), "give 1 or more"),
+        (("--transfer.target", "size"), "transfer.target"),
+    ],
+)
+def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
+    out = str(tmp_path / "a.parquet")
+    code = main(["probe", trained, newton_orbits, out, "--readout", "transfer", *options])
+    message = capsys.readouterr().err
+    assert code == 2
+    assert words in message
+    assert message.count("\n") == 1

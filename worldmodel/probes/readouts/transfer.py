@@ -1,0 +1,190 @@
+"""Transfer: the model is fine-tuned on labels of force, and says the force elsewhere.
+
+The published protocol (Vafa et al., arXiv:2507.06952, as in the authors' code,
+github.com/keyonvafa/inductive-bias-probes, `force_magnitude`): 9 000 two-body sequences with the
+size of the force at every time, 1 000 more with two labels each, one mean squared error; the force
+is then read where the latter come nearest to states of the former, so that it is interpolation
+that is asked for. Here the counts are options, and the model sees contexts of C positions, as it
+was trained.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.spatial import cKDTree
+
+from worldmodel.objective import first_scored
+from worldmodel.probes.acceleration import force_table, true_acceleration, within
+from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
+from worldmodel.probes.metrics import r_squared
+from worldmodel.probes.readouts.implied import measure, probed_arcs, report
+from worldmodel.probes.states import Arcs, Orbits, read_orbits, undisturbed
+from worldmodel.probes.subject import Reading, Subject
+
+
+def read(subject: Subject) -> Reading:
+    """The force that the fine-tuned model says, as force samples.
+
+    Labels are |F| (per unit mass where the masses are not visible) or, with
+    `--transfer.target vector`, its components. The size of a force has no direction: the table
+    then points it at the centre, and what it says of central and non-central parts is no finding.
+    With `--states kicked` the same model is read after kicks, where no states are selected.
+    `--control untrained` fine-tunes a network with fresh weights in the same way; `injected` says
+    the law's own force.
+
+    Raises:
+        ValueError: if the data set has too few orbits, or for the control `keplerian`.
+    """
+    config, options = subject.config, subject.config.transfer
+    if config.control == "keplerian":
+        raise ValueError(
+            "the read-out transfer fine-tunes a network, and an ellipse has none: leave --control "
+            "keplerian away."
+        )
+    full, few = _split(subject)
+    arcs = probed_arcs(subject, few)
+    truth = forces(arcs, subject)
+    if config.control == "injected":
+        found = truth
+    else:
+        tuned = fine_tune(
+            subject.model.network,
+            Labelled(subject, full, few),
+            truth.shape[-1],
+            options.steps,
+            options.learning_rate,
+            options.head_rate,
+            options.frozen,
+            config.seed,
+        )
+        unit = label_unit(subject, full)
+        found = _said(arcs, lambda contexts: last_outputs(tuned, contexts) * unit, subject)
+    if arcs.kick is None:
+        kept = _near(arcs, undisturbed(full, subject.model.context_length), options.points)
+    else:
+        kept = within(arcs, subject.orbits, subject.model.record.radius)
+    acceleration = _as_acceleration(found, arcs)
+    table = force_table(arcs, acceleration, subject.law, subject.facts.dt, kept)
+    metrics = measure(table, config) | {"correction": "none", "frozen": options.frozen}
+    names = [name for name in "xyz" if name in table]
+    sizes = [np.linalg.norm(table[[p + n for n in names]], axis=1) for p in ("a_", "true_a_")]
+    metrics["r2_size"] = r_squared(sizes[0][:, None], sizes[1][:, None])
+    return Reading(metrics, subject.states, report(metrics, subject), table)
+
+
+class Labelled:
+    """Batches of contexts with labels of force: everywhere, or at two times of each orbit.
+
+    Each context begins at a random time of a random orbit, of which those with few labels are
+    drawn as often as any other.
+    """
+
+    def __init__(self, subject: Subject, full: Orbits, few: Orbits) -> None:
+        config, options = subject.config, subject.config.transfer
+        random, unit = np.random.default_rng((config.seed, 2)), label_unit(subject, full)
+        self.length = subject.model.context_length
+        self.count = max(1, options.batch_tokens // self.length)
+        labels = [forces(_whole(part), subject) / unit for part in (full, few)]
+        samples = labels[1].shape[1]
+        scored = first_scored(self.length)
+        masked = np.full(labels[1].shape, np.nan)
+        for orbit in range(len(masked)):
+            times = scored + random.choice(samples - scored, min(2, samples - scored), False)
+            masked[orbit, times] = labels[1][orbit, times]
+        seen = [part.trajectories.position for part in (full, few)]
+        self.positions = torch.from_numpy(np.concatenate(seen).astype(np.float32))
+        self.labels = torch.from_numpy(np.concatenate((labels[0], masked)))
+        self.labels[:, :scored] = torch.nan
+        self.generator = torch.Generator().manual_seed(config.seed)
+
+    def __call__(self, step: int) -> Batch:
+        orbits, samples = self.labels.shape[:2]
+        orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
+        starts = samples - self.length + 1
+        start = torch.randint(starts, (self.count, 1), generator=self.generator)
+        times = start + torch.arange(self.length)
+        labels = self.labels[orbit, times].clone()
+        # Nothing of the velocity is known at the first position of a context, as in training.
+        labels[:, : first_scored(self.length)] = torch.nan
+        return self.positions[orbit, times], labels
+
+
+def forces(arcs: Arcs, subject: Subject) -> Float[np.ndarray, "orbit time output"]:
+    """The labels: sizes or components of the force on the first body, per unit mass if need be."""
+    force = true_acceleration(arcs, subject.law)[:, :, 0]
+    if arcs.mass is not None:
+        force = force * arcs.mass[:, None, :1]
+    if subject.config.transfer.target == "vector":
+        return force
+    return np.linalg.norm(force, axis=-1, keepdims=True)
+
+
+def label_unit(subject: Subject, full: Orbits) -> float:
+    """Root mean square of the labels: the head speaks in this unit."""
+    return float(np.sqrt(np.mean(forces(_whole(full), subject) ** 2)))
+
+
+def _split(subject: Subject) -> tuple[Orbits, Orbits]:
+    """Orbits with all labels from the first, and as many of the last as have two labels each."""
+    options, facts = subject.config.transfer, subject.facts
+    if options.labelled + options.few > facts.orbits:
+        raise ValueError(
+            f"{facts.path} has {facts.orbits} orbits, but --transfer.labelled {options.labelled} "
+            f"and --transfer.few {options.few} need {options.labelled + options.few}; give fewer "
+            "or more data."
+        )
+    full = np.arange(options.labelled)
+    few = np.arange(facts.orbits - options.few, facts.orbits)
+    return read_orbits(subject.source, full), read_orbits(subject.source, few)
+
+
+def _whole(orbits: Orbits) -> Arcs:
+    """Every state of some orbits."""
+    return undisturbed(orbits, 1)
+
+
+def _said(arcs: Arcs, head: Any, subject: Subject) -> Float[np.ndarray, "orbit time output"]:
+    """What the head says at the times that are read; NaN elsewhere."""
+    length, times = subject.model.context_length, np.array(arcs.read)
+    steps = times[:, None] + np.arange(1 - length, 1)
+    contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
+    said = head(torch.from_numpy(contexts.astype(np.float64))).numpy()
+    found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
+    found[:, times] = said.reshape(len(arcs.gm), len(times), -1)
+    return found
+
+
+def _as_acceleration(
+    force: Float[np.ndarray, "orbit time output"], arcs: Arcs
+) -> Float[np.ndarray, "orbit time body axis"]:
+    """Accelerations of the bodies that the forces give; sizes point at the centre."""
+    if force.shape[-1] == 1:
+        r = np.linalg.norm(arcs.position, axis=-1, keepdims=True)
+        force = -force * arcs.position / r
+    if arcs.mass is None:
+        return force[:, :, None]
+    both = np.stack((force, -force), axis=2)
+    return both / arcs.mass[:, None, :, None]
+
+
+def _near(arcs: Arcs, labelled: Arcs, points: int) -> np.ndarray:
+    """(orbit, time) the states that come nearest to fully labelled ones, so many of them.
+
+    Distances are those of positions and velocities, each in units of its root mean square, and of
+    the logarithms of GM.
+    """
+    units = [np.sqrt(np.mean(states**2)) for states in (labelled.position, labelled.velocity)]
+
+    def states(of: Arcs) -> np.ndarray:
+        times = np.array(of.read)
+        gm = np.broadcast_to(np.log(of.gm)[:, None, None], (len(of.gm), len(times), 1))
+        parts = (of.position[:, times] / units[0], of.velocity[:, times] / units[1], gm)
+        return np.concatenate(parts, axis=-1).reshape(len(of.gm) * len(times), -1)
+
+    distance, _ = cKDTree(states(labelled)).query(states(arcs))
+    nearest = np.argsort(distance, kind="stable")[:points]
+    kept = np.zeros(arcs.position.shape[:2], dtype=bool)
+    kept[nearest // len(arcs.read), nearest % len(arcs.read) + arcs.read.start] = True
+    return kept
