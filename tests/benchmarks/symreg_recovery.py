@@ -203,7 +203,7 @@ def nulls(trials: int, first: int, config: RecoverConfig) -> None:
     print(f"called a law, of {trials} trials: {called}")
 
 
-def others(seeds: range, config: RecoverConfig) -> None:
+def others(seeds: range, config: RecoverConfig, only: str = "") -> None:
     """The same tables (1 % noise) for others: laws found by each, and median seconds of a fit."""
     methods = {
         "gplearn": by_gplearn,
@@ -220,7 +220,7 @@ def others(seeds: range, config: RecoverConfig) -> None:
     )
     print(f"{'law':<18}" + "".join(f"{name:>20}" for name in methods))
     for cell in CELLS:
-        if cell.bias:
+        if cell.bias or only not in cell.name:
             continue
         line = f"{cell.name:<18}"
         for method in methods.values():
@@ -369,7 +369,7 @@ def main() -> None:
     if arguments.trials:
         nulls(arguments.trials, arguments.first_seed, small(arguments))
     elif arguments.others:
-        others(seeds, small(arguments))
+        others(seeds, small(arguments), arguments.only)
     elif arguments.published:
         published(seeds, small(arguments))
     else:
