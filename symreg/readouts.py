@@ -19,7 +19,7 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, float | Non
         config: the run's options.
     """
     found = {}
-    for name in config.readouts:
+    for name in config.questions:
         if name == "evaluate":
             found[name] = _evaluation(read_json(folder / "readouts" / "evaluate.json"))
         elif name == "extrapolate":

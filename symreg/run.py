@@ -61,7 +61,7 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
         config: the run's options.
         law: canonical text of the law that moved the training orbits.
     """
-    asked = (*config.sources, *(name for name in config.readouts if name == "transfer"))
+    asked = (*config.sources, *(name for name in config.questions if name == "transfer"))
     sources = {name: _result(folder, name) for name in asked}
     controls = {name: _result(folder, name) for name in config.controls}
     measured = readouts(folder, config)

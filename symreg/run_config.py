@@ -158,6 +158,11 @@ class RunConfig:
         return Path("runs") / f"{law}-{kind}-context{self.context_length}-seed{self.seed}"
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """The read-outs that this model has: one of tokens has no derivatives by positions."""
+        return tuple(r for r in self.readouts if self.head != "tokens" or r != "jacobian")
+
+    @property
     def held_out_orbits(self) -> int:
         """Orbits that the model never trains on."""
         return self.held_out or max(2, self.orbits // 4)

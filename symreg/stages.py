@@ -42,7 +42,7 @@ def stages(config: RunConfig) -> list[Stage]:
         made += _implied(config, name, SOURCES[name])
     for name in config.controls:
         made += _implied(config, name, CONTROLS[name])
-    for name in config.readouts:
+    for name in config.questions:
         made += _readout(config, name)
     return made
 
@@ -57,7 +57,7 @@ def _data(config: RunConfig) -> Iterator[Stage]:
         f"simulate {config.held_out_orbits} orbits that the model will not train on",
         HELD_OUT, config.held_out_orbits, config.samples, config.seed + HELD_OUT_SEED_OFFSET,
     )  # fmt: skip
-    if "extrapolate" in config.readouts:
+    if "extrapolate" in config.questions:
         samples = max(FACTORS) * config.context_length + 1
         yield _orbits(
             config, "long_orbits", f"simulate orbits of {samples} states",

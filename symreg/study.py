@@ -18,6 +18,9 @@ from symreg.engines.choice import choose_engine
 from symreg.run_config import RunConfig, file_name, resolved
 
 KEYS = ("name", "question", "base", "grid", "figure", "cost")
+LONGEST_NAME = 120
+"""Characters of a cell's name, which is a folder's name too; longer ones are cut."""
+
 FIGURES = ("none", "context", "attention", "extrapolation", "laws", "published")
 
 
@@ -153,8 +156,10 @@ def _cells(base: dict[str, Any], grid: list[dict[str, list[Any]]]) -> tuple[Cell
             except ValueError as error:
                 raise ValueError(f"cell {where}: {error}") from None
             place = {axis: getattr(config, axis) for axis in axes}
-            name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
             fingerprint = sha256_of_json(resolved(config))
+            name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
+            if len(name) > LONGEST_NAME:
+                name = f"{name[:LONGEST_NAME]}-{fingerprint[:8]}"
             if fingerprint in seen:
                 raise ValueError(f"grid: the cell {where} is there twice.")
             if name in seen.values():

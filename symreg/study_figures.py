@@ -118,7 +118,7 @@ def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
     return axes
 
 
-def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_1") -> Axes:
+def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_first") -> Axes:
     """R² after a kick by kind of attention: full and windowed, trained with kicks or without."""
     if column not in frame or frame[column].isna().all():
         return _finished(axes, False)
@@ -221,7 +221,7 @@ def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
 
 def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
     """R² by kind of attention and step: of the fine-tuned force, on orbits and after kicks."""
-    columns = {"fine-tuned": "transfer.r2", "orbits": "orbit.r2", "kicks": "kicked.kick_r2_1"}
+    columns = {"fine-tuned": "transfer.r2", "orbits": "orbit.r2", "kicks": "kicked.kick_r2_first"}
     labels = _labels(frame, "attention")
     values = list(dict.fromkeys(labels))
     drawn = False
@@ -265,9 +265,10 @@ def _context(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
 
 def _attention(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     figure, panels = _panels(1, 2, width=12)
-    for panel, step in zip(panels, ("1", "4"), strict=True):
+    steps = {"first": "The first step after a kick", "4": "Four steps after a kick"}
+    for panel, (step, title) in zip(panels, steps.items(), strict=True):
         plot_kinds(panel, frame, f"kicked.kick_r2_{step}")
-        panel.set_title(f"{step} step{'s' if step != '1' else ''} after a kick", fontsize=10)
+        panel.set_title(title, fontsize=10)
     caption = (
         "Kick response by kind of attention, a point for every cell. Dotted: Newtonian above, "
         "Keplerian below."

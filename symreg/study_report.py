@@ -18,7 +18,7 @@ SHOWN = {
     "kicked.expression": "formula, kicked states",
     "kicked.exponent": "exponent",
     "kicked.constant": "constant",
-    "kicked.kick_r2_1": "kick R², 1 step",
+    "kicked.kick_r2_first": "kick R², first step",
     "kicked.kick_r2_4": "kick R², 4 steps",
     "orbit.r2": "R², orbits",
     "planets.exponent": "exponent, planets",

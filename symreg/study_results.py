@@ -20,8 +20,8 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
     options that vary, `world_model`, `recovered`, `gates_failed`; for each set of states and
     control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
-    .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1 and .kick_r2_4;
-    READOUT.METRIC; `seconds` and seconds.STAGE.
+    .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
+    .kick_r2_first (of the first step that was read: the second where masses differ); READOUT.METRIC; `seconds` and seconds.STAGE.
 
     Args:
         study: the study.
@@ -69,7 +69,10 @@ def _of_source(source: dict[str, Any]) -> dict[str, Any]:
         row[quantity] = value.get("value")
         row |= {f"{quantity}_{key}": value.get(key) for key in ("low", "high", "truth")}
     row["seeds_agreeing"] = source["seeds"]["agreeing"]
-    return row | {f"kick_r2_{step}": value for step, value in source["kick_r2"].items()}
+    kicks = source["kick_r2"]
+    if kicks:
+        row["kick_r2_first"] = kicks[min(kicks, key=int)]
+    return row | {f"kick_r2_{step}": value for step, value in kicks.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -165,6 +165,29 @@ def test_options_reach_the_stages():
     assert all("--seed 7" in command for command in commands.values())
 
 
+def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
+    config = RunConfig(
+        window=2, kicked=0.5, inputs="differences", mass=(0.5, 2.0), simulator="kepler",
+        n_layers=3, sources=("kicked",), controls=("keplerian",),
+        readouts=("kick_response", "evaluate", "extrapolate", "transfer"),
+    )  # fmt: skip
+    commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
+    assert list(commands) == [
+        "train_orbits", "held_out_orbits", "long_orbits", "train", "probe_kicked",
+        "recover_kicked", "probe_keplerian", "recover_keplerian", "kick_response",
+        "kick_response_keplerian", "evaluate", "extrapolate", "transfer", "recover_transfer",
+    ]  # fmt: skip
+    assert "--mass 0.5 2.0" in commands["train_orbits"]
+    assert "--engine kepler" in commands["train_orbits"]
+    assert "--samples 33" in commands["long_orbits"]  # 16 contexts of two, and the state after
+    for option in ("--window 2", "--kicked 0.5", "--inputs differences", "--n-layers 3"):
+        assert option in commands["train"]
+    tokens = RunConfig(head="tokens", bins=100)
+    commands = {stage.name: " ".join(stage.command) for stage in stages(tokens)}
+    assert "--head tokens --bins 100" in commands["train"]
+    assert "jacobian" not in commands  # of bins there are no derivatives
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -174,6 +197,14 @@ def test_options_reach_the_stages():
         ({"orbits": 3}, "--orbits is 3; at least 8"),
         ({"context_length": 100}, "a context of 100 needs at least 200"),
         ({"bodies": ()}, "--bodies is empty"),
+        ({"window": 0}, "--window is 0"),
+        ({"kicked": 1.5}, "--kicked is 1.5"),
+        ({"mass": (2.0, 1.0)}, "--mass is 2.0 1.0; give low and high"),
+        ({"seed": -1}, "--seed is -1"),
+        ({"sources": ("planet",)}, "did you mean 'planets'"),
+        ({"controls": ("injected", "injected")}, "--controls names something twice"),
+        ({"sources": (), "readouts": ()}, "nothing to ask"),
+        ({"system": "barycentric"}, "leave planets away"),
     ],
 )
 def test_options_that_cannot_work_are_refused_before_any_stage(options, message):

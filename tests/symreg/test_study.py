@@ -181,9 +181,11 @@ def test_a_piece_of_limited_time_stops_and_goes_on(toys):
     (toys / "wait").write_text("1")
     assert study(toys, "--workers", "2", "--minutes", "0.05") == 130
     runs(toys)
+    status = pd.read_csv(toys / "out" / "results.csv").set_index("seed")["status"]
+    assert status[1] == "pending"
     (toys / "wait").unlink()
     assert study(toys) == 0
-    assert runs(toys) == ["1"]
+    assert runs(toys) == [str(seed) for seed in status.index[status == "pending"]]
 
 
 def test_each_worker_gets_its_share_of_the_cores(toys, monkeypatch):

@@ -23,6 +23,7 @@ def frame(**axes):
     turn = np.where(local, 0.01, 1 / (1 + (12 / context) ** 3)) + 0.003 * rng.random(len(table))
     table["orbit.r2"] = 1 - 0.002 * rng.random(len(table))
     table["kicked.kick_r2_1"] = 1 - 3 * turn
+    table["kicked.kick_r2_first"] = table["kicked.kick_r2_1"]
     table["kicked.kick_r2_4"] = 1 - turn
     table["jacobian.locality"] = 1 - turn
     for who, drop in (("trained", 0.05), ("untrained", 0.2), ("positions", 0.9)):
