@@ -117,7 +117,7 @@ COMMANDS = [
             Positional(
                 "study",
                 "A YAML file, or a study that comes along: attention, context, extrapolation, "
-                "laws, published, published-gpu.",
+                "laws, masses, published, published-gpu.",
             ),
         ),
         check_study,

@@ -14,11 +14,18 @@ LONG_SEED_OFFSET = 2_000_003
 LONG_ORBITS = 100
 """At most this many long orbits: each is 16 contexts."""
 
+TRANSFER_SEED_OFFSET = 3_000_003
+"""The same for the orbits of `transfer`."""
+
+TRANSFER_ORBITS = (900, 100)
+"""Orbits of `transfer` with a label of force at every time, and with two labels each: a tenth of
+the published protocol's."""
+
 CONTROLLED_READOUTS = ("kick_response", "jacobian")
 """Read-outs that are repeated with every control."""
 
 TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
-LONG, MODEL = "data/long.zarr", "model"
+LONG, TRANSFER, MODEL = "data/long.zarr", "data/transfer.zarr", "model"
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,11 @@ def _data(config: RunConfig) -> Iterator[Stage]:
             config, "long_orbits", f"simulate orbits of {samples} states",
             LONG, min(config.held_out_orbits, LONG_ORBITS), samples,
             config.seed + LONG_SEED_OFFSET,
+        )  # fmt: skip
+    if "transfer" in config.questions:
+        yield _orbits(
+            config, "transfer_orbits", f"simulate {sum(TRANSFER_ORBITS)} orbits to fine-tune on",
+            TRANSFER, sum(TRANSFER_ORBITS), config.samples, config.seed + TRANSFER_SEED_OFFSET,
         )  # fmt: skip
     if "planets" in config.sources:
         yield Stage(
@@ -145,8 +157,13 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
         yield Stage(name, "measure the loss on longer sequences", command, (MODEL, LONG), out)
     elif name == "transfer":
         forces = f"forces/{name}.parquet"
-        command = _probe(config, HELD_OUT, forces, "--readout", name)
-        yield Stage(name, "fine-tune the model on forces", command, (MODEL, HELD_OUT), forces)
+        labelled, few = map(str, TRANSFER_ORBITS)
+        command = (
+            "worldmodel", "probe", MODEL, TRANSFER, forces, "--readout", name,
+            "--transfer.labelled", labelled, "--transfer.few", few,
+            "--orbits", str(sum(TRANSFER_ORBITS)), "--seed", str(config.seed),
+        )  # fmt: skip
+        yield Stage(name, "fine-tune the model on forces", command, (MODEL, TRANSFER), forces)
         yield _law(config, name, "forces of the fine-tuned model")
     else:
         command = _probe(config, HELD_OUT, out, "--readout", name)

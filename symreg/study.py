@@ -21,7 +21,7 @@ KEYS = ("name", "question", "base", "grid", "figure", "cost")
 LONGEST_NAME = 120
 """Characters of a cell's name, which is a folder's name too; longer ones are cut."""
 
-FIGURES = ("none", "context", "attention", "extrapolation", "laws", "published")
+FIGURES = ("none", "context", "attention", "extrapolation", "laws", "masses", "published")
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ Every function draws on the Axes that it is given and returns it. A column that 
 have is left out; a panel without any says so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from symreg.figures import COLORS, REFERENCE_COLOR, squeezed_r2
 from symreg.run_config import FACTORS
 from symreg.score import ScoreThresholds
 
+PARTS = ("low", "high", "truth")
 CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
 
 
@@ -219,6 +219,48 @@ def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
     return _finished(axes, drawn)
 
 
+def plot_powers(axes: Axes, frame: pd.DataFrame, source: str) -> Axes:
+    """Exponents of r and of every mass found in a set of states, by system and inputs.
+
+    Args:
+        axes: where to draw.
+        frame: the table of a study.
+        source: set of states.
+    """
+    stem = f"{source}.exponent"
+    features = {stem: "r"}
+    for name in frame.columns:
+        if name.startswith(f"{stem}_of_") and name.rsplit("_", 1)[1] not in PARTS:
+            features[name] = name.removeprefix(f"{stem}_of_")
+    labels = pd.Series("", index=frame.index, dtype=object)
+    for option in ("system", "inputs"):
+        if option in frame:
+            labels = labels + np.where(labels == "", "", ", ") + frame[option].astype(object)
+    values = list(dict.fromkeys(labels))
+    drawn = False
+    for number, ((column, feature), color) in enumerate(zip(features.items(), CYCLE, strict=False)):
+        names = [column, *(f"{column}_{part}" for part in PARTS)]
+        if not set(names) <= set(frame):
+            continue
+        known = frame[names].dropna().astype(float)
+        if known.empty:
+            continue
+        shift = 0.15 * (number - (len(features) - 1) / 2)
+        x = np.array([values.index(value) + shift for value in labels[known.index]])
+        found, low, high, truth = (known[name].to_numpy() for name in names)
+        x = x + 0.03 * (known.groupby(x).cumcount().to_numpy() - 2)
+        axes.errorbar(
+            x, found, yerr=[np.maximum(found - low, 0), np.maximum(high - found, 0)], fmt="o",
+            markersize=4, color=color, label=f"exponent of {feature}",
+        )  # fmt: skip
+        for level in sorted(set(np.round(truth, 6))):
+            axes.axhline(level, color=color, linestyle=":", linewidth=1)
+        drawn = True
+    axes.set_xticks(range(len(values)), values)
+    axes.set_ylabel("exponent found [95 %], true: dotted")
+    return _finished(axes, drawn)
+
+
 def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
     """R² by kind of attention and step: of the fine-tuned force, on orbits and after kicks."""
     columns = {"fine-tuned": "transfer.r2", "orbits": "orbit.r2", "kicks": "kicked.kick_r2_first"}
@@ -235,88 +277,6 @@ def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
         squeezed_r2(axes)
         axes.set_ylabel("R² of the acceleration")
     return _finished(axes, drawn)
-
-
-def draw(kind: str, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    """The figures of a study with their captions, by file name.
-
-    Args:
-        kind: `figure` of the study.
-        frame: its table; cells that are not done are left out.
-    """
-    done = frame[frame["status"] == "done"]
-    if kind == "none" or done.empty:
-        return {}
-    return DRAWERS[kind](done)
-
-
-def _context(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    figure, panels = _panels(2, 2)
-    plots = (plot_context_kicks, plot_context_jacobian, plot_context_linear, plot_context_rollout)
-    for panel, plot in zip(panels, plots, strict=True):
-        plot(panel, frame)
-    caption = (
-        "Against the context length: what follows a force (kicks, Jacobian) and what does not tell "
-        "one from the other (undisturbed orbits, linear probes, roll-outs). Points: cells; lines: "
-        "medians over seeds."
-    )
-    return {"context": (figure, caption)}
-
-
-def _attention(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    figure, panels = _panels(1, 2, width=12)
-    steps = {"first": "The first step after a kick", "4": "Four steps after a kick"}
-    for panel, (step, title) in zip(panels, steps.items(), strict=True):
-        plot_kinds(panel, frame, f"kicked.kick_r2_{step}")
-        panel.set_title(title, fontsize=10)
-    caption = (
-        "Kick response by kind of attention, a point for every cell. Dotted: Newtonian above, "
-        "Keplerian below."
-    )
-    return {"attention": (figure, caption)}
-
-
-def _extrapolation(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    masses: list[str] = list(dict.fromkeys(frame["mass"])) if "mass" in frame else [""]
-    figure, panels = _panels(1, len(masses), width=5.5 * len(masses))
-    for panel, mass in zip(panels, masses, strict=True):
-        rows = frame[frame["mass"] == mass] if mass else frame
-        fixed = len(set(mass.split())) <= 1
-        title = "GM fixed" if fixed else f"M from {mass.replace(' ', ' to ')} M☉"
-        plot_loss_ratios(panel, rows, title)
-    caption = (
-        "Loss on sequences longer than those of training, over the loss at the training length. "
-        "Thin: seeds; thick: medians."
-    )
-    return {"extrapolation": (figure, caption)}
-
-
-def _laws(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    figure, panels = _panels(1, 2, width=12)
-    plot_exponents(panels[0], frame)
-    plot_recovered(panels[1], frame, "law")
-    caption = "The exponents that were found against those of the laws that moved the orbits."
-    return {"laws": (figure, caption)}
-
-
-def _published(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    figure, panels = _panels(1, 2, width=12)
-    plot_transfer(panels[0], frame)
-    plot_recovered(panels[1], frame, "attention")
-    caption = (
-        "The published protocol: forces from a model fine-tuned on force magnitudes, beside what "
-        "the same model's own predictions imply."
-    )
-    return {"published": (figure, caption)}
-
-
-DRAWERS: dict[str, Callable[[pd.DataFrame], dict[str, tuple[Figure, str]]]] = {
-    "context": _context,
-    "attention": _attention,
-    "extrapolation": _extrapolation,
-    "laws": _laws,
-    "published": _published,
-}
 
 
 def _settings(frame: pd.DataFrame) -> pd.Series:
@@ -344,11 +304,6 @@ def _suffix(frame: pd.DataFrame) -> pd.Series:
 
 def _colors(count: int) -> list[str]:
     return [CYCLE[number % len(CYCLE)] for number in range(count)]
-
-
-def _panels(rows: int, columns: int, width: float = 11.0) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(width, 4.2 * rows), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:

@@ -10,7 +10,7 @@ from orbits.files import write_text, written_aside
 from orbits.provenance import git_commit, versions
 from symreg.report import embedded, environment
 from symreg.study import Study
-from symreg.study_figures import draw
+from symreg.study_drawings import draw
 
 SHOWN = {
     "world_model": "world model",

@@ -21,7 +21,9 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     options that vary, `world_model`, `recovered`, `gates_failed`; for each set of states and
     control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
     .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
-    .kick_r2_first (of the first step that was read: the second where masses differ); READOUT.METRIC; `seconds` and seconds.STAGE.
+    .kick_r2_first (of the first step that was read: the second where masses differ), and of each
+    feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `seconds` and
+    seconds.STAGE.
 
     Args:
         study: the study.
@@ -68,6 +70,10 @@ def _of_source(source: dict[str, Any]) -> dict[str, Any]:
         value = source[quantity] or {}
         row[quantity] = value.get("value")
         row |= {f"{quantity}_{key}": value.get(key) for key in ("low", "high", "truth")}
+    for feature, value in (source.get("exponents") or {}).items():
+        if feature != "r":
+            row[f"exponent_of_{feature}"] = value.get("value")
+            row |= {f"exponent_of_{feature}_{k}": value.get(k) for k in ("low", "high", "truth")}
     row["seeds_agreeing"] = source["seeds"]["agreeing"]
     kicks = source["kick_r2"]
     if kicks:

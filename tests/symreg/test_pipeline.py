@@ -173,9 +173,10 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
     )  # fmt: skip
     commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
     assert list(commands) == [
-        "train_orbits", "held_out_orbits", "long_orbits", "train", "probe_kicked",
-        "recover_kicked", "probe_keplerian", "recover_keplerian", "kick_response",
-        "kick_response_keplerian", "evaluate", "extrapolate", "transfer", "recover_transfer",
+        "train_orbits", "held_out_orbits", "long_orbits", "transfer_orbits", "train",
+        "probe_kicked", "recover_kicked", "probe_keplerian", "recover_keplerian",
+        "kick_response", "kick_response_keplerian", "evaluate", "extrapolate", "transfer",
+        "recover_transfer",
     ]  # fmt: skip
     assert "--mass 0.5 2.0" in commands["train_orbits"]
     assert "--engine kepler" in commands["train_orbits"]

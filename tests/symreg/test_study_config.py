@@ -113,7 +113,7 @@ def test_every_shipped_study_is_sound(name):
 
 def test_the_shipped_studies_are_those_that_the_help_names():
     assert set(shipped()) == {
-        "attention", "context", "extrapolation", "laws", "published", "published-gpu",
+        "attention", "context", "extrapolation", "laws", "masses", "published", "published-gpu",
     }  # fmt: skip
 
 

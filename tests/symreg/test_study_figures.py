@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.study_figures import DRAWERS, draw, plot_against, plot_kinds, plot_loss_ratios
+from symreg.study import FIGURES
+from symreg.study_drawings import DRAWERS, draw
+from symreg.study_figures import plot_against, plot_kinds, plot_loss_ratios
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
@@ -39,6 +41,9 @@ def frame(**axes):
         table[f"{source}.exponent_truth"], table[f"{source}.exponent"] = truth, value
         table[f"{source}.exponent_low"] = value - 0.03
         table[f"{source}.exponent_high"] = value + 0.03
+        table[f"{source}.exponent_of_gm"] = value + 3
+        for part in ("low", "high", "truth"):
+            table[f"{source}.exponent_of_gm_{part}"] = table[f"{source}.exponent_{part}"] + 3
     table["transfer.r2"] = 0.9
     return table.convert_dtypes()
 
@@ -48,8 +53,13 @@ TABLES = {
     "attention": {"attention": KINDS, "window": [None, 2], "kicked": [0.0, 0.5], "seed": [0, 1]},
     "extrapolation": {"attention": KINDS, "mass": ["1 1", "0.5 2"], "seed": [0, 1, 2]},
     "laws": {"law": ["newton", "hooke", "logarithmic", "power_law(n=3)"]},
+    "masses": {"system": ["relative", "barycentric"], "inputs": ["differences"], "seed": [0, 1, 2]},
     "published": {"attention": ["softmax", "lssar"], "dt": [0.019165, 0.5]},
 }
+
+
+def test_every_kind_that_a_file_may_name_is_drawn():
+    assert {"none", *DRAWERS} == set(FIGURES)
 
 
 def texts(figure: Figure):
