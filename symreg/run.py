@@ -17,7 +17,8 @@ from symreg.score import score
 SHARED_FIELDS = (
     "verdict", "recovered", "reference", "expression", "raw_expression", "mathml", "law",
     "selected_from", "constant", "exponent", "exponents", "parameters", "seeds", "nulls",
-    "explanation", "engine", "engine_reason", "pareto_front", "non_central", "rows", "groups", "metrics",
+    "explanation", "engine", "engine_reason", "pareto_front", "non_central", "rows", "groups",
+    "metrics",
 )  # fmt: skip
 """What `verdict.json` repeats of each recovery, for every set of states."""
 
