@@ -7,7 +7,7 @@ from typing import Any, Literal
 from orbits.choices import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE
 
-READOUTS = ("implied", "kick_response", "jacobian", "linear", "transfer")
+READOUTS = ("implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias")
 TABLES = ("implied", "transfer")
 """Read-outs that write force samples (Parquet); the others write JSON."""
 CONTROLS = ("none", "untrained", "injected", "keplerian")
@@ -81,13 +81,40 @@ class TransferConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class InductiveBiasConfig:
+    """Fine-tuning on small data sets of random labels; published: 100 sets of 100 sequences."""
+
+    datasets: int = 20
+    """Number of data sets."""
+    examples: int = 100
+    """Labelled contexts in each."""
+    tests: int = 300
+    """States whose answers are compared."""
+    steps: int = 100
+    """Optimiser steps on each data set."""
+    learning_rate: float = 1e-3
+    """Largest learning rate of the network."""
+    head_rate: float = 1e-2
+    """Largest learning rate of the new head."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("datasets", 1), ("examples", 2), ("tests", 3), ("steps", 1)):
+            require_at_least(self, name, least)
+        require_positive(self, "learning_rate")
+        require_positive(self, "head_rate")
+
+
+@dataclasses.dataclass(frozen=True)
 class ProbeConfig:
     """Reading what a model has learned."""
 
-    readout: Literal["implied", "kick_response", "jacobian", "linear", "transfer"] = "implied"
+    readout: Literal[
+        "implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias"
+    ] = "implied"
     """What is read: implied (accelerations, as a table), kick_response (R² by the steps since a
     kick), jacobian (derivatives of the prediction), linear (ridge probes of every layer),
-    transfer (forces that the model says once fine-tuned on labels, as a table)."""
+    transfer (forces that the model says once fine-tuned on labels, as a table),
+    inductive_bias (how it extrapolates from random labels)."""
     states: Literal["orbit", "kicked"] = "orbit"
     """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
     control: Literal["none", "untrained", "injected", "keplerian"] = "none"
@@ -118,6 +145,7 @@ class ProbeConfig:
     jacobian: JacobianConfig = dataclasses.field(default_factory=JacobianConfig)
     linear: LinearConfig = dataclasses.field(default_factory=LinearConfig)
     transfer: TransferConfig = dataclasses.field(default_factory=TransferConfig)
+    inductive_bias: InductiveBiasConfig = dataclasses.field(default_factory=InductiveBiasConfig)
 
     def __post_init__(self) -> None:
         require_known("readout", self.readout, READOUTS)

@@ -7,7 +7,14 @@ A read-out is a file here with a function `read(subject: Subject) -> Reading`
 
 from collections.abc import Callable
 
-from worldmodel.probes.readouts import implied, jacobian, kick_response, linear, transfer
+from worldmodel.probes.readouts import (
+    implied,
+    inductive_bias,
+    jacobian,
+    kick_response,
+    linear,
+    transfer,
+)
 from worldmodel.probes.subject import Reading, Subject
 
 READOUTS: dict[str, Callable[[Subject], Reading]] = {
@@ -16,4 +23,5 @@ READOUTS: dict[str, Callable[[Subject], Reading]] = {
     "jacobian": jacobian.read,
     "linear": linear.read,
     "transfer": transfer.read,
+    "inductive_bias": inductive_bias.read,
 }

@@ -1,0 +1,98 @@
+"""Inductive bias: of the true state itself, of a model that sees no more, and of noise."""
+
+import numpy as np
+import pytest
+
+from orbits.forces import parse_law
+from worldmodel.cli import main
+from worldmodel.data import Source
+from worldmodel.probes.config import InductiveBiasConfig, ProbeConfig
+from worldmodel.probes.readouts.inductive_bias import biases, contexts_at, other_pasts
+from worldmodel.probes.states import read_orbits, undisturbed
+
+SMALL = InductiveBiasConfig(datasets=4, examples=60, tests=80, steps=40)
+
+
+def test_answers_by_the_state_respect_and_distinguish_it():
+    random = np.random.default_rng(0)
+    oracle = random.normal(size=(5, 4)) @ random.normal(size=(4, 60))
+    r_ib, d_ib, curve = biases(np.stack((oracle, oracle), axis=1), oracle)
+    assert (r_ib, d_ib) == (1, pytest.approx(1))
+    np.testing.assert_allclose(curve["model"], curve["oracle"])
+
+
+def test_random_answers_do_neither():
+    random = np.random.default_rng(1)
+    oracle = random.normal(size=(20, 4)) @ random.normal(size=(4, 200))
+    r_ib, d_ib, _ = biases(random.normal(size=(20, 2, 200)), oracle)
+    # Two answers to one state are as far apart as two answers to any: 200 pairs of 20 sets.
+    assert r_ib == pytest.approx(0, abs=0.1)
+    assert abs(d_ib) < 0.1
+    assert biases(np.ones((20, 2, 200)), oracle)[:2] == (1, 0), "silence distinguishes nothing"
+
+
+def test_boolean_answers_give_the_published_formula():
+    """R-IB = 1 − 2 P(differ | same state) where half of the answers differ otherwise."""
+    random = np.random.default_rng(2)
+    first = random.integers(0, 2, (400, 100)).astype(float)
+    second = np.where(random.random((400, 100)) < 0.15, 1 - first, first)
+    r_ib, *_ = biases(np.stack((first, second), axis=1), first)
+    assert r_ib == pytest.approx(1 - 2 * 0.15, abs=0.02)
+
+
+def test_another_past_ends_in_the_same_state(few_orbits):
+    source, dt, law = Source(few_orbits), 0.008, parse_law("newton")
+    arcs = undisturbed(read_orbits(source, np.arange(10)), 8)
+    orbit, time = np.arange(10), np.full(10, 12)
+    random = np.random.default_rng(0)
+    shown = contexts_at(arcs, orbit, time, 8)
+    other = other_pasts(arcs, orbit, time, 8, law, dt, random, ProbeConfig())
+    np.testing.assert_allclose(other[:, -2:], shown[:, -2:], atol=1e-12)
+    assert (np.abs(other[:, :-2] - shown[:, :-2]).max(axis=(1, 2, 3)) > 1e-3).all()
+    # The other past obeys the law as well: second differences differ from it by a'' dt²/12.
+    past = other[:, :-1, 0]
+    bend = np.diff(past, n=2, axis=1) / dt**2
+    true = law.acceleration(past[:, 1:-1], arcs.gm[:, None])
+    np.testing.assert_allclose(bend, true, atol=0.02 * np.abs(true).max())
+
+
+def test_the_true_state_has_both(trained, newton_orbits, read_json_of):
+    options = {"control": "injected", "inductive_bias": SMALL}
+    metrics = read_json_of(trained, newton_orbits, "inductive_bias", **options)["metrics"]
+    assert metrics["r_ib"] == 1
+    assert metrics["d_ib"] == pytest.approx(1, abs=1e-6)
+
+
+def test_trained_and_untrained_stand_side_by_side(some_run, newton_orbits, read_json_of):
+    run = some_run(newton_orbits, context_length=6)
+    found = read_json_of(run, newton_orbits, "inductive_bias", inductive_bias=SMALL)
+    metrics = found["metrics"]
+    assert metrics["states"] == 80
+    for name in ("r_ib", "r_ib_untrained"):
+        assert 0 < metrics[name] < 1
+    assert metrics["d_ib"] < 0.9, "two steps of training make no state"
+    assert set(found["curves"]) == {"trained", "untrained"}
+
+
+def test_two_positions_are_a_state(trained, newton_orbits, read_json_of):
+    metrics = read_json_of(trained, newton_orbits, "inductive_bias", inductive_bias=SMALL)[
+        "metrics"
+    ]
+    assert metrics["r_ib"] == metrics["r_ib_untrained"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--control", "keplerian"), "cannot be fine-tuned"),
+        (("--orbits", "3"), "give 4 or more"),
+        (("--inductive-bias.datasets", "0"), "give 1 or more"),
+    ],
+)
+def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
+    out = str(tmp_path / "a.json")
+    code = main(["probe", trained, newton_orbits, out, "--readout", "inductive_bias", *options])
+    message = capsys.readouterr().err
+    assert code == 2
+    assert words in message
+    assert message.count("\n") == 1

@@ -1,0 +1,248 @@
+"""Inductive bias: how a model extrapolates from a few random labels, against the true state.
+
+Vafa et al., What has a foundation model found? (arXiv:2507.06952): fine-tune a model many times on
+small data sets whose labels are random functions of the postulated state, and look at what it says
+elsewhere. It respects the state (R-IB) if contexts of the same state get the same answer, and
+distinguishes it (D-IB) if contexts of different states get answers as different as functions of
+the state have. For finitely many states and Boolean labels the authors' code computes
+R-IB = 1 − 2 P(answers differ | same state) and D-IB = 2 P(answers differ | different states); for
+orbits it fits a linear oracle to the state itself and draws the distance of two answers, averaged
+over the data sets, against the oracle's distance, in 20 bins (checked against
+github.com/keyonvafa/inductive-bias-probes, `othello/` and `physics/compute_inductive_bias.py`; the
+paper's own text was not at hand). The definitions here carry both over to states that are numbers:
+
+- R-IB = 1 − E|f(a) − f(a')| / E|f(i) − f(j)|, a and a' of the same state and i and j of different
+  ones; for Boolean answers, half of which differ between different states, it is the formula above.
+- D-IB = correlation, over pairs of different states, of E|f(i) − f(j)| with the oracle's.
+
+Contexts of the same state that are not the same context end in the same two positions, and came
+there on different orbits: the body was kicked one step before the end.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.spatial.distance import pdist
+
+from orbits.forces import ForceLaw
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
+from worldmodel.probes.kick import kick_mass, turned
+from worldmodel.probes.readouts.implied import probed_arcs
+from worldmodel.probes.states import Arcs
+from worldmodel.probes.subject import Reading, Subject
+from worldmodel.world_model import WorldModel
+
+BINS = 20
+
+
+def read(subject: Subject) -> Reading:
+    """R-IB and D-IB of the trained and the untrained network.
+
+    Each data set labels `examples` contexts with a random linear function of the standardised
+    state (position, velocity, and log GM where it varies). Examples and test contexts are of
+    different orbits. A context of one or two positions is its state, so that its R-IB is 1
+    whatever the model. `--control injected` answers by the oracle, a linear function of the true
+    state fitted to the same examples.
+
+    Raises:
+        ValueError: for other controls, or too few orbits.
+    """
+    config, options = subject.config, subject.config.inductive_bias
+    if config.control not in ("none", "injected"):
+        raise ValueError(
+            "the read-out inductive_bias compares with the untrained network by itself, and an "
+            f"ellipse cannot be fine-tuned: leave --control {config.control} away, or give "
+            "injected."
+        )
+    arcs, random = probed_arcs(subject), subject.random()
+    if len(arcs.gm) < 4:
+        raise ValueError(
+            f"{len(arcs.gm)} orbit(s) cannot be split into examples and tests; give 4 or more."
+        )
+    half = len(arcs.gm) // 2
+    examples = _drawn(arcs, range(half), options.examples * options.datasets, random)
+    tests = _drawn(arcs, range(half, len(arcs.gm)), options.tests, random)
+    length, dt = subject.model.context_length, subject.facts.dt
+    shown, partners = (
+        contexts_at(arcs, *tests, length),
+        other_pasts(arcs, *tests, length, subject.law, dt, random, config),
+    )
+    usable = np.isfinite(partners).all(axis=(1, 2, 3))
+    shown, partners = shown[usable], partners[usable]
+    states = [states_at(arcs, *drawn) for drawn in (examples, tests)]
+    middle, width = states[0].mean(axis=0), states[0].std(axis=0)
+    width = np.where(width > 1e-9, width, 1.0)
+    known, asked = (states[0] - middle) / width, ((states[1] - middle) / width)[usable]
+    contexts = contexts_at(arcs, *examples, length)
+
+    answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
+    for number in range(options.datasets):
+        rows = slice(number * options.examples, (number + 1) * options.examples)
+        labels = known[rows] @ random.normal(size=known.shape[1])
+        labels = (labels - labels.mean()) / labels.std()
+        oracle = _by_oracle(known[rows], labels, asked)
+        answers["oracle"].append(np.stack((oracle, oracle)))
+        for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
+            if who == "trained" and config.control == "injected":
+                answers[who].append(np.stack((oracle, oracle)))
+            else:
+                seed = config.seed + 1000 * number
+                answers[who].append(
+                    _by_model(model, contexts[rows], labels, (shown, partners), subject, seed)
+                )
+    stacked = {who: np.stack(values) for who, values in answers.items()}
+    metrics: dict[str, Any] = {"states": len(shown), "datasets": options.datasets}
+    details: dict[str, Any] = {"curves": {}, "context_length": length}
+    for who in ("trained", "untrained"):
+        r_ib, d_ib, curve = biases(stacked[who], stacked["oracle"][:, 0])
+        suffix = "" if who == "trained" else "_untrained"
+        metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
+        details["curves"][who] = curve
+    return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+
+
+def biases(
+    answers: Float[np.ndarray, "dataset 2 state"], oracle: Float[np.ndarray, "dataset state"]
+) -> tuple[float, float, dict[str, list[float]]]:
+    """R-IB, D-IB, and the curve of distances.
+
+    Args:
+        answers: for each data set, the answers to contexts and to others of the same states.
+        oracle: the answers that the true state gives.
+
+    Returns:
+        R-IB; D-IB; mean distances of the oracle and of the model in bins of the oracle's.
+    """
+    same = float(np.mean(np.abs(answers[:, 0] - answers[:, 1])))
+    distances = np.mean([pdist(row[:, None]) for row in answers[:, 0]], axis=0)
+    wanted = np.mean([pdist(row[:, None]) for row in oracle], axis=0)
+    different = float(distances.mean())
+    r_ib = 1 - same / different if different > 0 else 1.0
+    d_ib = float(np.corrcoef(distances, wanted)[0, 1]) if distances.std() > 0 else 0.0
+    edges = np.linspace(wanted.min(), wanted.max(), BINS + 1)
+    bins = np.clip(np.digitize(wanted, edges) - 1, 0, BINS - 1)
+    curve: dict[str, list[float]] = {"oracle": [], "model": []}
+    for number in range(BINS):
+        if (bins == number).any():
+            curve["oracle"].append(float(wanted[bins == number].mean()))
+            curve["model"].append(float(distances[bins == number].mean()))
+    return r_ib, d_ib, curve
+
+
+def contexts_at(
+    arcs: Arcs, orbit: np.ndarray, time: np.ndarray, length: int
+) -> Float[np.ndarray, "state time body axis"]:
+    """The last positions before some states, those included, au."""
+    return arcs.seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)].astype(np.float64)
+
+
+def other_pasts(
+    arcs: Arcs,
+    orbit: np.ndarray,
+    time: np.ndarray,
+    length: int,
+    law: ForceLaw,
+    dt: float,
+    random: np.random.Generator,
+    config: ProbeConfig,
+) -> Float[np.ndarray, "state time body axis"]:
+    """Contexts that end in the same two positions after another past.
+
+    One step before the end the velocity is turned and rescaled as in a kick, and followed back in
+    time under the law. NaN where that leads into the centre.
+    """
+    contexts = contexts_at(arcs, orbit, time, length)
+    if length <= 2:
+        return contexts
+    position, velocity = (
+        states[orbit, time - 1].astype(np.float64) for states in (arcs.position, arcs.velocity)
+    )
+    count = len(orbit)
+    before = turned(
+        position,
+        velocity,
+        random.uniform(-config.kick_angle, config.kick_angle, count),
+        random.uniform(config.kick_scale[0], config.kick_scale[1], count),
+    )
+    # Back in time: a central attraction does not know the sign of the velocity.
+    back = kick_mass(
+        position[:, None], -before[:, None], arcs.gm[orbit], law, dt, at=0, steps=length - 2
+    ).position[:, ::-1]
+    shares = arcs.shares[orbit]
+    contexts[:, :-1] = back[:, :, None] * shares[:, None, :, None]
+    return contexts
+
+
+def states_at(
+    arcs: Arcs, orbit: np.ndarray, time: np.ndarray
+) -> Float[np.ndarray, "state component"]:
+    """Relative position, velocity and log GM."""
+    parts = (
+        arcs.position[orbit, time],
+        arcs.velocity[orbit, time],
+        np.log(arcs.gm[orbit])[:, None],
+    )
+    return np.concatenate(parts, axis=1).astype(np.float64)
+
+
+def _drawn(
+    arcs: Arcs, orbits: range, count: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Orbits and times of states, at random."""
+    first = max(arcs.read.start, 1)
+    return random.choice(orbits, count), random.integers(first, arcs.read.stop, count)
+
+
+def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Answers of a linear function of the true state, fitted to the examples."""
+
+    def design(states: np.ndarray) -> np.ndarray:
+        return np.concatenate((states, np.ones((len(states), 1))), axis=1)
+
+    return design(asked) @ np.linalg.lstsq(design(known), labels, rcond=None)[0]
+
+
+def _by_model(
+    model: WorldModel,
+    contexts: np.ndarray,
+    labels: np.ndarray,
+    asked: tuple[np.ndarray, np.ndarray],
+    subject: Subject,
+    seed: int,
+) -> Float[np.ndarray, "2 state"]:
+    """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
+    options = subject.config.inductive_bias
+    positions = torch.from_numpy(contexts)
+    targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
+    targets[:, -1, 0] = torch.from_numpy(labels)
+
+    def batch(_step: int) -> Batch:
+        return positions, targets
+
+    tuned = fine_tune(
+        model.network,
+        batch,
+        1,
+        options.steps,
+        options.learning_rate,
+        options.head_rate,
+        False,
+        seed,
+    )
+    said = [last_outputs(tuned, torch.from_numpy(part))[:, 0].numpy() for part in asked]
+    return np.stack(said)
+
+
+def _report(metrics: dict[str, Any], subject: Subject) -> str:
+    lines = [
+        f"{subject.who}, {subject.states} states: {metrics['datasets']} data sets of random "
+        f"labels, {metrics['states']} states",
+        f"  {'':<28}{'trained':>10}{'untrained':>12}",
+    ]
+    for name, title in (("r_ib", "R-IB (respects the state)"), ("d_ib", "D-IB (distinguishes it)")):
+        trained, untrained = metrics[name], metrics[f"{name}_untrained"]
+        lines.append(f"  {title:<28}{trained:>10.3f}{untrained:>12.3f}")
+    return "\n".join(lines)
