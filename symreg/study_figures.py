@@ -99,7 +99,7 @@ def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
     if drawn:
         squeezed_r2(axes)
         axes.set_ylim(-1, 1.003)
-    _finished(axes, drawn)
+    _finished(axes, drawn, columns=3)
     _context_axis(axes, frame)
     axes.set_ylabel("R² of the best layer, held-out orbits")
     axes.set_title("Linear probes of the force", fontsize=10)
@@ -108,7 +108,9 @@ def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
     """Errors of prediction against the context length."""
-    columns = {f"roll-out, {step} steps": f"evaluate.error_{step}" for step in (1, 4, 16, 64)}
+    columns = {
+        f"{step} step{'s' * (step > 1)}": f"evaluate.error_{step}" for step in (1, 4, 16, 64)
+    }
     plot_against(axes, frame, "context_length", columns)
     if axes.lines:
         axes.set_yscale("log")
@@ -314,9 +316,9 @@ def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:
     axes.set_xlabel("context length")
 
 
-def _finished(axes: Axes, drawn: bool) -> Axes:
+def _finished(axes: Axes, drawn: bool, columns: int = 1) -> Axes:
     if drawn:
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns)
     else:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
     return axes
