@@ -32,7 +32,9 @@ def plot_kick_response(
             raise ValueError(f"{name} has no response to a kick in {kick}; GM is the same for all.")
         color = COLORS[number % len(COLORS)]
         r2 = np.array([np.nan if value is None else value for value in response[f"r2_{kick}"]])
-        axes.plot(response["steps"], r2.clip(min=LOWEST), marker="o", ms=3, color=color, label=name)
+        # The first lines are the widest, so that they show behind later ones on the same values.
+        width = 1.2 + 1.6 * (len(responses) - 1 - number)
+        axes.plot(response["steps"], r2.clip(min=LOWEST), color=color, lw=width, label=name)
         left = response["context_length"] - 1
         if 1 < left <= response["steps"][-1]:
             axes.axvline(left, color=color, linestyle=":", linewidth=1)
@@ -60,18 +62,19 @@ def plot_linear(axes: Axes, reading: Mapping[str, Any], target: str = "force") -
     """
     if target not in reading["targets"]:
         raise ValueError(f"{target!r} is not a target; there are {', '.join(reading['targets'])}.")
-    layers = reading["layers"]
+    layers, lowest = reading["layers"], 0.0
     for who, color in (("trained", COLORS[0]), ("untrained", COLORS[-1])):
         table = reading[who]
         known = [layer for layer in layers if layer in table]
         values = [max(table[layer][target], LOWEST) for layer in known]
+        lowest = min(lowest, *values)
         axes.plot(
             [layers.index(layer) for layer in known], values, marker="o", color=color, label=who
         )
     bare = max(reading["positions"][target], LOWEST)
     axes.axhline(bare, color=COLORS[3], linestyle="--", linewidth=1, label="positions alone")
     axes.set_xticks(range(len(layers)), layers, rotation=30, ha="right")
-    axes.set(ylabel=f"R² of {target.replace('_', ' ')}", ylim=(min(0, bare) - 0.05, 1.05))
+    axes.set(ylabel=f"R² of {target.replace('_', ' ')}", ylim=(min(lowest, bare) - 0.05, 1.05))
     axes.legend(fontsize=8)
     return axes
 

@@ -6,6 +6,9 @@ from jaxtyping import Float
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-8, 2, 11))
 """Penalties that are tried, in units of the number of rows, for standardised features."""
 
+INNER = 4
+"""Folds of the other groups among which the penalty is chosen."""
+
 
 def cross_validated_r2(
     features: Float[np.ndarray, "row feature"],
@@ -16,9 +19,8 @@ def cross_validated_r2(
 ) -> Float[np.ndarray, " target"]:
     """R² of each target, every row predicted by a regression that saw no row of its group.
 
-    Groups are dealt to folds at random. In each fold the penalty of each target is chosen on a
-    fifth of the other groups that is set aside for it, and the regression is then fitted to all of
-    them.
+    Groups are dealt to folds at random. For each fold the penalty of each target is chosen by the
+    same means among the other groups, and the regression is then fitted to all of them.
 
     Args:
         features: anything; standardised within each fold.
@@ -44,20 +46,15 @@ def cross_validated_r2(
     predicted = np.empty_like(targets)
     for fold in range(folds):
         out, inside = fold_of == fold, np.flatnonzero(fold_of != fold)
-        others = np.unique(group[inside])
-        aside = np.isin(
-            group[inside], random.choice(others, max(1, len(others) // 5), replace=False)
-        )
-        train, check = inside[~aside], inside[aside]
-        errors = np.stack(
-            [
-                np.sum((guess - targets[check]) ** 2, axis=0)
-                for guess in _fitted(features[train], targets[train], features[check])
-            ]
-        )
+        inner_of = random.permutation(np.arange(len(names)) % INNER)[group[inside]]
+        errors = np.zeros((len(PENALTIES), targets.shape[1]))
+        for inner in range(INNER):
+            train, check = inside[inner_of != inner], inside[inner_of == inner]
+            if len(check) and len(train):
+                guesses = _fitted(features[train], targets[train], features[check])
+                errors += [np.sum((guess - targets[check]) ** 2, axis=0) for guess in guesses]
         final = _fitted(features[inside], targets[inside], features[out])
-        best = errors.argmin(axis=0)
-        for target, penalty in enumerate(best):
+        for target, penalty in enumerate(errors.argmin(axis=0)):
             predicted[out, target] = final[penalty][:, target]
     spread = np.sum((targets - targets.mean(axis=0)) ** 2, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
