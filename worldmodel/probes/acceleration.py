@@ -89,7 +89,7 @@ def force_table(
         "r": np.linalg.norm(position, axis=-1),
     }
     if arcs.mass is None:
-        columns["gm"] = by_orbit(arcs.gm)
+        columns |= {"gm": by_orbit(arcs.gm), "mass": by_orbit(arcs.gm / G)}
     for axis, name in enumerate("xyz"[: position.shape[-1]]):
         columns |= {name: position[..., axis], f"a_{name}": found[:, :, 0, axis]}
         columns[f"true_a_{name}"] = true[:, :, 0, axis]

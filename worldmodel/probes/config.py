@@ -84,9 +84,9 @@ class TransferConfig:
 class InductiveBiasConfig:
     """Fine-tuning on small data sets of random labels; published: 100 sets of 100 sequences."""
 
-    datasets: int = 20
+    datasets: int = 10
     """Number of data sets."""
-    examples: int = 100
+    examples: int = 50
     """Labelled contexts in each."""
     tests: int = 300
     """States whose answers are compared."""

@@ -83,6 +83,7 @@ def test_a_table_of_different_centres_has_each_one_s_gm(some_run, make_orbits, t
     assert 0.5 * G <= table["gm"].min() < table["gm"].max() <= 2 * G * (1 + 1e-9)
     true = np.hypot(table["true_a_x"], table["true_a_y"])
     np.testing.assert_allclose(true * table["r"] ** 2, table["gm"])
+    np.testing.assert_allclose(table["gm"], G * table["mass"])
 
 
 def test_centres_alike_have_no_exponent_of_gm(trained, newton_orbits, tmp_path):
