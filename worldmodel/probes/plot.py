@@ -33,7 +33,7 @@ def plot_kick_response(
         color = COLORS[number % len(COLORS)]
         r2 = np.array([np.nan if value is None else value for value in response[f"r2_{kick}"]])
         # The first lines are the widest, so that they show behind later ones on the same values.
-        width = 1.2 + 1.6 * (len(responses) - 1 - number)
+        width = 1.3 + 0.9 * (len(responses) - 1 - number)
         axes.plot(response["steps"], r2.clip(min=LOWEST), color=color, lw=width, label=name)
         left = response["context_length"] - 1
         if 1 < left <= response["steps"][-1]:
