@@ -57,13 +57,13 @@ class HeyokaEngine(Engine):
         progress: Progress | None = None,
     ) -> States:
         systems, bodies, axes = position.shape
+        half = bodies * axes
         states = np.concatenate(
-            [position.reshape(systems, -1), velocity.reshape(systems, -1)], axis=1
+            [position.reshape(systems, half), velocity.reshape(systems, half)], axis=1
         )
         order = np.argsort(np.min(_momentum(*_relative_to_first(position, velocity)), axis=1))
         solution = _propagate(_pairwise(law, bodies, axes), states, gm, times, order, progress)
         shape = (systems, len(times), bodies, axes)
-        half = bodies * axes
         return solution[..., :half].reshape(shape), solution[..., half:].reshape(shape)
 
 

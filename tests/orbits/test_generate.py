@@ -1,6 +1,7 @@
 """Datasets: exact, reproducible, resumable, and clear about what is wrong."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from orbits.dataset import open_dataset, shard_orbits
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
 from orbits.generate import generate
+from orbits.integrate import integrate_bodies
 from orbits.invariants import angular_momentum, specific_energy
 from orbits.storage import Place
 
@@ -99,6 +101,25 @@ def test_three_dimensions(tmp_path):
     data = made(tmp_path / "x.zarr", dimensions=3)
     assert data.position.shape == (40, 32, 3)
     assert np.all(np.ptp(data.position.values[..., 2], axis=1) > 0)
+
+
+@pytest.mark.parametrize("engine", ["scipy", "heyoka"])
+@pytest.mark.parametrize("system", ["relative", "barycentric", "nbody"])
+def test_every_system_is_made_by_every_engine(tmp_path, system, engine):
+    path = tmp_path / "x.zarr"
+    generate(path, replace(SMALL, system=system, engine=engine, orbits=2, samples=8))
+    data = open_dataset(path)
+    assert data.sizes["orbit"] == 2
+    assert np.isfinite(data["position"].values).all()
+
+
+@pytest.mark.parametrize("engine", ["scipy", "heyoka"])
+def test_no_orbits_at_all_are_no_mistake(engine):
+    none = np.empty((0, 3, 3))
+    position, _ = integrate_bodies(
+        parse_law("newton"), none, none, none[..., 0], np.arange(4.0), engine
+    )
+    assert position.shape == (0, 4, 3, 3)
 
 
 def test_a_finished_dataset_is_left_alone(tmp_path):
