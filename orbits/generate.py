@@ -11,6 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from orbits import dataset
+from orbits.cluster import connect
 from orbits.config import GenerateConfig
 from orbits.ephemeris import PLANETS
 from orbits.files import sha256_of_json
@@ -23,9 +24,6 @@ TRIAL_ORBITS = 8
 
 STARTING_WORKERS = 3.0
 """Seconds of work on one core below which no further process is started."""
-
-CONNECTING = 10
-"""Seconds to wait for a dask scheduler."""
 
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
@@ -185,18 +183,9 @@ def _work_on_cluster(
     jobs: list[tuple[str, Recipe, int, int, str]], scheduler: str
 ) -> Iterator[dict[str, Any]]:
     """The same on a dask cluster, whose workers must reach the dataset's address."""
-    try:
-        from distributed import Client, as_completed
-    except ModuleNotFoundError:
-        raise ValueError(
-            "--scheduler needs the packages dask and distributed; pip install dask distributed."
-        ) from None
-    try:
-        client = Client(scheduler, timeout=CONNECTING)
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"no dask scheduler answers at {scheduler} ({error}); start one with `dask scheduler`."
-        ) from None
+    client = connect(scheduler)
+    from distributed import as_completed
+
     with client:
         futures = [client.submit(_make_and_write, *job, pure=False) for job in jobs]
         for future in as_completed(futures):

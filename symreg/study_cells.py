@@ -11,14 +11,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from orbits.cluster import connect
 from orbits.files import read_json, sha256_of_json, write_json
 from symreg.run_config import resolved
 from symreg.study import Cell
-
-CONNECTING = 10
-"""Seconds to wait for a dask scheduler."""
 
 TERMINAL = 1.0
 """Seconds in which cells that share a terminal's Ctrl-C have taken notice of it."""
@@ -139,7 +136,7 @@ def workers_of(folder: str, workers: int, scheduler: str) -> Iterator[tuple[Exec
         finally:
             pool.shutdown()
         return
-    client = _client(scheduler)
+    client = connect(scheduler)
     with client:
         places = sum(client.nthreads().values())
         if not places:
@@ -156,21 +153,6 @@ def workers_of(folder: str, workers: int, scheduler: str) -> Iterator[tuple[Exec
 def cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _client(scheduler: str) -> Any:
-    try:
-        from distributed import Client
-    except ModuleNotFoundError:
-        raise ValueError(
-            "--scheduler needs the packages dask and distributed; pip install dask distributed."
-        ) from None
-    try:
-        return Client(scheduler, timeout=CONNECTING)
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"no dask scheduler answers at {scheduler} ({error}); start one with `dask scheduler`."
-        ) from None
 
 
 def _share_of_a_worker() -> int:

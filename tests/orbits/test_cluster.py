@@ -36,7 +36,7 @@ def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("orbits.generate.CONNECTING", 0.5)
+    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     options = ["--orbits", "5", "--scheduler", "tcp://127.0.0.1:1"]
     assert main(["generate", str(tmp_path / "x.zarr"), *options]) == 2
     assert "no dask scheduler answers" in capsys.readouterr().err.splitlines()[-1]
