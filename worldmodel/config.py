@@ -59,9 +59,9 @@ class ModelConfig:
                 "difference."
             )
         for name in ("context_length", "d_model", "n_layers", "n_heads"):
-            _require_at_least(self, name, 1)
-        _require_at_least(self, "bins", 2)
-        _require_positive(self, "bin_range")
+            require_at_least(self, name, 1)
+        require_at_least(self, "bins", 2)
+        require_positive(self, "bin_range")
         if self.window is not None and self.window < 1:
             raise ValueError(
                 f"window {self.window} sees nothing; give 1 or more positions, or leave it away to "
@@ -149,11 +149,11 @@ class TrainConfig(ModelConfig):
             )
         counts = ("steps", "batch_tokens", "accumulate", "evaluate_every", "checkpoint_every")
         for name in (*counts, "devices", "log_every", "shuffle_buffer"):
-            _require_at_least(self, name, 1)
+            require_at_least(self, name, 1)
         for name in ("warmup", "patience", "seed"):
-            _require_at_least(self, name, 0)
+            require_at_least(self, name, 0)
         for name in ("muon_lr", "adamw_lr", "clip"):
-            _require_positive(self, name)
+            require_positive(self, name)
         for name in ("muon_momentum", "adamw_beta2", "held_out"):
             _require_fraction(self, name, includes_one=False)
         for name in ("final_lr", "kicked"):
@@ -203,18 +203,20 @@ class EvaluateConfig:
     def __post_init__(self) -> None:
         require_known("checkpoint", self.checkpoint, ("last", "best"))
         require_known("decode", self.decode, ("expectation", "centre"))
-        _require_at_least(self, "orbits", 1)
-        _require_at_least(self, "steps", 0)
-        _require_at_least(self, "threads", 0)
+        require_at_least(self, "orbits", 1)
+        require_at_least(self, "steps", 0)
+        require_at_least(self, "threads", 0)
 
 
-def _require_at_least(config: Any, name: str, least: int) -> None:
+def require_at_least(config: Any, name: str, least: int) -> None:
+    """Raise ValueError if an option is too small."""
     value = getattr(config, name)
     if value < least:
         raise ValueError(f"{name} {value} is not allowed; give {least} or more.")
 
 
-def _require_positive(config: Any, name: str) -> None:
+def require_positive(config: Any, name: str) -> None:
+    """Raise ValueError if an option is not a positive number."""
     value = getattr(config, name)
     if not (value > 0 and math.isfinite(value)):
         raise ValueError(f"{name} {value} is not allowed; give a positive number.")

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from orbits.choices import require_known
 from worldmodel.attention.specs import parse_attention
+from worldmodel.config import require_at_least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,5 +107,4 @@ def _require_factors(factors: tuple[int, ...]) -> None:
 
 def _require_counts(config: Any, *names: str) -> None:
     for name in names:
-        if getattr(config, name) < 1:
-            raise ValueError(f"{name} {getattr(config, name)} is not allowed; give 1 or more.")
+        require_at_least(config, name, 1)

@@ -2,10 +2,10 @@
 
 import dataclasses
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from orbits.choices import require_known
-from worldmodel.config import KICK_ANGLE, KICK_SCALE
+from worldmodel.config import KICK_ANGLE, KICK_SCALE, require_at_least, require_positive
 
 READOUTS = ("implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias")
 TABLES = ("implied", "transfer")
@@ -163,17 +163,3 @@ class ProbeConfig:
             raise ValueError(
                 f"kick_scale {self.kick_scale} is not allowed; give two factors, 0 < low <= high."
             )
-
-
-def require_at_least(config: Any, name: str, least: int) -> None:
-    """Raise ValueError if an option is too small."""
-    value = getattr(config, name)
-    if value < least:
-        raise ValueError(f"{name} {value} is not allowed; give {least} or more.")
-
-
-def require_positive(config: Any, name: str) -> None:
-    """Raise ValueError if an option is not a positive number."""
-    value = getattr(config, name)
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"{name} {value} is not allowed; give a positive number.")

@@ -69,21 +69,14 @@ def kick(
         scale: and multiplied by a factor from U(scale[0], scale[1]).
         random: source of the kicks.
     """
-    position, velocity = position.astype(np.float64), velocity.astype(np.float64)
     count = len(position)
     new_velocity = turned(
-        position[:, at],
-        velocity[:, at],
+        position[:, at].astype(np.float64),
+        velocity[:, at].astype(np.float64),
         random.uniform(-angle, angle, count),
         random.uniform(scale[0], scale[1], count),
     )
-    times = np.arange(steps + 1) * dt
-    arc, arc_velocity = _followed(law, position[:, at], new_velocity, gm, times)
-    return KickedArcs(
-        position=np.concatenate((position[:, :at], arc), axis=1),
-        velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
-        kick=at,
-    )
+    return _kicked(position, velocity, new_velocity, gm, law, dt, at, steps)
 
 
 def kick_mass(
@@ -106,9 +99,24 @@ def kick_mass(
         at: index of the time of the kick.
         steps: states to follow after the kick.
     """
+    return _kicked(position, velocity, velocity[:, at], new_gm, law, dt, at, steps)
+
+
+def _kicked(
+    position: np.ndarray,
+    velocity: np.ndarray,
+    new_velocity: np.ndarray,
+    new_gm: np.ndarray,
+    law: ForceLaw,
+    dt: float,
+    at: int,
+    steps: int,
+) -> KickedArcs:
+    """Orbits as they were up to a time, and from there under the law with what is new."""
     position, velocity = position.astype(np.float64), velocity.astype(np.float64)
     times = np.arange(steps + 1) * dt
-    arc, arc_velocity = _followed(law, position[:, at], velocity[:, at], new_gm, times)
+    start = position[:, at], new_velocity.astype(np.float64)
+    arc, arc_velocity = _followed(law, *start, new_gm, times)
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),

@@ -11,6 +11,7 @@ from orbits.choices import require_known
 from orbits.forces import ForceLaw
 from worldmodel.model import Network
 from worldmodel.objective import next_position
+from worldmodel.probes.config import CONTROLS
 from worldmodel.probes.controls import law_jacobians, predict_by_law
 from worldmodel.probes.ellipse import FEWEST, ellipse_jacobians, predict_by_ellipse
 from worldmodel.probes.states import Arcs
@@ -67,8 +68,7 @@ class ByModel(Predictor):
                 "positions; take --readout kick_response, or a model with --head regression."
             )
         network = copy.deepcopy(self.model.network).double().cpu()
-        steps = time[:, None] + np.arange(1 - length, 1)
-        contexts = torch.from_numpy(arcs.seen[orbit[:, None], steps].astype(np.float64))
+        contexts = torch.from_numpy(arcs.contexts(orbit, time, length))
         found = [self._of(network, part) for part in contexts.split(256)]
         jacobians = torch.cat(found).flatten(4).flatten(2, 3).numpy()
         missing = max(0, 2 - length)
@@ -154,7 +154,7 @@ def of_bodies(
 
 def make_predictor(control: str, model: WorldModel, law: ForceLaw) -> Predictor:
     """The predictor that a control stands for; `none` and `untrained` are the model itself."""
-    require_known("control", control, ("none", "untrained", "injected", "keplerian"))
+    require_known("control", control, CONTROLS)
     if control == "injected":
         return ByLaw(law, model.dt, model.context_length)
     if control == "keplerian":

@@ -56,6 +56,13 @@ class Arcs:
             self, **{name: value[kept] for name, value in values.items() if value is not None}
         )
 
+    def contexts(
+        self, orbit: np.ndarray, time: np.ndarray, length: int
+    ) -> Float[np.ndarray, "state context body axis"]:
+        """What a model sees of some states: the last positions, those included, au, float64."""
+        steps = time[:, None] + np.arange(1 - length, 1)
+        return self.seen[orbit[:, None], steps].astype(np.float64)
+
     def read_from(self, first: int) -> "Arcs":
         """The arcs from `first` steps after the kick on; what comes before is not read."""
         later = first - 1

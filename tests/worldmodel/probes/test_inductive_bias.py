@@ -7,7 +7,7 @@ from orbits.forces import parse_law
 from worldmodel.cli import main
 from worldmodel.data import Source
 from worldmodel.probes.config import InductiveBiasConfig, ProbeConfig
-from worldmodel.probes.readouts.inductive_bias import biases, contexts_at, other_pasts
+from worldmodel.probes.readouts.inductive_bias import biases, other_pasts
 from worldmodel.probes.states import read_orbits, undisturbed
 
 SMALL = InductiveBiasConfig(datasets=4, examples=60, tests=80, steps=40)
@@ -45,7 +45,7 @@ def test_another_past_ends_in_the_same_state(few_orbits):
     arcs = undisturbed(read_orbits(source, np.arange(10)), 8)
     orbit, time = np.arange(10), np.full(10, 12)
     random = np.random.default_rng(0)
-    shown = contexts_at(arcs, orbit, time, 8)
+    shown = arcs.contexts(orbit, time, 8)
     other = other_pasts(arcs, orbit, time, 8, law, dt, random, ProbeConfig())
     np.testing.assert_allclose(other[:, -2:], shown[:, -2:], atol=1e-12)
     assert (np.abs(other[:, :-2] - shown[:, :-2]).max(axis=(1, 2, 3)) > 1e-3).all()

@@ -67,7 +67,7 @@ def read(subject: Subject) -> Reading:
     tests = _drawn(arcs, range(half, len(arcs.gm)), options.tests, random)
     length, dt = subject.model.context_length, subject.facts.dt
     shown, partners = (
-        contexts_at(arcs, *tests, length),
+        arcs.contexts(*tests, length),
         other_pasts(arcs, *tests, length, subject.law, dt, random, config),
     )
     usable = np.isfinite(partners).all(axis=(1, 2, 3))
@@ -76,7 +76,7 @@ def read(subject: Subject) -> Reading:
     middle, width = states[0].mean(axis=0), states[0].std(axis=0)
     width = np.where(width > 1e-9, width, 1.0)
     known, asked = (states[0] - middle) / width, ((states[1] - middle) / width)[usable]
-    contexts = contexts_at(arcs, *examples, length)
+    contexts = arcs.contexts(*examples, length)
 
     answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
     for number in range(options.datasets):
@@ -132,13 +132,6 @@ def biases(
     return r_ib, d_ib, curve
 
 
-def contexts_at(
-    arcs: Arcs, orbit: np.ndarray, time: np.ndarray, length: int
-) -> Float[np.ndarray, "state time body axis"]:
-    """The last positions before some states, those included, au."""
-    return arcs.seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)].astype(np.float64)
-
-
 def other_pasts(
     arcs: Arcs,
     orbit: np.ndarray,
@@ -154,7 +147,7 @@ def other_pasts(
     One step before the end the velocity is turned and rescaled as in a kick, and followed back in
     time under the law. NaN where that leads into the centre.
     """
-    contexts = contexts_at(arcs, orbit, time, length)
+    contexts = arcs.contexts(orbit, time, length)
     if length <= 2:
         return contexts
     position, velocity = (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from orbits.invariants import laplace_runge_lenz, specific_energy
 from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.readouts.implied import probed_arcs
 from worldmodel.probes.ridge import cross_validated_r2
@@ -52,7 +53,7 @@ def read(subject: Subject) -> Reading:
     names = list(targets)
     wanted = np.stack([targets[name][usable] for name in names], axis=1)
     length = subject.model.context_length
-    contexts = arcs.seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
+    contexts = arcs.contexts(orbit, time, length)
 
     def judged(features: np.ndarray) -> dict[str, float]:
         r2 = cross_validated_r2(
@@ -60,7 +61,7 @@ def read(subject: Subject) -> Reading:
         )
         return dict(zip(names, map(float, r2), strict=True))
 
-    bare = judged(contexts.reshape(len(contexts), -1).astype(np.float64))
+    bare = judged(contexts.reshape(len(contexts), -1))
     tables: dict[str, dict[str, dict[str, float]]] = {}
     for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
         if who == "trained" and config.control == "injected":
@@ -106,9 +107,8 @@ def targets_of(
     found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
     found |= {"r": r, "inverse_square": 1 / r**2}
     if subject.law.name == "newton":
-        square, along = np.sum(velocity**2, axis=-1), np.sum(position * velocity, axis=-1)
-        energy = square / 2 - gm / r
-        lrl = ((square / gm - 1 / r)[:, None] * position) - (along / gm)[:, None] * velocity
+        state = position[:, None], velocity[:, None], gm  # as orbits of one time
+        energy, lrl = specific_energy(subject.law, *state)[:, 0], laplace_runge_lenz(*state)[:, 0]
         bound = energy < 0
         found["semi_major_axis"] = np.where(bound, -gm / (2 * energy), np.nan)
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)

@@ -49,9 +49,10 @@ def read(subject: Subject) -> Reading:
     if config.control == "injected":
         found = truth
     else:
+        batches = Labelled(subject, full, few)
         tuned = fine_tune(
             subject.model.network,
-            Labelled(subject, full, few),
+            batches,
             truth.shape[-1],
             options.steps,
             options.learning_rate,
@@ -59,8 +60,7 @@ def read(subject: Subject) -> Reading:
             options.frozen,
             config.seed,
         )
-        unit = label_unit(subject, full)
-        found = _said(arcs, lambda contexts: last_outputs(tuned, contexts) * unit, subject)
+        found = _said(arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, subject)
     if arcs.kick is None:
         kept = _near(arcs, undisturbed(full, subject.model.context_length), options.points)
     else:
@@ -78,15 +78,18 @@ class Labelled:
     """Batches of contexts with labels of force: everywhere, or at two times of each orbit.
 
     Each context begins at a random time of a random orbit, of which those with few labels are
-    drawn as often as any other.
+    drawn as often as any other. Labels are in units of `unit`, the root mean square of those of the
+    fully labelled orbits: the head speaks in that unit.
     """
 
     def __init__(self, subject: Subject, full: Orbits, few: Orbits) -> None:
         config, options = subject.config, subject.config.transfer
-        random, unit = np.random.default_rng((config.seed, 2)), label_unit(subject, full)
+        random = np.random.default_rng((config.seed, 2))
         self.length = subject.model.context_length
         self.count = max(1, options.batch_tokens // self.length)
-        labels = [forces(_whole(part), subject) / unit for part in (full, few)]
+        labels = [forces(_whole(part), subject) for part in (full, few)]
+        self.unit = float(np.sqrt(np.mean(labels[0] ** 2)))
+        labels = [part / self.unit for part in labels]
         samples = labels[1].shape[1]
         scored = first_scored(self.length)
         masked = np.full(labels[1].shape, np.nan)
@@ -119,11 +122,6 @@ def forces(arcs: Arcs, subject: Subject) -> Float[np.ndarray, "orbit time output
     if subject.config.transfer.target == "vector":
         return force
     return np.linalg.norm(force, axis=-1, keepdims=True)
-
-
-def label_unit(subject: Subject, full: Orbits) -> float:
-    """Root mean square of the labels: the head speaks in this unit."""
-    return float(np.sqrt(np.mean(forces(_whole(full), subject) ** 2)))
 
 
 def _split(subject: Subject) -> tuple[Orbits, Orbits]:
