@@ -4,8 +4,9 @@ A model is *Newtonian* if it knows a force: after its velocity is turned in mid-
 predictions imply the right acceleration at once and four steps later, they depend on the last
 positions alone, and the law comes out of those kicked states.
 It is *Keplerian* if it knows the shape of orbits: right on undisturbed orbits, wrong as soon as
-the velocity is turned, because it continues the curve on which it was.
-Everything else is *neither*: wrong on undisturbed orbits already, or somewhere between the two,
+the velocity is turned and still four steps later, because it continues the curve on which it was.
+Everything else is *neither*: wrong on undisturbed orbits already, right again soon after the kick
+(a model that extrapolates from a few positions more than it needs), or somewhere between the two,
 and the evidence beside the word says which.
 
 "Newtonian" speaks of the kind of law, not of its exponent: a model that knows Hooke's force is
@@ -27,7 +28,8 @@ class ScoreThresholds:
     kick_r2: float = 0.9
     """Least R² at the first step read after a kick (the second, where masses differ between
     orbits) and four steps after it for a Newtonian model (those known: 0.97 or more; looser than
-    the gate, which asks whether the law is exact, not of which kind it is)."""
+    the gate, which asks whether the law is exact, not of which kind it is). A Keplerian model is
+    below it four steps after the kick too."""
     lost_r2: float = 0.5
     """Largest R² at that first step for a Keplerian model (those known: below 0)."""
     orbit_r2: float = ELLIPSE_FITTER_R2
@@ -91,8 +93,9 @@ def score(
             _at_least(first, t.kick_r2), None if first is None else first <= t.lost_r2,
         ),
         Evidence(
-            "R² 4 steps after a kick", fourth, f"Newtonian: at least {t.kick_r2:g}",
-            _at_least(fourth, t.kick_r2), None,
+            "R² 4 steps after a kick", fourth,
+            f"Newtonian: at least {t.kick_r2:g}; Keplerian: less",
+            _at_least(fourth, t.kick_r2), None if fourth is None else fourth < t.kick_r2,
         ),
         Evidence(
             "locality of the Jacobian", locality,
@@ -116,22 +119,24 @@ def score(
 def _kind(evidence: list[Evidence]) -> str:
     """Newtonian if nothing measured speaks against it, the kick included; Keplerian only if all
     of its conditions were measured and hold."""
-    kick = evidence[1]
+    orbit, kick = evidence[0], evidence[1]
     if kick.newtonian and all(item.newtonian is not False for item in evidence):
         return NEWTONIAN
-    if kick.keplerian and evidence[0].keplerian:
+    if orbit.keplerian and kick.keplerian and all(e.keplerian is not False for e in evidence):
         return KEPLERIAN
     return NEITHER
 
 
 def _words(kind: str, evidence: list[Evidence]) -> str:
-    orbit, kick = evidence[0], evidence[1]
+    orbit, kick, later = evidence[:3]
     if kind == NEWTONIAN:
         return "It goes on rightly from states that it never saw: it knows a force."
     if kind == KEPLERIAN:
         return "Right on the orbits that it saw, lost after a kick: it knows the shape of orbits."
     if orbit.keplerian is False:
         return "Its predictions are poor on undisturbed orbits already: it knows neither."
+    if kick.keplerian and later.newtonian:
+        return "Lost at once after a kick, right again four steps later: its memory is short."
     failed = [item.name for item in evidence if item.newtonian is False]
     if kick.newtonian:
         return f"It follows a force after a kick, but not in all: {', '.join(failed)}."

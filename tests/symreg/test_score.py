@@ -28,6 +28,7 @@ def kind(orbit, *kick, locality=None):
         ((0.5, 0.99, 0.99), NEWTONIAN),  # kicked states decide, not the training distribution
         ((0.999, -2.8, -0.4, NO_LAW), KEPLERIAN),
         ((0.999, -2.8, -0.4, LAW), KEPLERIAN),
+        ((0.978, -1.34, 0.97, NO_LAW), NEITHER),  # lost for three steps: its memory is short
         ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
         ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
         ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # follows a force, but not this law
@@ -51,6 +52,13 @@ def test_where_gm_varies_older_positions_may_matter():
 
 def test_without_kicked_states_nothing_is_said():
     assert score({"r2": 0.9999}, None) is None
+
+
+def test_a_short_memory_is_told_from_an_ellipse():
+    result = score({"r2": 0.978}, kicked(-1.34, 0.97, NO_LAW), {"locality": 0.2})
+    assert result is not None
+    assert "memory is short" in result["words"]
+    assert kind(0.978, -1.34, 0.57, NO_LAW) == KEPLERIAN
 
 
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
