@@ -1,5 +1,6 @@
 """The stages of a run: which processes, with which options, in which order."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,9 @@ TRANSFER_SEED_OFFSET = 3_000_003
 TRANSFER_ORBITS = (900, 100)
 """Orbits of `transfer` with a label of force at every time, and with two labels each: a tenth of
 the published protocol's."""
+
+PLANETS_START, PLANETS_STOP = 1950, 2050
+"""Years of the real planets, later ones where a segment is longer."""
 
 CONTROLLED_READOUTS = ("kick_response", "jacobian")
 """Read-outs that are repeated with every control."""
@@ -77,12 +81,14 @@ def _data(config: RunConfig) -> Iterator[Stage]:
             TRANSFER, sum(TRANSFER_ORBITS), config.samples, config.seed + TRANSFER_SEED_OFFSET,
         )  # fmt: skip
     if "planets" in config.sources:
+        stop = max(PLANETS_STOP, PLANETS_START + math.ceil(config.samples * config.dt))
         yield Stage(
             "planets",
             f"take the positions of {', '.join(config.bodies)} from JPL DE421",
             (
                 "orbits", "ephemeris", PLANETS, "--bodies", *config.bodies,
                 "--samples", str(config.samples), "--dt", str(config.dt),
+                "--start", str(PLANETS_START), "--stop", str(stop),
             ),
             (),
             PLANETS,
