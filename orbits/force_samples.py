@@ -132,6 +132,12 @@ def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
     return ("x", "y", "z") if "z" in table.columns else ("x", "y")
 
 
+def r_squared(found: np.ndarray, true: np.ndarray) -> float:
+    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row, axis) arrays."""
+    spread = np.sum((true - true.mean(axis=0)) ** 2)
+    return float(1 - np.sum((found - true) ** 2) / spread)
+
+
 def vectors(table: pd.DataFrame, prefix: str = "") -> np.ndarray:
     """(row, axis) array of the columns `prefix` + axis: "" positions, "a_" accelerations."""
     return table[[prefix + axis for axis in axes_of(table)]].to_numpy()

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from orbits.force_samples import vectors
+from orbits.force_samples import r_squared, vectors
 from symreg.tables import attraction
 
 COLORS = {
@@ -110,13 +110,9 @@ def plot_residuals(
 
 def kick_r2(table: pd.DataFrame) -> pd.Series:
     """R² of the implied acceleration vectors by `steps_since_kick`."""
-
-    def r2(rows: pd.DataFrame) -> float:
-        truth = vectors(rows, "true_a_")
-        residual = np.sum((vectors(rows, "a_") - truth) ** 2)
-        return 1 - residual / np.sum((truth - truth.mean(axis=0)) ** 2)
-
-    return pd.Series({step: r2(rows) for step, rows in table.groupby("steps_since_kick")})
+    steps = table.groupby("steps_since_kick")
+    found = {k: r_squared(vectors(rows, "a_"), vectors(rows, "true_a_")) for k, rows in steps}
+    return pd.Series(found)
 
 
 def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) -> Axes:

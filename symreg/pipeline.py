@@ -115,7 +115,7 @@ def _run_stage(folder: Path, stage: Stage) -> dict[str, Any]:
                 log.write(line)
         code = process.wait()
     except KeyboardInterrupt:
-        end(process)
+        end([process])
         raise
     if code == 130:
         raise KeyboardInterrupt

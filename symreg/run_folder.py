@@ -3,10 +3,12 @@
 import fcntl
 import signal
 import subprocess
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from orbits.files import read_json, sha256_of_json, write_json
 from symreg.run_config import RunConfig, option, resolved
@@ -101,11 +103,14 @@ def terminated_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, earlier)
 
 
-def end(process: subprocess.Popen[str], patience: float = 20) -> None:
-    """Give an interrupted process time to keep what it has, then end it."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(timeout=patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> None:
+    """Interrupt processes, give them time together to keep what they have, then end them."""
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + patience
+    for process in processes:
+        try:
+            process.wait(timeout=max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,7 +1,6 @@
 """Running the cells of a study: each one `symreg run` in a process and a folder of its own."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -11,10 +10,12 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from orbits.cluster import connect
 from orbits.files import read_json, sha256_of_json, write_json
 from symreg.run_config import resolved
+from symreg.run_folder import end
 from symreg.study import Cell
 
 TERMINAL = 1.0
@@ -41,13 +42,19 @@ class Outcome:
     seconds: float
 
 
+def verdict_of(folder: Path, cell: Cell) -> dict[str, Any] | None:
+    """A cell's verdict, if it is there for just these options."""
+    try:
+        verdict: dict[str, Any] = read_json(folder / "cells" / cell.name / "verdict.json")
+    except ValueError:
+        return None
+    same = verdict.get("configuration_sha256") == sha256_of_json(resolved(cell.config))
+    return verdict if same else None
+
+
 def finished(folder: Path, cell: Cell) -> bool:
     """Whether a cell's verdict is there, for just these options."""
-    try:
-        verdict = read_json(folder / "cells" / cell.name / "verdict.json")
-    except ValueError:
-        return False
-    return bool(verdict.get("configuration_sha256") == sha256_of_json(resolved(cell.config)))
+    return verdict_of(folder, cell) is not None
 
 
 def prepare(folder: Path, cell: Cell) -> None:
@@ -99,14 +106,7 @@ def end_cells(folder: str) -> None:
     time.sleep(TERMINAL)
     with _lock:
         processes = [process for (study, _), process in _running.items() if study == folder]
-    for process in processes:
-        process.send_signal(signal.SIGINT)
-    deadline = time.monotonic() + PATIENCE
-    for process in processes:
-        try:
-            process.wait(timeout=max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
+    end(processes, PATIENCE)
 
 
 def running(folder: str) -> int:

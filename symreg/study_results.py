@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from orbits.files import read_json, written_aside
+from orbits.files import written_aside
 from symreg.study import Cell, Study
-from symreg.study_cells import finished
+from symreg.study_cells import verdict_of
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
 """Columns that every study has, whatever was asked."""
@@ -44,13 +44,12 @@ def write_table(frame: pd.DataFrame, folder: Path) -> None:
 
 
 def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str, Any]:
-    done = finished(folder, cell)
-    status = "done" if done else "failed" if error else "pending"
-    row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if done else error}
+    verdict = verdict_of(folder, cell)
+    status = "done" if verdict else "failed" if error else "pending"
+    row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if verdict else error}
     row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
-    if not done:
+    if verdict is None:
         return row
-    verdict = read_json(folder / "cells" / cell.name / "verdict.json")
     row["world_model"] = (verdict["world_model"] or {}).get("kind")
     row["recovered"] = verdict["recovered"]
     failed = [gate["name"] for gate in verdict["gates"] if not gate["passed"]]

@@ -9,12 +9,6 @@ ERROR_FLOOR = 0.01
 """Relative error that no row is thought to be better than, when rows are weighed."""
 
 
-def r_squared(found: Float[np.ndarray, "row axis"], true: Float[np.ndarray, "row axis"]) -> float:
-    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes."""
-    spread = np.sum((true - true.mean(axis=0)) ** 2)
-    return float(1 - np.sum((found - true) ** 2) / spread)
-
-
 def median_relative_error(
     found: Float[np.ndarray, "row axis"], true: Float[np.ndarray, "row axis"]
 ) -> float:

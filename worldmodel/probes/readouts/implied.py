@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orbits.force_samples import r_squared
 from worldmodel.probes.acceleration import attracting_gm, force_table, read_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import (
@@ -12,7 +13,6 @@ from worldmodel.probes.metrics import (
     non_central_part,
     power_of_distance,
     powers_of_mass,
-    r_squared,
     third_law,
 )
 from worldmodel.probes.states import Arcs, Orbits, kicked, undisturbed, varies

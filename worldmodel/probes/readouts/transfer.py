@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
+from orbits.force_samples import r_squared
 from worldmodel.objective import first_scored
 from worldmodel.probes.acceleration import force_table, true_acceleration, within
 from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
-from worldmodel.probes.metrics import r_squared
 from worldmodel.probes.readouts.implied import measure, probed_arcs, report
 from worldmodel.probes.states import Arcs, Orbits, read_orbits, undisturbed
 from worldmodel.probes.subject import Reading, Subject
