@@ -10,11 +10,14 @@ import difflib
 import errno
 import os
 import re
+import signal
 import sys
 import typing
 import warnings
 from argparse import ArgumentError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import jsonargparse
@@ -47,11 +50,29 @@ class Command:
     check: Callable[..., int | None] | None = None
 
 
+@contextmanager
+def terminated_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM, which schedulers and `kill` send, like Ctrl-C: keep what is finished."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        earlier = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: nothing to catch there
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
+
+
 def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, run the command, and answer mistakes with one line.
 
     Returns:
-        The exit code: 0, the command's own, 2 for a user's mistake, 130 for Ctrl-C.
+        The exit code: 0, the command's own, 2 for a user's mistake, 130 for Ctrl-C or SIGTERM.
     """
     warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -69,7 +90,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         positionals = [getattr(options, p.name) for p in command.positionals]
         if options.check:
             return (command.check(*positionals, config) or 0) if command.check else 0
-        return command.run(*positionals, config) or 0
+        with terminated_as_interrupt():
+            return command.run(*positionals, config) or 0
     except KeyboardInterrupt:
         return _complain(
             name, "interrupted; what was finished stays. Run the same command to go on.", 130

@@ -16,7 +16,7 @@ from typing import Any
 
 from orbits.files import read_json, sha256_of_file, write_json
 from symreg.run_config import RunConfig
-from symreg.run_folder import claimed, end, terminated_as_interrupt
+from symreg.run_folder import claimed, end
 from symreg.stages import Stage, stages
 
 
@@ -33,7 +33,7 @@ def run_stages(config: RunConfig) -> dict[str, float]:
     folder = config.folder
     todo = stages(config)
     check_options(todo)
-    with claimed(folder, config), terminated_as_interrupt():
+    with claimed(folder, config):
         seconds = {}
         for number, stage in enumerate(todo, 1):
             header = f"[{number}/{len(todo)}] {stage.title}"

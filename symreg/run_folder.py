@@ -1,13 +1,11 @@
 """A folder that belongs to one configuration and to one process at a time."""
 
 import fcntl
-import signal
 import subprocess
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from orbits.files import read_json, sha256_of_json, write_json
@@ -15,6 +13,9 @@ from symreg.run_config import RunConfig, option, resolved
 
 QUESTIONS = ("sources", "controls", "readouts")
 """Options that may differ when a run goes on: what is asked of the model, not what it is."""
+
+TERMINAL = 1.0
+"""Seconds in which processes that share a terminal's Ctrl-C end by themselves."""
 
 
 @contextmanager
@@ -85,32 +86,26 @@ def require_same_run(folder: Path, config: RunConfig, free: Collection[str] = QU
         )
 
 
-@contextmanager
-def terminated_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that no process is left running without its parent."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        earlier = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread: nothing to catch there
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, earlier)
-
-
 def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> None:
-    """Interrupt processes, give them time together to keep what they have, then end them."""
+    """End processes that an interrupted parent has started.
+
+    Those that share a terminal's Ctrl-C end by themselves; the others are sent SIGTERM, since a
+    shell's background jobs ignore SIGINT. All have `patience` seconds together to keep what they
+    have, then they are killed.
+    """
+    _wait(processes, TERMINAL)
     for process in processes:
-        process.send_signal(signal.SIGINT)
-    deadline = time.monotonic() + patience
+        if process.poll() is None:
+            process.terminate()
+    _wait(processes, patience)
     for process in processes:
-        try:
-            process.wait(timeout=max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
+        if process.poll() is None:
             process.kill()
             process.wait()
+
+
+def _wait(processes: Collection[subprocess.Popen[Any]], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))

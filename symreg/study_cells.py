@@ -18,8 +18,8 @@ from symreg.run_config import resolved
 from symreg.run_folder import end
 from symreg.study import Cell
 
-TERMINAL = 1.0
-"""Seconds in which cells that share a terminal's Ctrl-C have taken notice of it."""
+STARTING = 0.2
+"""Seconds in which a cell that was about to begin has begun, so that it is ended too."""
 
 PATIENCE = 30.0
 """Seconds that an interrupted cell has to keep what it has."""
@@ -103,7 +103,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
 
 def end_cells(folder: str) -> None:
     """Interrupt the cells of a study that run in this process, and wait until they have ended."""
-    time.sleep(TERMINAL)
+    time.sleep(STARTING)
     with _lock:
         processes = [process for (study, _), process in _running.items() if study == folder]
     end(processes, PATIENCE)

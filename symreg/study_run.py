@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from orbits.files import write_json
 from symreg.pipeline import check_options
-from symreg.run_folder import held, require_same_run, terminated_as_interrupt
+from symreg.run_folder import held, require_same_run
 from symreg.stages import stages
 from symreg.study import Cell, Study, load_study
 from symreg.study_cells import Outcome, cores, finished, prepare, run_cell, running, workers_of
@@ -55,7 +55,7 @@ def run_study(source: str, config: StudyConfig) -> int:
     """
     study = check(source, config)
     folder = config.folder(study.name).absolute()
-    with held(folder, folder / "study.json", "symreg study"), terminated_as_interrupt():
+    with held(folder, folder / "study.json", "symreg study"):
         write_json(folder / "study.json", study.to_json())
         todo = [cell for cell in study.cells if not finished(folder, cell)]
         print(f"{study.name}: {study.question}")

@@ -108,7 +108,8 @@ def test_command_with_workers_killed_at_twenty_random_moments(tmp_path):
     assert content(path) == content(tmp_path / "whole.zarr")
 
 
-def test_ctrl_c_keeps_what_was_finished(uninterrupted, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_keeps_what_was_finished(uninterrupted, tmp_path, number):
     path = tmp_path / "x.zarr"
     slow = [*OPTIONS[:-1], "scipy", "--workers", "1"]
     process = subprocess.Popen([*COMMAND, str(path), *slow], stderr=subprocess.PIPE, text=True)
@@ -116,7 +117,7 @@ def test_ctrl_c_keeps_what_was_finished(uninterrupted, tmp_path):
     deadline = time.monotonic() + 60
     while not list(markers.glob("shard-*.json")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, message = process.communicate(timeout=60)
     if process.returncode == 0:
         pytest.skip("this machine finished before the interruption")

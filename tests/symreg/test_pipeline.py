@@ -110,13 +110,15 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
+        from orbits.commandline import terminated_as_interrupt
         from symreg import pipeline
         from symreg.pipeline import run_stages
         from symreg.run_config import RunConfig
         from symreg.stages import Stage
         pipeline.stages = lambda config: {pipeline.stages(toy)!r}
         try:
-            run_stages(RunConfig(out={toy.out!r}))
+            with terminated_as_interrupt():
+                run_stages(RunConfig(out={toy.out!r}))
         except KeyboardInterrupt:
             raise SystemExit(130)
         """)

@@ -16,13 +16,14 @@ import pytest
 import yaml
 
 from orbits.files import read_json
-from symreg import study_cells
+from symreg import run_folder, study_cells
 from symreg.cli import main
 from symreg.run_folder import held
 
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
     import pathlib, sys, time
+    from orbits.commandline import terminated_as_interrupt
     from orbits.files import read_json, write_json
     from orbits.provenance import provenance
     config, out = sys.argv[2], pathlib.Path(sys.argv[4])
@@ -32,9 +33,11 @@ TOY_CELL = '''
     with open(toys / "runs.txt", "a") as file:
         print(options["seed"], file=file)
     try:
-        while str(options["seed"]) in said("wait"):
-            time.sleep(0.05)
+        with terminated_as_interrupt():
+            while str(options["seed"]) in said("wait"):
+                time.sleep(0.05)
     except KeyboardInterrupt:
+        print(options["seed"], file=open(toys / "kept.txt", "a"))
         sys.exit(130)
     if str(options["seed"]) in said("fail"):
         print("toy: a first line\\ntoy: no luck\\n", file=sys.stderr)
@@ -61,7 +64,7 @@ def toys(tmp_path, monkeypatch):
         yaml.safe_dump({"name": "s", "question": "What?", "grid": {"seed": [0, 1, 2, 3]}})
     )
     monkeypatch.setattr(study_cells, "RUN", (sys.executable, str(tmp_path / "cell.py")))
-    monkeypatch.setattr(study_cells, "TERMINAL", 0.1)
+    monkeypatch.setattr(run_folder, "TERMINAL", 0.1)
     monkeypatch.setattr("symreg.study_run.check_options", lambda todo: None)
     return tmp_path
 
@@ -82,10 +85,10 @@ def start(toys, *options):
     """The same study as a process of its own, that leads a group."""
     script = f"""
         import sys
-        from symreg import study_cells, study_run
+        from symreg import run_folder, study_cells, study_run
         from symreg.cli import main
         study_cells.RUN = (sys.executable, {str(toys / "cell.py")!r})
-        study_cells.TERMINAL = 0.1
+        run_folder.TERMINAL = 0.1
         study_run.check_options = lambda todo: None
         arguments = ["--out", {str(toys / "out")!r}, "--workers", "2", *{list(options)!r}]
         sys.exit(main(["study", {str(toys / "s.yaml")!r}, *arguments]))
@@ -94,6 +97,10 @@ def start(toys, *options):
         [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
+
+
+def runs_so_far(toys):
+    return (toys / "runs.txt").read_text().split()
 
 
 def wait_for(condition, seconds=60):
@@ -149,7 +156,7 @@ def test_a_killed_study_goes_on_without_repeating_finished_cells(toys):
     process = start(toys)
     results = toys / "out" / "results.csv"
     wait_for(lambda: results.exists() and list(pd.read_csv(results)["status"]).count("done") == 2)
-    wait_for(lambda: len((toys / "runs.txt").read_text().split()) == 4)
+    wait_for(lambda: len(runs_so_far(toys)) == 4)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     runs(toys)
@@ -164,7 +171,7 @@ def test_an_interruption_ends_the_cells_and_says_how_to_go_on(toys, number):
     process = start(toys)
     results = toys / "out" / "results.csv"
     wait_for(lambda: results.exists() and "done" in list(pd.read_csv(results)["status"]))
-    wait_for(lambda: len((toys / "runs.txt").read_text().split()) == 3)
+    wait_for(lambda: len(runs_so_far(toys)) == 3)
     process.send_signal(number)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -175,6 +182,21 @@ def test_an_interruption_ends_the_cells_and_says_how_to_go_on(toys, number):
     (toys / "wait").unlink()
     assert study(toys) == 0
     assert runs(toys) == ["1", "2", "3"]
+
+
+def test_cells_of_a_background_job_keep_what_they_have(toys):
+    """A shell's background job ignores SIGINT, and so do all processes that it starts."""
+    (toys / "wait").write_text("0 1")
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = start(toys)
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    wait_for(lambda: (toys / "runs.txt").exists() and len(runs_so_far(toys)) == 2)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=study_cells.PATIENCE / 2)
+    assert process.returncode == 130
+    assert sorted((toys / "kept.txt").read_text().split()) == ["0", "1"]
 
 
 def test_a_piece_of_limited_time_stops_and_goes_on(toys):
