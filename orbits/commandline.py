@@ -118,6 +118,7 @@ def _explain(message: str, command: Command | None) -> str:
     """The parser's message in the words of the command line, with the near miss named."""
     message = re.sub(r"<class '(\w+)'>", r"\1", message).replace("typing.Literal", "one of ")
     message = re.sub(r'Parser key "([\w.]+)":', lambda m: f"--{m[1].replace('_', '-')}:", message)
+    message = message.replace("Expected a ", "expected ").replace(". Got value:", ", not")
     if command is not None:
         message = message.replace(f"{command.name}.", "")
         if unknown := re.match(r"unrecognized arguments: --([\w.-]+)", message):

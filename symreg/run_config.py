@@ -30,6 +30,10 @@ FACTORS = (1, 2, 4, 8, 16)
 """Lengths of `extrapolate`, in contexts."""
 
 
+PLANETS_YEARS = (1950, 2050, 2200)
+"""Years from and to which real planets are taken, and the last to which a segment may reach."""
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """One run of the whole path: a law, a model and the states on which it is questioned."""
@@ -147,6 +151,13 @@ class RunConfig:
             raise ValueError(
                 "--sources planets shows one body around the Sun, but --system barycentric "
                 "trains on two bodies; leave planets away."
+            )
+        first, _, last = PLANETS_YEARS
+        if "planets" in self.sources and self.samples * self.dt > last - first:
+            raise ValueError(
+                f"--sources planets: the positions end in {last}, {last - first} yr after the "
+                f"first, but --samples {self.samples} times --dt {self.dt:g} yr is "
+                f"{self.samples * self.dt:g} yr; take less, or leave planets away."
             )
 
     @property

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symreg.run_config import CONTROLS, FACTORS, SOURCES, RunConfig
+from symreg.run_config import CONTROLS, FACTORS, PLANETS_YEARS, SOURCES, RunConfig
 
 HELD_OUT_SEED_OFFSET = 1_000_003
 """Added to the seed for the held-out orbits, so that no run trains on its own test orbits."""
@@ -21,9 +21,6 @@ TRANSFER_SEED_OFFSET = 3_000_003
 TRANSFER_ORBITS = (900, 100)
 """Orbits of `transfer` with a label of force at every time, and with two labels each: a tenth of
 the published protocol's."""
-
-PLANETS_START, PLANETS_STOP = 1950, 2050
-"""Years of the real planets, later ones where a segment is longer."""
 
 CONTROLLED_READOUTS = ("kick_response", "jacobian")
 """Read-outs that are repeated with every control."""
@@ -81,14 +78,15 @@ def _data(config: RunConfig) -> Iterator[Stage]:
             TRANSFER, sum(TRANSFER_ORBITS), config.samples, config.seed + TRANSFER_SEED_OFFSET,
         )  # fmt: skip
     if "planets" in config.sources:
-        stop = max(PLANETS_STOP, PLANETS_START + math.ceil(config.samples * config.dt))
+        start, stop, _ = PLANETS_YEARS
+        stop = max(stop, start + math.ceil(config.samples * config.dt))
         yield Stage(
             "planets",
             f"take the positions of {', '.join(config.bodies)} from JPL DE421",
             (
                 "orbits", "ephemeris", PLANETS, "--bodies", *config.bodies,
                 "--samples", str(config.samples), "--dt", str(config.dt),
-                "--start", str(PLANETS_START), "--stop", str(stop),
+                "--start", str(start), "--stop", str(stop),
             ),
             (),
             PLANETS,

@@ -76,7 +76,7 @@ def test_print_config_can_be_read_back(tmp_path, capsys):
         ("prob x", "did you mean 'probe'?"),
         ("probe", "required: out"),
         ("probe x --contxt-length 3", "did you mean --context-length?"),
-        ("probe x --context-length three", "--context-length: Expected a int. Got value: three"),
+        ("probe x --context-length three", "--context-length: expected int, not three"),
         ("probe x --context-length 0", "--context-length is 0; at least 1."),
         ("probe x --config missing.yaml", "missing.yaml"),
     ],

@@ -176,7 +176,7 @@ def run(arguments, capsys):
         (["--orbits", "0"], "orbits is 0"),
         (["--samples", "1"], "samples is 1"),
         (["--dt", "0"], "dt is 0"),
-        (["--dt", "nan"], "--dt: Expected a float"),
+        (["--dt", "nan"], "--dt: expected float"),
         (["--mass", "-1"], "mass is -1"),
         (["--mass", "2", "1"], "low comes first"),
         (["--semi-major-axis", "1", "2", "3"], "give one finite value"),

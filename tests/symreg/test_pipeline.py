@@ -208,6 +208,7 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
         ({"controls": ("injected", "injected")}, "--controls names something twice"),
         ({"sources": (), "readouts": ()}, "nothing to ask"),
         ({"system": "barycentric"}, "leave planets away"),
+        ({"dt": 1.0, "samples": 251}, "the positions end in 2200"),
     ],
 )
 def test_options_that_cannot_work_are_refused_before_any_stage(options, message):
