@@ -75,7 +75,11 @@ def assemble(folder: Path, config: RunConfig, law: str) -> dict[str, Any]:
         "recovered": None if kicked is None else all(gate.passed for gate in found),
         "words": in_words(law, found, sources) if kicked else NOT_KICKED,
         "world_model": score(
-            sources.get("orbit"), kicked, measured.get("jacobian"), len(set(config.mass)) > 1
+            sources.get("orbit"),
+            kicked,
+            measured.get("jacobian"),
+            len(set(config.mass)) > 1,
+            controls.get("injected"),
         ),
         **{key: value for key, value in (kicked or {}).items() if key not in OF_SOURCE},
         "law": law,

@@ -58,6 +58,7 @@ def score(
     kicked: dict[str, Any] | None,
     jacobian: dict[str, Any] | None = None,
     gm_varies: bool = False,
+    injected: dict[str, Any] | None = None,
     thresholds: ScoreThresholds | None = None,
 ) -> dict[str, Any] | None:
     """Which kind of world model the evidence shows.
@@ -68,6 +69,8 @@ def score(
         jacobian: metrics of the Jacobian read-out (`locality`), if it was made.
         gm_varies: whether GM differs between orbits; it must be inferred from older positions then,
             and a Jacobian that reaches back is no fault.
+        injected: `verdict` and `recovered` of the law itself on the same states, if that control
+            was run; a law that is not found again even there is not asked of the model.
         thresholds: where the line is drawn.
 
     Returns:
@@ -81,7 +84,8 @@ def score(
     first, fourth = (kicked["kick_r2"].get(str(step)) for step in (steps[0], 4))
     on_orbit = None if orbit is None else orbit["r2"]
     locality = None if jacobian is None else jacobian.get("locality")
-    found = kicked["verdict"] in FOUND and bool(kicked["recovered"])
+    found = _found(kicked)
+    findable = found or injected is None or _found(injected)
     evidence = [
         Evidence(
             "R² on undisturbed orbits", on_orbit, f"Keplerian: at least {t.orbit_r2:g}",
@@ -104,7 +108,9 @@ def score(
         ),
         Evidence(
             "law from kicked states", kicked["verdict"] if found else "not recovered",
-            f"Newtonian: {' or '.join(FOUND)}", found, None,
+            f"Newtonian: {' or '.join(FOUND)}" if findable
+            else "nothing: it is not found in the true law's own states",
+            found if findable else None, None,
         ),
     ]  # fmt: skip
     kind = _kind(evidence)
@@ -141,6 +147,10 @@ def _words(kind: str, evidence: list[Evidence]) -> str:
     if kick.newtonian:
         return f"It follows a force after a kick, but not in all: {', '.join(failed)}."
     return f"Between the two: {', '.join(failed)} below what a known force gives."
+
+
+def _found(result: dict[str, Any]) -> bool:
+    return result["verdict"] in FOUND and bool(result["recovered"])
 
 
 def _at_least(value: float | None, threshold: float) -> bool | None:

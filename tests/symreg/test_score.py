@@ -61,6 +61,18 @@ def test_a_short_memory_is_told_from_an_ellipse():
     assert kind(0.978, -1.34, 0.57, NO_LAW) == KEPLERIAN
 
 
+def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
+    measured = {"r2": 0.9999}, kicked(0.999, 0.999, NO_LAW), {"locality": 1.0}
+    for injected, expected in ((None, NEITHER), (LAW, NEITHER), (NO_LAW, NEWTONIAN)):
+        result = score(*measured, injected=injected)
+        assert result is not None
+        assert result["kind"] == expected
+    assert "not found in the true law" in result["evidence"][-1]["asked"]
+    lost = score({"r2": 0.9999}, kicked(-2, -1, NO_LAW), injected=NO_LAW)
+    assert lost is not None
+    assert lost["kind"] == KEPLERIAN
+
+
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
     result = score({"r2": 0.999}, {"kick_r2": {}, **LAW})
     assert result is not None
