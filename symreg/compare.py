@@ -40,6 +40,8 @@ OUTSIDE = 10.0
 """Points are also drawn up to this factor outside the domain."""
 NUMERICAL_TOLERANCE = 1e-8
 """Relative spread of a ratio that counts as constant: rounding of float64 times conditioning."""
+UNUSABLE = 1e3
+"""Difference of logarithms where a formula has no finite value."""
 POINTS = 64
 PATIENCE = 6.0
 """Wall-clock seconds that a process may take per second of its limit, on a loaded machine."""
@@ -228,24 +230,46 @@ def _solve(
     points: Mapping[str, np.ndarray],
     constants: Mapping[str, float],
 ) -> dict[str, float]:
-    """Values of the second formula's own constants that make the ratio constant, if any do."""
+    """Values of the second formula's own constants that make the ratio constant, if any do.
+
+    Constants that are mere factors are left alone. Values near 0 or infinity do not count: there
+    the formula is another law, as Newton's is no Yukawa force of infinite length.
+    """
     known = {s.name for s in first.free_symbols} | set(variables)
     own = sorted(s.name for s in second.free_symbols if s.name not in known)
     target = _magnitude(first, points, constants)
+    usable = np.isfinite(target) & (target != 0)
 
-    def spread(logarithms: np.ndarray) -> np.ndarray:
-        values = dict(constants) | dict(zip(own, np.exp(logarithms), strict=True))
+    def spread(values: Mapping[str, float]) -> np.ndarray:
         with np.errstate(all="ignore"):
-            error = np.log(np.abs(_magnitude(second, points, values) / target))
-        error = np.where(np.isfinite(error), error, 1e3)
-        return error - np.median(error)
+            error = np.log(np.abs(_magnitude(second, points, {**constants, **values}) / target))
+        error = error[usable]
+        finite = np.isfinite(error)
+        middle = np.median(error[finite]) if finite.any() else 0.0
+        return np.where(finite, error - middle, UNUSABLE)
 
-    if not own:
+    def felt(name: str, values: Mapping[str, float]) -> bool:
+        """Whether 1 % of a constant changes the ratio by more than rounding does."""
+        change = spread({**values, name: 1.01 * values[name]}) - spread(values)
+        return bool(np.max(np.abs(change)) > 10 * NUMERICAL_TOLERANCE)
+
+    shapes = [name for name in own if felt(name, constants)]
+    if not shapes:
         return {}
+
+    def named(logarithms: np.ndarray) -> dict[str, float]:
+        with np.errstate(over="ignore"):
+            return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
+
     for start in (0.0, -2.0, 2.0):
-        found = least_squares(spread, np.full(len(own), start), xtol=1e-15, ftol=1e-15, gtol=1e-15)
-        if np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE:
-            return {n: float(v) for n, v in zip(own, np.exp(found.x), strict=True)}
+        found = least_squares(
+            lambda logarithms: spread(named(logarithms)), np.full(len(shapes), start),
+            xtol=1e-15, ftol=1e-15, gtol=1e-15,
+        )  # fmt: skip
+        values = named(found.x)
+        agree = np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE
+        if agree and all(felt(name, values) for name in shapes):
+            return values
     return {}
 
 

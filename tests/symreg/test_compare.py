@@ -75,7 +75,24 @@ def test_parameters_are_solved_for():
         read_formula("39.5*exp(-r/2)*(1/r**2 + 1/(2*r))"),
         read_formula("GM*exp(-r/length)*(1/r**2 + 1/(length*r))"),
     )
-    assert found.parameters["length"] == pytest.approx(2, rel=1e-6)
+    assert found.parameters == {"length": pytest.approx(2, rel=1e-6)}
+
+
+@pytest.mark.parametrize(
+    ("formula", "family"),
+    [
+        # beyond float64 ten times outside the domain
+        ("4.3433*exp(0.000851475*(3.20894*r - 12.3645 + log(7.94715*r)/r)**4)", "GM/r**3"),
+        ("39.5/r**2", "GM*exp(-r/length)*(1/r**2 + 1/(length*r))"),
+        ("39.5/r**2", "GM/r**2 + GM*b/r**4"),
+        ("39.5/r**2", "GM*r/(r**2 + softening**2)**(3/2)"),
+        ("39.5/r**4", "GM/r**2 + GM*b/r**4"),
+    ],
+)
+def test_a_limit_at_zero_or_infinity_is_no_equivalence(formula, family):
+    found = decide(read_formula(formula), read_formula(family))
+    assert found.verdict == "different"
+    assert found.parameters == {}
 
 
 def test_exponents_of_a_product_of_powers():
