@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from orbits.force_samples import r_squared, vectors
+from orbits.units import GM_SUN
 from symreg.tables import attraction
 
 COLORS = {
@@ -29,12 +30,13 @@ MAX_POINTS = 3000
 """Points drawn in a scatter plot; more would only make the file larger."""
 
 Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 
 def plot_field(
     axes: Axes,
     table: pd.DataFrame,
-    reference: Curve,
+    reference: Law,
     recovered: Curve | None,
     *,
     title: str,
@@ -46,8 +48,9 @@ def plot_field(
     Args:
         axes: where to draw.
         table: force samples.
-        reference: attraction of the true law by distance, au to au/yr^2.
-        recovered: the same for the recovered formula, or None where there is none.
+        reference: attraction of the true law by distance and GM, au and au^3/yr^2 to au/yr^2;
+            drawn for the median GM of the table.
+        recovered: the recovered formula by distance, or None where there is none.
         title: of the panel.
         color: of the points.
         label: of the recovered formula in the legend.
@@ -61,7 +64,10 @@ def plot_field(
     )  # fmt: skip
     hidden = int(np.count_nonzero(pull <= 0))
     grid = np.geomspace(r.min(), r.max(), 200)
-    axes.plot(grid, reference(grid), color=REFERENCE_COLOR, linewidth=1.2, label="true law")
+    gm = _gm(table)
+    truth = reference(grid, np.full(len(grid), np.median(gm)))
+    name = "true law" if np.ptp(gm) <= 1e-3 * gm.max() else "true law, median GM"
+    axes.plot(grid, truth, color=REFERENCE_COLOR, linewidth=1.2, label=name)
     if recovered is not None:
         values = recovered(grid)
         axes.plot(
@@ -70,7 +76,6 @@ def plot_field(
         )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
-    truth = reference(grid)
     axes.set_ylim(truth.min() / 4, truth.max() * 4)
     _plain_ticks(axes)
     axes.set_xlabel("distance r (au)")
@@ -82,11 +87,14 @@ def plot_field(
 
 
 def plot_residuals(
-    axes: Axes, table: pd.DataFrame, reference: Curve, *, title: str, color: str
+    axes: Axes, table: pd.DataFrame, reference: Law, *, title: str, color: str
 ) -> Axes:
-    """Relative deviation from the true law against distance, with its median in 20 bins."""
+    """Relative deviation from the true law against distance, with its median in 20 bins.
+
+    The law is that of each row's own GM.
+    """
     r, pull = attraction(table)
-    deviation = 100 * (pull / reference(r) - 1)
+    deviation = 100 * (pull / reference(r, _gm(table)) - 1)
     shown = _thinned(len(r))
     axes.axhline(0, color=REFERENCE_COLOR, linewidth=1)
     axes.scatter(
@@ -106,6 +114,13 @@ def plot_residuals(
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8, frameon=False)
     return axes
+
+
+def _gm(table: pd.DataFrame) -> NDArray[np.float64]:
+    """(row,) GM of the centre, au^3/yr^2; the Sun's where the table does not say."""
+    if "gm" in table:
+        return np.asarray(table["gm"], dtype=float)
+    return np.full(len(table), GM_SUN)
 
 
 def kick_r2(table: pd.DataFrame) -> pd.Series:

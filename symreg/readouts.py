@@ -5,7 +5,7 @@ from typing import Any
 
 from orbits.files import read_json
 from symreg.run_config import RunConfig
-from symreg.stages import controlled
+from symreg.stages import TRANSFERS, controlled, transfers
 
 ROLLOUT_STEPS = (1, 4, 16, 64)
 """Steps at which the error of a roll-out becomes a column, as far as the orbits go."""
@@ -25,8 +25,9 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, float | Non
         elif name == "extrapolate":
             file = folder / "readouts" / "extrapolate" / "extrapolation.json"
             found[name] = _extrapolation(read_json(file)["rows"])
-        elif name == "transfer":
-            found[name] = _numbers(read_json(folder / "laws" / "transfer.json")["metrics"])
+        elif name in TRANSFERS:
+            for title in transfers(config, name):
+                found[title] = _numbers(read_json(folder / "laws" / f"{title}.json")["metrics"])
         else:
             for title in (name, *(f"{name}_{control}" for control in controlled(config, name))):
                 result = read_json(folder / "readouts" / f"{title}.json")

@@ -1,7 +1,7 @@
 """The report of a run: figures as PNG, and one HTML page that needs nothing else."""
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,16 @@ import pandas as pd
 import sympy
 from markupsafe import Markup
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from orbits.expressions import parse_expression
 from orbits.files import written_aside
 from orbits.force_samples import read_force_samples, vectors
 from orbits.forces import parse_law
-from orbits.units import GM_SUN
 from symreg import figures
 from symreg.expressions import complexity
 from symreg.gates import Thresholds
 from symreg.run_config import CONTROLS, SOURCES
+from symreg.stages import TRANSFERS
 
 CAPTIONS = {
     "law": (
@@ -43,8 +42,6 @@ CAPTIONS = {
     "training": "Loss during training.",
 }
 """Figures of the report, in order, and what each shows."""
-
-Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 def draw_figures(folder: Path, verdict: dict[str, Any]) -> None:
@@ -115,7 +112,7 @@ def render(folder: Path, verdict: dict[str, Any]) -> str:
         verdict: the content of `verdict.json`.
     """
     return environment().get_template("report.html.jinja").render(
-        verdict=verdict, titles=SOURCES | CONTROLS | {"transfer": "forces of the fine-tuned model"},
+        verdict=verdict, titles=SOURCES | CONTROLS | TRANSFERS,
         captions=CAPTIONS, pictures=embedded(folder / "figures", CAPTIONS),
     )  # fmt: skip
 
@@ -141,13 +138,13 @@ def embedded(folder: Path, names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def reference_curve(law: str) -> Curve:
-    """Attraction by distance under a law with the Sun's GM, au to au/yr^2."""
+def reference_curve(law: str) -> figures.Law:
+    """Attraction under a law by distance and GM, au and au^3/yr^2 to au/yr^2."""
     parsed = parse_law(law)
-    return lambda r: -parsed.radial_acceleration(r, np.full(np.shape(r), GM_SUN))
+    return lambda r, gm: -parsed.radial_acceleration(r, gm)
 
 
-def curve(expression: str | None) -> Curve | None:
+def curve(expression: str | None) -> figures.Curve | None:
     """Attraction by distance of a recovered formula; None where it is not a function of r alone."""
     if expression is None:
         return None

@@ -22,7 +22,8 @@ CONTROLS = {
 """The same question, where the answer is known."""
 
 READOUTS = (
-    "kick_response", "jacobian", "linear", "evaluate", "extrapolate", "transfer", "inductive_bias",
+    "kick_response", "jacobian", "linear", "evaluate", "extrapolate", "transfer",
+    "transfer_frozen", "inductive_bias",
 )  # fmt: skip
 """Further questions, each a stage of its own."""
 
@@ -100,7 +101,12 @@ class RunConfig:
     """Controls on kicked states: injected, untrained, keplerian."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
-    inductive_bias."""
+    transfer_frozen, inductive_bias."""
+    transfer: tuple[int, ...] = (900, 100)
+    """Orbits on which transfer fine-tunes: with a label of force at every time, and with two labels
+    each (published: 9000 1000)."""
+    transfer_steps: int = 500
+    """Steps of fine-tuning, of batch_tokens positions each."""
     bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
     """Real planets whose positions the model is shown."""
 
@@ -108,7 +114,7 @@ class RunConfig:
         """Check what no later stage would check before hours have passed."""
         counts = (
             "context_length", "orbits", "samples", "steps", "d_model", "n_layers", "n_heads",
-            "bins", "batch_tokens", "search_seeds",
+            "bins", "batch_tokens", "search_seeds", "transfer_steps",
         )  # fmt: skip
         for name in counts:
             if getattr(self, name) < 1:
@@ -128,6 +134,9 @@ class RunConfig:
         if not 0 < low <= high < math.inf:
             given = " ".join(map(str, self.mass))
             raise ValueError(f"--mass is {given or 'empty'}; give low and high, 0 < low <= high.")
+        if len(self.transfer) != 2 or min(self.transfer) < 1:
+            given = " ".join(map(str, self.transfer))
+            raise ValueError(f"--transfer is {given or 'empty'}; give two counts, at least 1 each.")
         self._check_questions()
         # half of an orbit before the kick (the model's context), half after it
         if self.samples < 2 * self.context_length or self.samples < 24:
@@ -151,6 +160,15 @@ class RunConfig:
             raise ValueError(
                 "--sources planets shows one body around the Sun, but --system barycentric "
                 "trains on two bodies; leave planets away."
+            )
+        if self.kicked and self.system == "barycentric":
+            raise ValueError(
+                "--kicked turns the velocity of one body; leave it away with --system barycentric."
+            )
+        if "linear" in self.readouts and self.held_out_orbits < 10:
+            raise ValueError(
+                f"--readouts linear needs 10 held-out orbits; there are {self.held_out_orbits} "
+                "(--held-out)."
             )
         first, _, last = PLANETS_YEARS
         if "planets" in self.sources and self.samples * self.dt > last - first:

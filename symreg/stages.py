@@ -18,12 +18,16 @@ LONG_ORBITS = 100
 TRANSFER_SEED_OFFSET = 3_000_003
 """The same for the orbits of `transfer`."""
 
-TRANSFER_ORBITS = (900, 100)
-"""Orbits of `transfer` with a label of force at every time, and with two labels each: a tenth of
-the published protocol's."""
-
 CONTROLLED_READOUTS = ("kick_response", "jacobian")
 """Read-outs that are repeated with every control."""
+
+TRANSFERS = {
+    "transfer": "forces of the fine-tuned model",
+    "transfer_untrained": "forces of an untrained network, fine-tuned",
+    "transfer_frozen": "forces of a new head on the frozen model",
+    "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
+}
+"""Fine-tuned models, whose forces are tables like those of the sources."""
 
 TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
 LONG, TRANSFER, MODEL = "data/long.zarr", "data/transfer.zarr", "model"
@@ -72,10 +76,10 @@ def _data(config: RunConfig) -> Iterator[Stage]:
             LONG, min(config.held_out_orbits, LONG_ORBITS), samples,
             config.seed + LONG_SEED_OFFSET,
         )  # fmt: skip
-    if "transfer" in config.questions:
+    if transfers(config):
         yield _orbits(
-            config, "transfer_orbits", f"simulate {sum(TRANSFER_ORBITS)} orbits to fine-tune on",
-            TRANSFER, sum(TRANSFER_ORBITS), config.samples, config.seed + TRANSFER_SEED_OFFSET,
+            config, "transfer_orbits", f"simulate {sum(config.transfer)} orbits to fine-tune on",
+            TRANSFER, sum(config.transfer), config.samples, config.seed + TRANSFER_SEED_OFFSET,
         )  # fmt: skip
     if "planets" in config.sources:
         start, stop, _ = PLANETS_YEARS
@@ -159,16 +163,9 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
         factors = ("--factors", *map(str, FACTORS))
         command = ("worldmodel", "extrapolate", MODEL, LONG, "--out", out, *factors)
         yield Stage(name, "measure the loss on longer sequences", command, (MODEL, LONG), out)
-    elif name == "transfer":
-        forces = f"forces/{name}.parquet"
-        labelled, few = map(str, TRANSFER_ORBITS)
-        command = (
-            "worldmodel", "probe", MODEL, TRANSFER, forces, "--readout", name,
-            "--transfer.labelled", labelled, "--transfer.few", few,
-            "--orbits", str(sum(TRANSFER_ORBITS)), "--seed", str(config.seed),
-        )  # fmt: skip
-        yield Stage(name, "fine-tune the model on forces", command, (MODEL, TRANSFER), forces)
-        yield _law(config, name, "forces of the fine-tuned model")
+    elif name in TRANSFERS:
+        for title in transfers(config, name):
+            yield from _transfer(config, title)
     else:
         command = _probe(config, HELD_OUT, out, "--readout", name)
         yield Stage(name, title, command, (MODEL, HELD_OUT), out)
@@ -179,6 +176,30 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
                 f"{name}_{control}", f"{title}: {CONTROLS[control]}", command,
                 (MODEL, HELD_OUT), file,
             )  # fmt: skip
+
+
+def _transfer(config: RunConfig, title: str) -> Iterator[Stage]:
+    """Fine-tuning on forces, and the law that is found in what the fine-tuned model says."""
+    forces = f"forces/{title}.parquet"
+    labelled, few = map(str, config.transfer)
+    frozen = ("--transfer.frozen",) if "frozen" in title else ()
+    control = ("--control", "untrained") if "untrained" in title else ()
+    command = (
+        "worldmodel", "probe", MODEL, TRANSFER, forces, "--readout", "transfer",
+        "--transfer.labelled", labelled, "--transfer.few", few,
+        "--transfer.steps", str(config.transfer_steps),
+        "--transfer.batch-tokens", str(config.batch_tokens), *frozen, *control,
+        "--orbits", str(sum(config.transfer)), "--seed", str(config.seed),
+    )  # fmt: skip
+    yield Stage(title, f"fine-tune: {TRANSFERS[title]}", command, (MODEL, TRANSFER), forces)
+    yield _law(config, title, TRANSFERS[title])
+
+
+def transfers(config: RunConfig, *names: str) -> tuple[str, ...]:
+    """The fine-tuned models of some read-outs, by default all: the untrained one is a control."""
+    asked = [name for name in names or config.questions if name in TRANSFERS]
+    kinds = ("", "_untrained") if "untrained" in config.controls else ("",)
+    return tuple(f"{name}{kind}" for name in asked for kind in kinds)
 
 
 def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:

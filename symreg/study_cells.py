@@ -156,9 +156,13 @@ def cores() -> int:
 
 
 def _share_of_a_worker() -> int:
-    from distributed import get_worker
+    """Cores for one of the cells that the dask workers of this host run at the same time."""
+    from distributed import get_client, get_worker
 
-    return max(1, cores() // get_worker().state.nthreads)
+    workers = get_client().scheduler_info()["workers"]
+    here = workers[get_worker().address]["host"]
+    places = sum(worker["nthreads"] for worker in workers.values() if worker["host"] == here)
+    return max(1, cores() // places)
 
 
 def _last_line(path: Path) -> str:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from symreg import study_figures as panels_of
 from symreg.run_config import SOURCES
+from symreg.score import ScoreThresholds
 
 
 def draw(kind: str, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
@@ -43,9 +44,13 @@ def _context(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
 
 def _attention(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     figure, panels = _panels(1, 2, width=12)
-    steps = {"first": "The first step after a kick", "4": "Four steps after a kick"}
-    for panel, (step, title) in zip(panels, steps.items(), strict=True):
-        panels_of.plot_kinds(panel, frame, f"kicked.kick_r2_{step}")
+    t = ScoreThresholds()
+    steps = {
+        "first": ("The first step after a kick", (t.kick_r2, t.lost_r2)),
+        "4": ("Four steps after a kick", (t.kick_r2,)),
+    }
+    for panel, (step, (title, levels)) in zip(panels, steps.items(), strict=True):
+        panels_of.plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
         panel.set_title(title, fontsize=10)
     caption = (
         "Kick response by kind of attention, a point for every cell. Dotted: Newtonian above, "

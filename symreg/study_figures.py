@@ -4,6 +4,7 @@ Every function draws on the Axes that it is given and returns it. A column that 
 have is left out; a panel without any says so.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,6 +16,8 @@ from symreg.figures import COLORS, REFERENCE_COLOR, squeezed_r2
 from symreg.run_config import FACTORS
 from symreg.score import ScoreThresholds
 
+FULL = "full context"
+STYLES = ("-", "--", ":", "-.")
 PARTS = ("low", "high", "truth")
 CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
 
@@ -65,7 +68,9 @@ def plot_context_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
     squeezed_r2(axes)
     _context_axis(axes, frame)
     axes.set_ylabel("R² of the implied acceleration")
-    axes.set_title("Kick response (dotted: Newtonian above, Keplerian below)", fontsize=10)
+    axes.set_title(
+        "Kick response (dotted: at the first step Newtonian above, Keplerian below)", fontsize=10
+    )
     return axes
 
 
@@ -120,8 +125,15 @@ def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
     return axes
 
 
-def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_first") -> Axes:
-    """R² after a kick by kind of attention: full and windowed, trained with kicks or without."""
+def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[float] = ()) -> Axes:
+    """R² after a kick by kind of attention: full and windowed, trained with kicks or without.
+
+    Args:
+        axes: where to draw.
+        frame: the table of a study.
+        column: what is drawn.
+        levels: where dotted lines are drawn.
+    """
     if column not in frame or frame[column].isna().all():
         return _finished(axes, False)
     kinds = list(dict.fromkeys(frame["attention"]))
@@ -134,8 +146,7 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_fi
         axes.scatter(x, rows[column].astype(float), s=28, color=color, label=name, alpha=0.8)
     for line in range(1, len(kinds)):
         axes.axvline(line - 0.5, color="#eeeeee", linewidth=1, zorder=0)
-    t = ScoreThresholds()
-    for level in (t.kick_r2, t.lost_r2):
+    for level in levels:
         axes.axhline(level, color=REFERENCE_COLOR, linestyle=":", linewidth=1)
     axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
     squeezed_r2(axes)
@@ -145,19 +156,24 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str = "kicked.kick_r2_fi
 
 
 def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
-    """Loss over that at the training length, against length, by kind of attention."""
+    """Loss over that at the training length, against length: colours by kind of attention, line
+    styles by window and kicked training."""
     columns = [f"extrapolate.ratio_{factor}" for factor in FACTORS]
     columns = [column for column in columns if column in frame]
     if not columns:
         return _finished(axes, False)
     factors = [int(column.split("_")[-1]) for column in columns]
-    labels = frame["attention"] + _suffix(frame)
-    for label, color in zip(dict.fromkeys(labels), _colors(labels.nunique()), strict=True):
-        rows = frame.loc[labels == label, columns].astype(float).to_numpy()
-        for row in rows:
-            axes.plot(factors, row, color=color, linewidth=0.7, alpha=0.4)
+    settings = _settings(frame)
+    colors = dict(zip(dict.fromkeys(frame["attention"]), itertools.cycle(CYCLE), strict=False))
+    styles = dict(zip(dict.fromkeys(settings), itertools.cycle(STYLES), strict=False))
+    for (kind, setting), rows in frame.groupby([frame["attention"], settings], sort=False):
+        drawn = {"color": colors[kind], "linestyle": styles[setting]}
+        ratios = rows[columns].astype(float).to_numpy()
+        for row in ratios:
+            axes.plot(factors, row, **drawn, linewidth=0.7, alpha=0.4)
+        label = kind if setting == FULL else f"{kind}, {setting}"
         axes.plot(
-            factors, np.median(rows, axis=0), color=color, linewidth=2, marker="o", markersize=4,
+            factors, np.median(ratios, axis=0), **drawn, linewidth=2, marker="o", markersize=4,
             label=label,
         )  # fmt: skip
     axes.set_xscale("log", base=2)
@@ -197,7 +213,7 @@ def plot_exponents(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
-    """Relative error of the exponent by an option, for each set of states."""
+    """Distance of the exponent from the true law's by an option, for each set of states."""
     labels = _labels(frame, by)
     values = list(dict.fromkeys(labels))
     drawn = False
@@ -265,13 +281,20 @@ def plot_powers(axes: Axes, frame: pd.DataFrame, source: str) -> Axes:
 
 def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
     """R² by kind of attention and step: of the fine-tuned force, on orbits and after kicks."""
-    columns = {"fine-tuned": "transfer.r2", "orbits": "orbit.r2", "kicks": "kicked.kick_r2_first"}
+    columns = {
+        "fine-tuned": "transfer.r2",
+        "fine-tuned, untrained": "transfer_untrained.r2",
+        "new head": "transfer_frozen.r2",
+        "new head, untrained": "transfer_frozen_untrained.r2",
+        "predictions, orbits": "orbit.r2",
+        "predictions, kicks": "kicked.kick_r2_first",
+    }
     labels = _labels(frame, "attention")
     values = list(dict.fromkeys(labels))
     drawn = False
     for number, ((label, column), color) in enumerate(zip(columns.items(), CYCLE, strict=False)):
         if column in frame and frame[column].notna().any():
-            x = [values.index(value) + 0.15 * (number - 1) for value in labels]
+            x = [values.index(value) + 0.12 * (number - 2.5) for value in labels]
             axes.scatter(x, frame[column].astype(float), s=28, color=color, label=label)
             drawn = True
     axes.set_xticks(range(len(values)), values, rotation=25, ha="right")
@@ -283,29 +306,23 @@ def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 def _settings(frame: pd.DataFrame) -> pd.Series:
     """In words, what was varied beside the kind of attention: window and kicked training."""
-    words = pd.Series("full context", index=frame.index, dtype=object)
+    words = pd.Series(FULL, index=frame.index, dtype=object)
     if "window" in frame:
         words = words.where(frame["window"].isna(), "window " + frame["window"].astype(str))
     if "kicked" in frame:
-        words = words.where(frame["kicked"] == 0, words + ", kicked training")
+        beside = words.map(lambda word: "" if word == FULL else f"{word}, ")
+        words = words.where(frame["kicked"] == 0, beside + "kicked training")
     return words
 
 
 def _labels(frame: pd.DataFrame, by: str) -> pd.Series:
-    """An option in words, with the time step where that varies too."""
+    """An option in words, with the width and the time step where they vary too."""
     words = frame[by].astype(str).astype(object)
+    if "d_model" in frame and by != "d_model":
+        words = words + ", width " + frame["d_model"].astype(str)
     if "dt" in frame and by != "dt":
         words = words + ", dt " + frame["dt"].map("{:.2g} yr".format)
     return words
-
-
-def _suffix(frame: pd.DataFrame) -> pd.Series:
-    settings = _settings(frame)
-    return settings.where(settings != "full context", "").map(lambda s: f", {s}" if s else "")
-
-
-def _colors(count: int) -> list[str]:
-    return [CYCLE[number % len(CYCLE)] for number in range(count)]
 
 
 def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:

@@ -58,6 +58,8 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
     for name, metrics in verdict["readouts"].items():
         row |= {f"{name}.{key}": value for key, value in metrics.items()}
+    row["engine"] = verdict["engine"]
+    row["git_commit"] = verdict["git_commit"]
     row["seconds"] = sum(verdict["seconds"].values())
     row |= {f"seconds.{stage}": seconds for stage, seconds in verdict["seconds"].items()}
     return row

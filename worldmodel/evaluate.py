@@ -65,22 +65,35 @@ def next_step(model: WorldModel, chosen: Trajectories, decode: str) -> dict[str,
     """Loss as in training, and the error of the next position, beside that of going straight on.
 
     Returns:
-        `loss`; `error` and `straight_line_error`, root mean squares in au.
+        `loss`; `error`, a root mean square in au, and `relative_error`, the median over the
+        distance from the origin; `straight_line_error` and `straight_line_relative_error`, the
+        same of going straight on from the same states.
     """
     config, scales = model.record.train.model, model.record.scales
     crops = held_out_crops(chosen.position, config.context_length)
     seen, following = crops[:, :-1], crops[:, 1:]
     total = 0.0
+    device = next(model.network.parameters()).device
     for part, after in zip(seen.split(1024), following.split(1024), strict=True):
-        total += len(part) * float(loss(config, scales, model.network(part), part, after))
+        x, y = part.to(device), after.to(device)
+        total += len(part) * float(loss(config, scales, model.network(x), x, y))
     position = chosen.position.astype(np.float64)
-    error = (model.predict(position, decode)[:, :-1] - position[:, 1:])[:, config.context_length :]
-    second_difference = np.diff(position, n=2, axis=1)
+    first = config.context_length
+    error = (model.predict(position, decode)[:, :-1] - position[:, 1:])[:, first:]
+    straight = np.diff(position, n=2, axis=1)[:, first - 1 :]
+    distance = np.linalg.norm(position[:, first + 1 :], axis=-1)
+    size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
     return {
         "loss": total / len(crops),
-        "error": float(np.sqrt(np.mean(np.sum(error**2, axis=-1)))),
-        "straight_line_error": float(np.sqrt(np.mean(np.sum(second_difference**2, axis=-1)))),
+        "error": _root_mean_square(size),
+        "relative_error": float(np.median(size / distance)),
+        "straight_line_error": _root_mean_square(straight_size),
+        "straight_line_relative_error": float(np.median(straight_size / distance)),
     }
+
+
+def _root_mean_square(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def rollout_errors(
@@ -141,8 +154,9 @@ def report(result: dict[str, Any]) -> str:
     """The numbers as a small table."""
     one, rolled = result["next_step"], result["rollout"]
     lines = [
-        f"next-step loss {one['loss']:.3e}; error {one['error']:.2e} au "
-        f"(going straight on: {one['straight_line_error']:.2e} au)",
+        f"next-step loss {one['loss']:.3e}; error {one['error']:.2e} au, "
+        f"{one['relative_error']:.2e} of the distance (going straight on: "
+        f"{one['straight_line_error']:.2e} au, {one['straight_line_relative_error']:.2e})",
         "roll-out   time/yr   median error   90 % quantile",
     ]
     count = len(rolled["time"])

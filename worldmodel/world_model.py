@@ -38,7 +38,7 @@ class WorldModel:
         Raises:
             ValueError: if the run is missing, or its weights are cut short or another's.
         """
-        return cls(load_network(run, checkpoint), read_record(run))
+        return cls(load_network(run, checkpoint).to(_device()), read_record(run))
 
     @classmethod
     def untrained(cls, run: str | os.PathLike[str], seed: int) -> "WorldModel":
@@ -46,7 +46,7 @@ class WorldModel:
         record = read_record(run)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            return cls(Network(record.train.model, record.scales), record)
+            return cls(Network(record.train.model, record.scales).to(_device()), record)
 
     @property
     def context_length(self) -> int:
@@ -191,6 +191,11 @@ class WorldModel:
         if not torch.isfinite(seen).all():
             raise ValueError("positions hold values that are not finite numbers.")
         return seen
+
+
+def _device() -> torch.device:
+    """The GPU where there is one (hide it with CUDA_VISIBLE_DEVICES=), else the processor."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def require_same_world(

@@ -38,8 +38,23 @@ def changed(path, value):
 
 def test_good_evidence_passes_every_gate():
     assert failed(GOOD, CONTROLS) == []
-    words = in_words("newton", gates(GOOD, CONTROLS, Thresholds()), SOURCES)
+    words = in_words("newton", gates(GOOD, CONTROLS, Thresholds()), SOURCES, False)
     assert "believes in newton" in words
+    assert "(permuted targets, untrained network, true law injected)" in words
+    words = in_words("newton", gates(GOOD, {}, Thresholds()), SOURCES, False)
+    assert "(permuted targets)" in words
+
+
+@pytest.mark.parametrize(
+    ("measured", "gate"),
+    [
+        ({}, ["kick R² after 1 step", "kick R² after 4 steps"]),
+        ({"1": 0.99}, ["kick R² after 4 steps"]),
+        ({"2": 0.99, "4": 0.99}, []),  # where masses differ, the second step is the first
+    ],
+)
+def test_a_kick_that_was_not_measured_is_no_pass(measured, gate):
+    assert failed(*changed(("kicked", "metrics", "kick_r2"), measured)) == gate
 
 
 @pytest.mark.parametrize(
@@ -70,14 +85,18 @@ def test_each_gate_alone_says_no(path, value, gate):
 
 def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():
     kicked, controls = changed(("kicked", "metrics", "kick_r2", "1"), -3.0)
-    words = in_words("newton", gates(kicked, controls, Thresholds()), SOURCES)
+    found = gates(kicked, controls, Thresholds())
+    words = in_words("newton", found, SOURCES, True)
     assert "shape of the orbits" in words
     assert "Newton is not recovered" in words
+    words = in_words("GM*r**-2", found, SOURCES, False)
+    assert "not follow the force as closely as is asked (kick R² after 1 step)" in words
+    assert "GM*r**-2 is not recovered" in words
     blind = {"orbit": {"recovered": False, "r2": 0.1}}
-    assert "no law of force" in in_words("newton", gates(kicked, controls, Thresholds()), blind)
+    assert "no law of force" in in_words("newton", found, blind, False)
     kicked, controls = changed(("controls", "untrained", "recovered"), True)
-    words = in_words("newton", gates(kicked, controls, Thresholds()), SOURCES)
+    words = in_words("newton", gates(kicked, controls, Thresholds()), SOURCES, False)
     assert words.startswith("No conclusion")
     kicked, controls = changed(("kicked", "seeds", "agreeing"), 0)
-    words = in_words("hooke", gates(kicked, controls, Thresholds()), SOURCES)
+    words = in_words("hooke", gates(kicked, controls, Thresholds()), SOURCES, False)
     assert "hooke is not recovered from it: search seeds failed" in words

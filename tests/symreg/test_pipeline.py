@@ -171,7 +171,8 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
     config = RunConfig(
         window=2, kicked=0.5, inputs="differences", mass=(0.5, 2.0), simulator="kepler",
         n_layers=3, sources=("kicked",), controls=("keplerian",),
-        readouts=("kick_response", "evaluate", "extrapolate", "transfer"),
+        readouts=("kick_response", "evaluate", "extrapolate", "transfer"), transfer=(90, 10),
+        batch_tokens=512,
     )  # fmt: skip
     commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
     assert list(commands) == [
@@ -182,9 +183,19 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
     ]  # fmt: skip
     assert "--mass 0.5 2.0" in commands["train_orbits"]
     assert "--engine kepler" in commands["train_orbits"]
+    assert "--orbits 100" in commands["transfer_orbits"]
+    for option in ("labelled 90", "few 10", "steps 500", "batch-tokens 512"):
+        assert f"--transfer.{option}" in commands["transfer"]
     assert "--samples 33" in commands["long_orbits"]  # 16 contexts of two, and the state after
     for option in ("--window 2", "--kicked 0.5", "--inputs differences", "--n-layers 3"):
         assert option in commands["train"]
+    tuned = RunConfig(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
+    commands = {stage.name: " ".join(stage.command) for stage in stages(tuned)}
+    untrained = {name for name, command in commands.items() if "--control untrained" in command}
+    assert untrained == {"probe_untrained", "transfer_untrained", "transfer_frozen_untrained"}
+    frozen = {name for name, command in commands.items() if "--transfer.frozen" in command}
+    assert frozen == {"transfer_frozen", "transfer_frozen_untrained"}
+    assert "recover_transfer_frozen_untrained" in commands
     tokens = RunConfig(head="tokens", bins=100)
     commands = {stage.name: " ".join(stage.command) for stage in stages(tokens)}
     assert "--head tokens --bins 100" in commands["train"]
@@ -209,6 +220,12 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
         ({"sources": (), "readouts": ()}, "nothing to ask"),
         ({"system": "barycentric"}, "leave planets away"),
         ({"dt": 1.0, "samples": 251}, "the positions end in 2200"),
+        ({"transfer": (900,)}, "--transfer is 900; give two counts"),
+        (
+            {"system": "barycentric", "kicked": 0.5, "sources": ("orbit",)},
+            "leave it away with --system barycentric",
+        ),
+        ({"orbits": 16, "readouts": ("linear",)}, "linear needs 10 held-out orbits; there are 4"),
     ],
 )
 def test_options_that_cannot_work_are_refused_before_any_stage(options, message):

@@ -51,7 +51,13 @@ def frame(**axes):
 TABLES = {
     "context": {"seed": [0, 1], "context_length": [2, 3, 4, 8, 16, 32, 64, 100]},
     "attention": {"attention": KINDS, "window": [None, 2], "kicked": [0.0, 0.5], "seed": [0, 1]},
-    "extrapolation": {"attention": KINDS, "mass": ["1 1", "0.5 2"], "seed": [0, 1, 2]},
+    "extrapolation": {
+        "attention": KINDS,
+        "mass": ["1 1", "0.5 2"],
+        "window": [None, 3],
+        "kicked": [0.0, 0.5],
+        "seed": [0, 1, 2],
+    },
     "laws": {"law": ["newton", "hooke", "logarithmic", "power_law(n=3)"]},
     "masses": {"system": ["relative", "barycentric"], "inputs": ["differences"], "seed": [0, 1, 2]},
     "published": {"attention": ["softmax", "lssar"], "dt": [0.019165, 0.5]},
@@ -93,12 +99,20 @@ def test_a_point_for_every_cell_and_a_line_through_the_medians():
 
 def test_settings_are_named_apart():
     axes = Figure().subplots()
-    plot_kinds(axes, frame(**TABLES["attention"]))
+    plot_kinds(axes, frame(**TABLES["attention"]), "kicked.kick_r2_first")
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
-        "full context", "full context, kicked training", "window 2", "window 2, kicked training",
+        "full context", "kicked training", "window 2", "window 2, kicked training",
     ]  # fmt: skip
+
+
+def test_no_two_curves_look_alike():
+    axes = Figure().subplots()
+    plot_loss_ratios(axes, frame(**TABLES["extrapolation"]), "title")
+    named = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    assert len(named) == 4 * len(KINDS)
+    assert len({(line.get_color(), line.get_linestyle()) for line in named}) == len(named)
 
 
 def test_loss_ratios_begin_at_one():

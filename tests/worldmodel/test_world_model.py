@@ -137,3 +137,22 @@ def test_a_perfect_model_drifts_nowhere(few_orbits):
     assert result["energy_drift"] == 0
     assert result["angular_momentum_drift"] == 0
     assert result["median_error"].max() == 0
+
+
+def test_the_error_stands_beside_that_of_going_straight_on():
+    """On circles of radius 2 that turn by 0.1 rad a step, where all of it is known."""
+    from worldmodel.data import Trajectories
+    from worldmodel.evaluate import next_step
+
+    angle = 0.1 * np.arange(12) + np.array([[0.0], [1.0]])
+    circle = 2 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)[:, :, None]
+    model = model_of()
+    model.network.float()
+    chosen = Trajectories(model.record.data, circle, circle, np.ones(2), np.arange(2))
+    model.predict = lambda positions, decode: 1.01 * np.roll(positions, -1, axis=1)
+    found = next_step(model, chosen, "expectation")
+    assert found["error"] == pytest.approx(0.02)
+    assert found["relative_error"] == pytest.approx(0.01)
+    straight = 2 * (1 - np.cos(0.1))
+    assert found["straight_line_error"] == pytest.approx(2 * straight)
+    assert found["straight_line_relative_error"] == pytest.approx(straight)

@@ -30,7 +30,7 @@ def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_
     found = read_json_of(trained, newton_orbits, "linear", control="injected")
     for target in found["targets"]:
         assert found["metrics"][f"trained_{target}"] == pytest.approx(1, abs=1e-3)
-        assert found["metrics"][f"untrained_{target}"] < 1
+        assert found["metrics"][f"untrained_{target}"] < 0.99
 
 
 def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):

@@ -101,7 +101,7 @@ def _mass_metrics(
     if "m1" in table:
         masses["own_mass"] = table["m1"].to_numpy()
     varying = {name: values for name, values in masses.items() if varies(values)}
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, Any] = {"gm_varies": "gm" in varying}
     if varying:
         orbit = table["orbit"].to_numpy()
         metrics |= powers_of_mass(found, position, varying, orbit, config.bootstrap, config.seed)
