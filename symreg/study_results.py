@@ -22,7 +22,8 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
     .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
     .kick_r2_first (of the first step that was read: the second where masses differ), and of each
-    feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `seconds` and
+    feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `engine` and
+    `git_commit`, which may differ where a study went on elsewhere or later; `seconds` and
     seconds.STAGE.
 
     Args:
@@ -58,7 +59,7 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
     for name, metrics in verdict["readouts"].items():
         row |= {f"{name}.{key}": value for key, value in metrics.items()}
-    row["engine"] = verdict["engine"]
+    row["engine"] = verdict.get("engine")  # none where no law was searched in kicked states
     row["git_commit"] = verdict["git_commit"]
     row["seconds"] = sum(verdict["seconds"].values())
     row |= {f"seconds.{stage}": seconds for stage, seconds in verdict["seconds"].items()}
