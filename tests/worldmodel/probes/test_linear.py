@@ -30,7 +30,9 @@ def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_
     found = read_json_of(trained, newton_orbits, "linear", control="injected")
     for target in found["targets"]:
         assert found["metrics"][f"trained_{target}"] == pytest.approx(1, abs=1e-3)
-        assert found["metrics"][f"untrained_{target}"] < 0.99
+    # the untrained network beside it stays a network: it does not hold the shape of the orbit
+    for target in ("eccentricity", "lrl_y"):
+        assert found["metrics"][f"untrained_{target}"] < 0.9
 
 
 def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):
