@@ -61,7 +61,7 @@ def _attention(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
 
 def _extrapolation(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     masses: list[str] = list(dict.fromkeys(frame["mass"])) if "mass" in frame else [""]
-    figure, panels = _panels(1, len(masses), width=5.5 * len(masses))
+    figure, panels = _panels(1, len(masses), width=7 * len(masses))
     for panel, mass in zip(panels, masses, strict=True):
         rows = frame[frame["mass"] == mass] if mass else frame
         fixed = len(set(mass.split())) <= 1
@@ -83,7 +83,7 @@ def _laws(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
 
 
 def _published(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    figure, panels = _panels(1, 2, width=12)
+    figure, panels = _panels(1, 2, width=14)
     panels_of.plot_transfer(panels[0], frame)
     panels_of.plot_recovered(panels[1], frame, "attention")
     caption = (

@@ -6,6 +6,7 @@ have is left out; a panel without any says so.
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from symreg.run_config import FACTORS
 from symreg.score import ScoreThresholds
 
 FULL = "full context"
+LEAST_R2 = -100.0
+"""Where values of R² are drawn that are lower still."""
 STYLES = ("-", "--", ":", "-.")
 PARTS = ("low", "high", "truth")
 CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
@@ -185,8 +188,7 @@ def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
     axes.set_xlabel("length, in contexts of training")
     axes.set_ylabel("loss / loss at the training length")
     axes.set_title(title, fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return _finished(axes, True, beside=True)
 
 
 def plot_exponents(axes: Axes, frame: pd.DataFrame) -> Axes:
@@ -295,20 +297,22 @@ def plot_transfer(axes: Axes, frame: pd.DataFrame) -> Axes:
     for number, ((label, column), color) in enumerate(zip(columns.items(), CYCLE, strict=False)):
         if column in frame and frame[column].notna().any():
             x = [values.index(value) + 0.12 * (number - 2.5) for value in labels]
-            axes.scatter(x, frame[column].astype(float), s=28, color=color, label=label)
+            shown = frame[column].astype(float).clip(lower=LEAST_R2)
+            axes.scatter(x, shown, s=28, color=color, label=label)
             drawn = True
     axes.set_xticks(range(len(values)), values, rotation=25, ha="right")
     if drawn:
         squeezed_r2(axes)
-        axes.set_ylabel("R² of the acceleration")
-    return _finished(axes, drawn)
+        axes.set_ylabel(f"R² of the acceleration ({LEAST_R2:g}: that or less)")
+    return _finished(axes, drawn, beside=True)
 
 
 def _settings(frame: pd.DataFrame) -> pd.Series:
     """In words, what was varied beside the kind of attention: window and kicked training."""
     words = pd.Series(FULL, index=frame.index, dtype=object)
     if "window" in frame:
-        words = words.where(frame["window"].isna(), "window " + frame["window"].astype(str))
+        window = frame["window"].astype("Int64").astype(str)
+        words = words.where(frame["window"].isna(), "window " + window)
     if "kicked" in frame:
         beside = words.map(lambda word: "" if word == FULL else f"{word}, ")
         words = words.where(frame["kicked"] == 0, beside + "kicked training")
@@ -333,9 +337,14 @@ def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:
     axes.set_xlabel("context length")
 
 
-def _finished(axes: Axes, drawn: bool, columns: int = 1) -> Axes:
+def _finished(axes: Axes, drawn: bool, columns: int = 1, beside: bool = False) -> Axes:
+    """With a legend, beside the panel where it would hide something; or with words in its place."""
     if drawn:
-        axes.legend(fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns)
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        axes.legend(
+            fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns,
+            **(place if beside else {}),
+        )  # fmt: skip
     else:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
     return axes
