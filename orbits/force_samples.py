@@ -37,6 +37,9 @@ OPTIONAL = (
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
+VARIES = 1e-3
+"""Relative range from which a mass or GM varies between rows or orbits."""
+
 
 def write_force_samples(
     path: str | os.PathLike[str], table: pd.DataFrame, attributes: dict[str, Any]
@@ -130,6 +133,11 @@ def check_force_samples(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
     """The axes that a table has: ("x", "y") or ("x", "y", "z")."""
     return ("x", "y", "z") if "z" in table.columns else ("x", "y")
+
+
+def varies(values: np.ndarray) -> bool:
+    """Whether masses or GM differ by more than the planets' own masses change GM (3e-6)."""
+    return bool(np.ptp(values) > VARIES * np.mean(values))
 
 
 def r_squared(found: np.ndarray, true: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from orbits.force_samples import r_squared, vectors
+from orbits.force_samples import r_squared, varies, vectors
 from orbits.units import GM_SUN
 from symreg.tables import attraction
 
@@ -66,7 +66,7 @@ def plot_field(
     grid = np.geomspace(r.min(), r.max(), 200)
     gm = _gm(table)
     truth = reference(grid, np.full(len(grid), np.median(gm)))
-    name = "true law" if np.ptp(gm) <= 1e-3 * gm.max() else "true law, median GM"
+    name = "true law, median GM" if varies(gm) else "true law"
     axes.plot(grid, truth, color=REFERENCE_COLOR, linewidth=1.2, label=name)
     if recovered is not None:
         values = recovered(grid)

@@ -21,6 +21,11 @@ ELLIPSE_FITTER_R2 = 0.8
 """A model that fails the kicks but has this R² on held-out orbits has learned their shape."""
 
 
+def is_found(result: dict[str, Any]) -> bool:
+    """Whether a recovery says: this is the reference law, and it counts."""
+    return result["verdict"] in FOUND and bool(result["recovered"])
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """What kicked states must show; the same for every law."""
@@ -60,7 +65,7 @@ def gates(
     found = [
         Gate(
             "law",
-            kicked["verdict"] in FOUND and kicked["recovered"],
+            is_found(kicked),
             f"{' or '.join(FOUND)} on kicked states",
             kicked["verdict"] if kicked["recovered"] else f"{kicked['verdict']}, not recovered",
         )

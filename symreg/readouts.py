@@ -5,7 +5,7 @@ from typing import Any
 
 from orbits.files import read_json
 from symreg.run_config import RunConfig
-from symreg.stages import TRANSFERS, controlled, transfers
+from symreg.stages import TRANSFERS, titles
 
 ROLLOUT_STEPS = (1, 4, 16, 64)
 """Steps at which the error of a roll-out becomes a column, as far as the orbits go."""
@@ -26,10 +26,10 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, float | Non
             file = folder / "readouts" / "extrapolate" / "extrapolation.json"
             found[name] = _extrapolation(read_json(file)["rows"])
         elif name in TRANSFERS:
-            for title in transfers(config, name):
+            for title in titles(config, name):
                 found[title] = _numbers(read_json(folder / "laws" / f"{title}.json")["metrics"])
         else:
-            for title in (name, *(f"{name}_{control}" for control in controlled(config, name))):
+            for title in titles(config, name):
                 result = read_json(folder / "readouts" / f"{title}.json")
                 found[title] = _numbers(result["metrics"])
     return found

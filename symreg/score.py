@@ -16,7 +16,7 @@ Newtonian, one that continues Hooke's ellipses is Keplerian.
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from symreg.gates import ELLIPSE_FITTER_R2, FOUND, LATER_STEP
+from symreg.gates import ELLIPSE_FITTER_R2, FOUND, LATER_STEP, is_found
 
 NEWTONIAN, KEPLERIAN, NEITHER = "Newtonian", "Keplerian", "neither"
 
@@ -83,8 +83,8 @@ def score(
     first, fourth = (kicked["kick_r2"].get(str(step)) for step in (steps[0], LATER_STEP))
     on_orbit = None if orbit is None else orbit["r2"]
     locality = None if jacobian is None else jacobian.get("locality")
-    found = _found(kicked)
-    findable = found or injected is None or _found(injected)
+    found = is_found(kicked)
+    findable = found or injected is None or is_found(injected)
     evidence = [
         Evidence(
             "R² on undisturbed orbits", on_orbit, f"Keplerian: at least {t.orbit_r2:g}",
@@ -146,10 +146,6 @@ def _words(kind: str, evidence: list[Evidence]) -> str:
     if kick.newtonian:
         return f"It follows a force after a kick, but not in all: {', '.join(failed)}."
     return f"Between the two: {', '.join(failed)} below what a known force gives."
-
-
-def _found(result: dict[str, Any]) -> bool:
-    return result["verdict"] in FOUND and bool(result["recovered"])
 
 
 def _at_least(value: float | None, threshold: float) -> bool | None:

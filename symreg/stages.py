@@ -18,9 +18,6 @@ LONG_ORBITS = 100
 TRANSFER_SEED_OFFSET = 3_000_003
 """The same for the orbits of `transfer`."""
 
-CONTROLLED_READOUTS = ("kick_response", "jacobian")
-"""Read-outs that are repeated with every control."""
-
 TRANSFERS = {
     "transfer": "forces of the fine-tuned model",
     "transfer_untrained": "forces of an untrained network, fine-tuned",
@@ -28,6 +25,14 @@ TRANSFERS = {
     "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
 }
 """Fine-tuned models, whose forces are tables like those of the sources."""
+
+CONTROLLED = {
+    "kick_response": tuple(CONTROLS),
+    "jacobian": tuple(CONTROLS),
+    "transfer": ("untrained",),
+    "transfer_frozen": ("untrained",),
+}
+"""Read-outs that are repeated with controls, and with which."""
 
 TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
 LONG, TRANSFER, MODEL = "data/long.zarr", "data/transfer.zarr", "model"
@@ -164,8 +169,8 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
         command = ("worldmodel", "extrapolate", MODEL, LONG, "--out", out, *factors)
         yield Stage(name, "measure the loss on longer sequences", command, (MODEL, LONG), out)
     elif name in TRANSFERS:
-        for title in transfers(config, name):
-            yield from _transfer(config, title)
+        for repeated in titles(config, name):
+            yield from _transfer(config, repeated)
     else:
         command = _probe(config, HELD_OUT, out, "--readout", name)
         yield Stage(name, title, command, (MODEL, HELD_OUT), out)
@@ -195,16 +200,20 @@ def _transfer(config: RunConfig, title: str) -> Iterator[Stage]:
     yield _law(config, title, TRANSFERS[title])
 
 
-def transfers(config: RunConfig, *names: str) -> tuple[str, ...]:
-    """The fine-tuned models of some read-outs, by default all: the untrained one is a control."""
-    asked = [name for name in names or config.questions if name in TRANSFERS]
-    kinds = ("", "_untrained") if "untrained" in config.controls else ("",)
-    return tuple(f"{name}{kind}" for name in asked for kind in kinds)
+def transfers(config: RunConfig) -> tuple[str, ...]:
+    """The fine-tuned models of a run."""
+    asked = [name for name in config.questions if name in TRANSFERS]
+    return tuple(title for name in asked for title in titles(config, name))
+
+
+def titles(config: RunConfig, readout: str) -> tuple[str, ...]:
+    """A read-out, and the same with each of its controls: NAME, NAME_CONTROL."""
+    return (readout, *(f"{readout}_{control}" for control in controlled(config, readout)))
 
 
 def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
     """The controls with which a read-out is repeated."""
-    return config.controls if readout in CONTROLLED_READOUTS else ()
+    return tuple(name for name in config.controls if name in CONTROLLED.get(readout, ()))
 
 
 def _probe(config: RunConfig, data: str, out: str, *options: str) -> tuple[str, ...]:

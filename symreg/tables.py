@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from orbits.force_samples import vectors
+from orbits.force_samples import varies, vectors
 from orbits.units import G
 from symreg.samples import Samples
 from symreg.two_body import COLUMNS, pair_force
@@ -13,9 +13,6 @@ from symreg.two_body import COLUMNS, pair_force
 MASS_COLUMNS = ("gm", "m1", "m2", "mass")
 """Columns that become features where they vary; where `gm` does, `mass` says nothing new."""
 PAIR = ("m1", "m2")
-VARIES = 1e-3
-"""Relative range from which a column varies; the planets' own masses change GM by 3e-6."""
-
 FEW_REPELLED = 0.02
 """Largest fraction of rows with a repulsion that are left out, so that logarithms can be taken."""
 
@@ -104,9 +101,8 @@ def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float
         values = table[name].to_numpy()
         if np.any(values <= 0):
             raise ValueError(f"the column {name} has values that are not above 0.")
-        middle = float(np.mean(values))
-        if np.ptp(values) <= VARIES * middle:
-            constants[name] = middle
+        if not varies(values):
+            constants[name] = float(np.mean(values))
         elif name != "mass" or "gm" not in columns:
             columns[name] = values
     # what attracts: the second body, or the central mass

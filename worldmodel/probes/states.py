@@ -5,13 +5,11 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float
 
+from orbits.force_samples import varies
 from orbits.forces import ForceLaw
 from orbits.units import G
 from worldmodel.data import Source, Trajectories
 from worldmodel.probes.kick import KickedArcs, kick, kick_mass
-
-MASS_VARIES = 1e-3
-"""Relative range from which GM counts as varying; the planets' own masses change it by 3e-6."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,11 +90,6 @@ class Orbits:
     def gm_varies(self) -> bool:
         """Whether GM differs between the orbits by more than the planets' own masses do."""
         return varies(self.trajectories.gm)
-
-
-def varies(values: np.ndarray) -> bool:
-    """Whether masses differ by more than the planets' own masses change GM."""
-    return bool(np.ptp(values) > MASS_VARIES * np.mean(values))
 
 
 def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:

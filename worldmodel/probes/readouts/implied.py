@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from orbits.force_samples import r_squared
+from orbits.force_samples import r_squared, varies
 from worldmodel.probes.acceleration import attracting_gm, force_table, read_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import (
@@ -15,7 +15,7 @@ from worldmodel.probes.metrics import (
     powers_of_mass,
     third_law,
 )
-from worldmodel.probes.states import Arcs, Orbits, kicked, undisturbed, varies
+from worldmodel.probes.states import Arcs, Orbits, kicked, undisturbed
 from worldmodel.probes.subject import Reading, Subject
 
 KICK_STEP_REPORTED = 4
