@@ -1,5 +1,6 @@
 """The contract that every kind of attention satisfies, and the paths that all of them share."""
 
+import abc
 import dataclasses
 import importlib
 import inspect
@@ -123,7 +124,7 @@ class Block:
     """Which of these keys these queries see."""
 
 
-class Attention(nn.Module):
+class Attention(nn.Module, abc.ABC):
     """Weights of the values, given queries and keys.
 
     A kind defines `normalise`, what a row of scores becomes, and where it needs to `prepare`,
@@ -145,11 +146,11 @@ class Attention(nn.Module):
         """Queries and keys whose plain product is the score; by default q·k/√d."""
         return q * (1 / math.sqrt(self.d_head)), k
 
+    @abc.abstractmethod
     def normalise(
         self, scores: Float[Tensor, "... query key"], rows: Rows
     ) -> Float[Tensor, "... query key"]:
         """The weights, zero where a key is not seen."""
-        raise NotImplementedError
 
     def weights(
         self,
