@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Sequence
 
-from orbits.commandline import Command, Positional
-from orbits.commandline import main as run_command
+from orbits.command.parser import Command, Positional
+from orbits.command.parser import main as run_command
 from orbits.config import (
     EphemerisConfig,
     GenerateConfig,
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _generate(path: str, config: GenerateConfig) -> None:
-    from orbits.generate import run
+    from orbits.generation import run
 
     run(path, config)
 
@@ -32,7 +32,7 @@ def _ephemeris(path: str, config: EphemerisConfig) -> None:
 
 
 def _validate(path: str, config: ValidateConfig) -> int:
-    from orbits.validate import run
+    from orbits.validation import run
 
     return run(path, config)
 

@@ -30,8 +30,8 @@ import xarray as xr
 import zarr
 import zarr.errors
 
-from orbits.files import sha256_of_json
-from orbits.storage import Place
+from orbits.records.files import sha256_of_json
+from orbits.records.places import Place
 from orbits.units import UNITS
 
 FORMAT = "principia-orbits"

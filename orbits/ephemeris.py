@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from orbits import dataset
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from orbits.config import EphemerisConfig
 from orbits.engines import States
-from orbits.provenance import provenance
-from orbits.storage import Place
+from orbits.records.places import Place
+from orbits.records.provenance import provenance
 from orbits.units import JULIAN_YEAR_DAYS
 
 J2000 = 2451545.0

@@ -7,7 +7,7 @@ import numpy as np
 
 from orbits import dataset
 from orbits.config import InfoConfig
-from orbits.storage import Place
+from orbits.records.places import Place
 
 SHOWN_ORBITS = 1024
 """Orbits read for the ranges of separation and speed."""

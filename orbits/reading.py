@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orbits import dataset
-from orbits.storage import Place
+from orbits.records.places import Place
 
 INDEX_ENTRY = 16
 """Bytes of one chunk's entry in a shard's index: offset and size, little-endian uint64."""

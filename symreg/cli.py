@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from orbits.commandline import Command, Positional
-from orbits.commandline import main as run_command
+from orbits.command.parser import Command, Positional
+from orbits.command.parser import main as run_command
 from symreg.command_configs import CompareConfig, EnginesConfig
-from symreg.recover_config import RecoverConfig
-from symreg.run_config import RunConfig
-from symreg.study_config import StudyConfig
+from symreg.recovery.config import RecoverConfig
+from symreg.runs.config import RunConfig
+from symreg.studies.config import StudyConfig
 
 
 def recover(table: str, out: str, config: RecoverConfig) -> None:
     """Recover the law of a table and write the result as JSON."""
-    from orbits.files import write_json
-    from orbits.force_samples import read_force_samples
-    from symreg.recover import recover as search
-    from symreg.recover_table import recover_table
+    from orbits.records.files import write_json
+    from orbits.records.force_samples import read_force_samples
+    from symreg.recovery.recover import recover as search
+    from symreg.recovery.recover_table import recover_table
 
     if config.own_table:
         result = recover_table(table, config, progress=print)
@@ -28,9 +28,9 @@ def recover(table: str, out: str, config: RecoverConfig) -> None:
 
 def compare(first: str, second: str, config: CompareConfig) -> None:
     """Compare two formulas and print the verdict with its reason."""
-    from symreg.compare import CONSTANT_NAMES
-    from symreg.compare import compare as decide
-    from symreg.formulas import read_formula
+    from symreg.formulas.compare import CONSTANT_NAMES
+    from symreg.formulas.compare import compare as decide
+    from symreg.formulas.reading import read_formula
 
     symbols = read_formula(first).free_symbols | read_formula(second).free_symbols
     names = sorted({symbol.name for symbol in symbols} - CONSTANT_NAMES)
@@ -60,8 +60,8 @@ def engines(config: EnginesConfig) -> None:
 
 def run(config: RunConfig) -> int:
     """Run every stage of an experiment; a stage that fails has said why on stderr."""
-    from symreg.pipeline import StageFailure
-    from symreg.run import run as run_all
+    from symreg.runs.pipeline import StageFailure
+    from symreg.runs.run import run as run_all
 
     try:
         run_all(config)
@@ -77,8 +77,8 @@ def run(config: RunConfig) -> int:
 
 def study(source: str, config: StudyConfig) -> int:
     """Run every cell of a study; a training whose options are refused has said why."""
-    from symreg.pipeline import StageFailure
-    from symreg.study_run import run_study
+    from symreg.runs.pipeline import StageFailure
+    from symreg.studies.run import run_study
 
     try:
         return run_study(source, config)
@@ -88,8 +88,8 @@ def study(source: str, config: StudyConfig) -> int:
 
 def check_study(source: str, config: StudyConfig) -> int:
     """Check a study without running it."""
-    from symreg.pipeline import StageFailure
-    from symreg.study_run import check
+    from symreg.runs.pipeline import StageFailure
+    from symreg.studies.run import check
 
     try:
         found = check(source, config)

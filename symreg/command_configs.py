@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from symreg.limits import EXPONENT_MARGIN, SECONDS
+from symreg.formulas.limits import EXPONENT_MARGIN, SECONDS
 
 
 @dataclass(frozen=True)

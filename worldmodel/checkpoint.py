@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.files import read_json, write_json, written_aside
-from orbits.provenance import provenance
+from orbits.records.files import read_json, write_json, written_aside
+from orbits.records.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.data import DataFacts
 from worldmodel.model import Network, Scales

@@ -1,7 +1,7 @@
 """The command `worldmodel`."""
 
-from orbits.commandline import Command, Positional
-from orbits.commandline import main as run_commands
+from orbits.command.parser import Command, Positional
+from orbits.command.parser import main as run_commands
 from worldmodel.config import EvaluateConfig, TrainConfig
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.studies import ExtrapolateConfig, PlotConfig, RetrievalConfig
@@ -11,7 +11,7 @@ RUN = Positional("run", "folder of a run, as `worldmodel train` writes it")
 
 
 def _train(data: str, run: str, config: TrainConfig) -> None:
-    from worldmodel.train import train
+    from worldmodel.training import train
 
     train(data, run, config)
 
@@ -41,7 +41,7 @@ def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
 
 
 def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
-    from worldmodel.evaluate import evaluate
+    from worldmodel.evaluation import evaluate
 
     evaluate(run, data, out, config)
 

@@ -4,8 +4,8 @@ import dataclasses
 import math
 from typing import Any, ClassVar, Literal
 
-from orbits.choices import require_known
-from orbits.files import sha256_of_json
+from orbits.command.near_misses import require_known
+from orbits.records.files import sha256_of_json
 from worldmodel.attention.specs import parse_attention
 
 TARGETS = ("displacement", "residual", "position")

@@ -12,12 +12,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from orbits.dataset import open_dataset
-from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, parse_law
+from orbits.records.files import sha256_of_json
 from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
+from worldmodel.kick import kick
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
-from worldmodel.probes.kick import kick
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from orbits.files import write_json, written_aside
-from orbits.provenance import provenance
+from orbits.records.files import write_json, written_aside
+from orbits.records.provenance import provenance
 from worldmodel.data import DataFacts, Source
 from worldmodel.objective import loss
 from worldmodel.plot import plot_extrapolation, save_figure

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from orbits.choices import require_known
-from orbits.files import written_aside
+from orbits.command.near_misses import require_known
+from orbits.records.files import written_aside
 from worldmodel.attention.entropy import relative_entropy
 from worldmodel.data import Source
 from worldmodel.studies import PlotConfig

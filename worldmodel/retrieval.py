@@ -15,8 +15,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from orbits.files import write_json, written_aside
-from orbits.provenance import provenance
+from orbits.records.files import write_json, written_aside
+from orbits.records.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.optimizers import make_optimizers, set_learning_rates

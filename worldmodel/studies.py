@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Literal
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from worldmodel.attention.specs import parse_attention
 from worldmodel.config import require_at_least
 

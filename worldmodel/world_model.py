@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import RunRecord, load_network, read_record
 from worldmodel.data import DataFacts, spread, training_orbits

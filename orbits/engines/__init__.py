@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from orbits.engines.base import Engine, IntegrationError, Progress, States
 from orbits.engines.heyoka_taylor import HeyokaEngine
 from orbits.engines.kepler import KeplerEngine

@@ -3,7 +3,7 @@
 import ast
 import dataclasses
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from orbits.expressions import FUNCTIONS
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.deep_mond import DeepMOND

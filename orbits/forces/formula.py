@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from orbits.expressions import parse_expression
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import sympy
 
-from orbits.choices import require_known
-from symreg.expressions import complexity, evaluate
-from symreg.samples import Samples
+from orbits.command.near_misses import require_known
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import complexity, evaluate
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
 """Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from symreg.engines.availability import available
 from symreg.engines.base import DEFAULT_SPACE, Engine, Space
 from symreg.engines.monomial import MonomialEngine

@@ -7,8 +7,8 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import Budget, Candidate, pareto_front
-from symreg.expressions import symbol
-from symreg.samples import Samples
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import symbol
 
 
 @dataclass(frozen=True)

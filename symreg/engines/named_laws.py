@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from symreg.engines.base import Budget, Candidate, pareto_front
-from symreg.expressions import evaluate, normal_form
-from symreg.laws import named_forms
-from symreg.refine import Fit, Fitted, fit
-from symreg.samples import Samples
+from symreg.fit.refine import Fit, Fitted, fit
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate, normal_form
+from symreg.formulas.laws import named_forms
 
 NODES = 5
 """Complexity that every named law is charged for: that of c*r**n, the simplest of them."""

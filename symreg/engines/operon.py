@@ -17,7 +17,7 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import DEFAULT_SPACE, L1, Budget, Candidate, Space, pareto_front
-from symreg.expressions import feature_symbols, normal_form
+from symreg.formulas.expressions import feature_symbols, normal_form
 
 LEAVES = ("Constant", "Variable")
 LINEAR_NODES = ("Add", "Mul", "Div", "Exp", "Sqrt", "Square", *LEAVES)

@@ -24,7 +24,7 @@ import sympy
 
 from orbits.expressions import parse_expression
 from symreg.engines.base import DEFAULT_SPACE, L1, Budget, Candidate, Space, pareto_front
-from symreg.expressions import feature_symbols, normal_form, with_floats
+from symreg.formulas.expressions import feature_symbols, normal_form, with_floats
 
 TARGET = "target"
 """Name of the target among the units."""

@@ -28,7 +28,7 @@ from scipy.optimize import newton
 from orbits.config import GenerateConfig
 from orbits.elements import Elements, period, state_from_elements
 from orbits.forces import parse_law
-from orbits.generate import generate
+from orbits.generation import generate
 from orbits.integrate import integrate, integrate_bodies
 from orbits.invariants import total_energy
 from orbits.populations import Ranges, sample_masses, sample_planets

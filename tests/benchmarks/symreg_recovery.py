@@ -20,16 +20,16 @@ import sympy
 
 from orbits.units import G
 from symreg import references
-from symreg.compare import compare
 from symreg.engines.choice import choose_engine
 from symreg.engines.monomial import fit_monomial, usable
 from symreg.engines.operon import to_sympy
-from symreg.expressions import evaluate, feature_symbols, symbol
-from symreg.finding import FOUND, find
-from symreg.recover import recover_samples
-from symreg.recover_config import RecoverConfig
-from symreg.refine import UNDEFINED
-from symreg.samples import Samples, r_squared
+from symreg.fit.refine import UNDEFINED
+from symreg.fit.samples import Samples, r_squared
+from symreg.formulas.compare import compare
+from symreg.formulas.expressions import evaluate, feature_symbols, symbol
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.finding import FOUND, find
+from symreg.recovery.recover import recover_samples
 
 FIRST_SEED = 2000
 ROWS = 300

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
-from orbits.generate import generate
+from orbits.generation import generate
 from worldmodel.config import TrainConfig
-from worldmodel.train import train
+from worldmodel.training import train
 
 
 def last_speed(run):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.commandline import Command, Positional, main
+from orbits.command.parser import Command, Positional, main
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbits.cli import main
-from orbits.validate import validate
+from orbits.validation import validate
 
 BASE = {"orbits": ["3"], "samples": ["4"], "engine": ["heyoka"], "workers": ["1"]}
 

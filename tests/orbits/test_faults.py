@@ -14,9 +14,9 @@ import zarr
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generate import generate
-from orbits.storage import Place
-from orbits.validate import validate
+from orbits.generation import generate
+from orbits.records.places import Place
+from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")
 OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "heyoka"]
@@ -229,7 +229,7 @@ def test_a_full_disk_is_one_line_on_the_command_line(small_disk):
     (small_disk / "filler").write_bytes(b"0" * 200_000)
     tiny = ["--orbits", "16", "--samples", "64", "--engine", "heyoka"]
     code = (
-        "import sys; from orbits.storage import Place; Place.free_bytes = lambda self: None;"
+        "import sys; from orbits.records.places import Place; Place.free_bytes = lambda self: None;"
         "from orbits.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     done = subprocess.run(

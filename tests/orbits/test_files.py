@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.choices import require_known
-from orbits.files import read_json, sha256_of_json, write_json, write_text, written_aside
-from orbits.provenance import provenance
+from orbits.command.near_misses import require_known
+from orbits.records.files import read_json, sha256_of_json, write_json, write_text, written_aside
+from orbits.records.provenance import provenance
 
 
 def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.force_samples import read_force_samples, vectors, write_force_samples
+from orbits.records.force_samples import read_force_samples, vectors, write_force_samples
 
 ATTRIBUTES = {"readout": "implied", "states": "orbit", "model": "m", "law": "newton", "dt": 0.01}
 

@@ -11,10 +11,10 @@ from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset, shard_orbits
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
-from orbits.generate import generate
+from orbits.generation import generate
 from orbits.integrate import integrate_bodies
 from orbits.invariants import angular_momentum, specific_energy
-from orbits.storage import Place
+from orbits.records.places import Place
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
 

@@ -13,7 +13,7 @@ from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
 from orbits.ephemeris import make_ephemeris
-from orbits.generate import generate
+from orbits.generation import generate
 from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
 
 

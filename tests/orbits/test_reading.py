@@ -5,9 +5,9 @@ import pytest
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generate import generate
+from orbits.generation import generate
 from orbits.reading import read_shard, shuffled_batches
-from orbits.storage import Place
+from orbits.records.places import Place
 
 
 @pytest.fixture(scope="module", params=["folder", "address"])

@@ -9,7 +9,7 @@ from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
 from orbits.ephemeris import PLANETS, gm_of, states
 from orbits.forces import parse_law
-from orbits.generate import generate
+from orbits.generation import generate
 from orbits.integrate import integrate, integrate_bodies
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems

@@ -10,8 +10,8 @@ import zarr
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.ephemeris import make_ephemeris
-from orbits.generate import generate
-from orbits.validate import validate
+from orbits.generation import generate
+from orbits.validation import validate
 
 KINDS = {
     "newton": {},

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.commandline import main as run_command
+from orbits.command.parser import main as run_command
 from symreg.cli import COMMANDS
-from symreg.compare import compare, decide, monomial_exponents
-from symreg.expressions import symbol
-from symreg.formulas import read_formula
+from symreg.formulas.compare import compare, decide, monomial_exponents
+from symreg.formulas.expressions import symbol
+from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
 LISTED = yaml.safe_load((Path(__file__).parent / "compare_pairs.yaml").read_text())

@@ -12,9 +12,9 @@ from symreg.engines.availability import NAMES, available
 from symreg.engines.base import Budget, pareto_front
 from symreg.engines.choice import ENGINES, choose_engine
 from symreg.engines.monomial import fit_monomial
-from symreg.expressions import complexity, evaluate, symbol
-from symreg.recover_config import RecoverConfig
-from symreg.samples import Samples
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import complexity, evaluate, symbol
+from symreg.recovery.config import RecoverConfig
 
 BUILT_IN = ("operon", "monomial", "named-laws")
 SMALL = Budget(population=100, generations=10, rows=200)
@@ -106,7 +106,8 @@ def test_unknown_engine_names_the_near_miss():
 
 def test_symreg_imports_neither_torch_nor_the_world_model_nor_julia():
     code = (
-        "import sys, symreg.cli, symreg.recover, symreg.compare_process, symreg.engines.choice\n"
+        "import sys, symreg.cli, symreg.recovery.recover\n"
+        "import symreg.formulas.compare_process, symreg.engines.choice\n"
         "symreg.engines.choice.choose_engine('auto')\n"
         "bad = {'torch', 'worldmodel', 'pysr', 'juliacall', 'juliapkg'} & set(sys.modules)\n"
         "sys.exit(', '.join(bad) or 0)"

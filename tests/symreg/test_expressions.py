@@ -8,8 +8,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.expressions import complexity, evaluate, merged, normal_form, skeleton, symbol
-from symreg.formulas import read_formula
+from symreg.formulas.expressions import complexity, evaluate, merged, normal_form, skeleton, symbol
+from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
 numbers = st.floats(0.1, 10).map(sympy.Float)

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from symreg.gates import Thresholds, gates, in_words
+from symreg.runs.gates import Thresholds, gates, in_words
 
 GOOD = {
     "verdict": "up_to_scale",

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from symreg import pipeline
-from symreg.pipeline import StageFailure, run_stages
-from symreg.run_config import RunConfig
-from symreg.run_folder import held
-from symreg.stages import Stage, stages
+from symreg.runs import pipeline
+from symreg.runs.config import RunConfig
+from symreg.runs.folder import held
+from symreg.runs.pipeline import StageFailure, run_stages
+from symreg.runs.stages import Stage, stages
 
 TOY_STAGE = """
     # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`
@@ -110,11 +110,11 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
-        from orbits.commandline import terminated_as_interrupt
-        from symreg import pipeline
-        from symreg.pipeline import run_stages
-        from symreg.run_config import RunConfig
-        from symreg.stages import Stage
+        from orbits.command.parser import terminated_as_interrupt
+        from symreg.runs import pipeline
+        from symreg.runs.pipeline import run_stages
+        from symreg.runs.config import RunConfig
+        from symreg.runs.stages import Stage
         pipeline.stages = lambda config: {pipeline.stages(toy)!r}
         try:
             with terminated_as_interrupt():

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.commandline import main as run_command
-from orbits.files import read_json
-from orbits.force_samples import write_force_samples
+from orbits.command.parser import main as run_command
+from orbits.records.files import read_json
+from orbits.records.force_samples import write_force_samples
 from symreg.cli import COMMANDS
-from symreg.recover import recover, recover_samples
-from symreg.recover_config import RecoverConfig
-from symreg.references import of_field
-from symreg.tables import radial_field
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.recover import recover, recover_samples
+from symreg.recovery.references import of_field
+from symreg.recovery.tables import radial_field
 
 LAWS = ("newton", "hooke", "logarithmic", "power_law(n=3)", "yukawa(length=1)")
 FAST = RecoverConfig(population=100, generations=10)

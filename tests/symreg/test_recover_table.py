@@ -6,17 +6,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orbits.commandline import main as run_command
-from orbits.files import read_json
+from orbits.command.parser import main as run_command
+from orbits.records.files import read_json
 from orbits.units import G
-from symreg import user_tables
 from symreg.cli import COMMANDS
-from symreg.dimensions import dimension, gravitational_constant, parse_unit, parse_units
-from symreg.formulas import read_formula
-from symreg.recover_config import RecoverConfig
-from symreg.recover_table import recover_table
-from symreg.two_body import pair_force
-from symreg.user_tables import read_user_table
+from symreg.formulas.reading import read_formula
+from symreg.formulas.units import dimension, gravitational_constant, parse_unit, parse_units
+from symreg.recovery import user_tables
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.recover_table import recover_table
+from symreg.recovery.two_body import pair_force
+from symreg.recovery.user_tables import read_user_table
 
 QUICK = {"population": 80, "generations": 8, "seeds": 2, "null": False}
 

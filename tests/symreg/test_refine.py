@@ -5,11 +5,11 @@ import pytest
 import sympy
 
 from symreg.engines.named_laws import fitted_laws
-from symreg.expressions import constant_symbol, symbol
-from symreg.refine import ERROR_FLOOR, effective_floor, fit, preferred, refitted, simplified
-from symreg.samples import Samples
-from symreg.scatter import sharp, weighed
-from symreg.smooth import smooth_mean_square
+from symreg.fit.refine import ERROR_FLOOR, effective_floor, fit, preferred, refitted, simplified
+from symreg.fit.samples import Samples
+from symreg.fit.scatter import sharp, weighed
+from symreg.fit.smooth import smooth_mean_square
+from symreg.formulas.expressions import constant_symbol, symbol
 
 r = symbol("r")
 

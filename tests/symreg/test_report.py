@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from orbits.files import read_json
+from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.report import CAPTIONS
+from symreg.runs.report import CAPTIONS
 
 OPTIONS = ["--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth"]
 

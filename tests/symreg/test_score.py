@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreg.score import KEPLERIAN, NEITHER, NEWTONIAN, ScoreThresholds, score
+from symreg.runs.score import KEPLERIAN, NEITHER, NEWTONIAN, ScoreThresholds, score
 
 LAW = {"verdict": "up_to_scale", "recovered": True}
 NO_LAW = {"verdict": "different", "recovered": False}

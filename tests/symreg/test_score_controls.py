@@ -3,9 +3,9 @@
 import pytest
 
 from orbits.cli import main as orbits
-from orbits.files import read_json
+from orbits.records.files import read_json
 from symreg.cli import main as symreg
-from symreg.score import KEPLERIAN, NEITHER, NEWTONIAN, score
+from symreg.runs.score import KEPLERIAN, NEITHER, NEWTONIAN, score
 from worldmodel.cli import main as worldmodel
 
 

@@ -15,17 +15,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from orbits.files import read_json
-from symreg import run_folder, study_cells
+from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.run_folder import held
+from symreg.runs import folder as run_folder
+from symreg.runs.folder import held
+from symreg.studies import cells as study_cells
 
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
     import pathlib, sys, time
-    from orbits.commandline import terminated_as_interrupt
-    from orbits.files import read_json, write_json
-    from orbits.provenance import provenance
+    from orbits.command.parser import terminated_as_interrupt
+    from orbits.records.files import read_json, write_json
+    from orbits.records.provenance import provenance
     config, out = sys.argv[2], pathlib.Path(sys.argv[4])
     options = read_json(config)
     toys = pathlib.Path(__file__).parent
@@ -65,7 +66,7 @@ def toys(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(study_cells, "RUN", (sys.executable, str(tmp_path / "cell.py")))
     monkeypatch.setattr(run_folder, "TERMINAL", 0.1)
-    monkeypatch.setattr("symreg.study_run.check_options", lambda todo: None)
+    monkeypatch.setattr("symreg.studies.run.check_options", lambda todo: None)
     return tmp_path
 
 
@@ -85,7 +86,8 @@ def start(toys, *options):
     """The same study as a process of its own, that leads a group."""
     script = f"""
         import sys
-        from symreg import run_folder, study_cells, study_run
+        from symreg.runs import folder as run_folder
+from symreg.studies import cells as study_cells, study_run
         from symreg.cli import main
         study_cells.RUN = (sys.executable, {str(toys / "cell.py")!r})
         run_folder.TERMINAL = 0.1
@@ -211,7 +213,7 @@ def test_a_piece_of_limited_time_stops_and_goes_on(toys):
 
 
 def test_each_worker_gets_its_share_of_the_cores(toys, monkeypatch):
-    monkeypatch.setattr("symreg.study_run.cores", lambda: 8)
+    monkeypatch.setattr("symreg.studies.run.cores", lambda: 8)
     text = (toys / "cell.py").read_text()
     (toys / "cell.py").write_text(
         text.replace('print(options["seed"], file=file)',

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreg.cli import COMMANDS, main
-from symreg.run_config import RunConfig, resolved
-from symreg.study import load_study, parse_study, shipped
+from symreg.runs.config import RunConfig, resolved
+from symreg.studies.grid import load_study, parse_study, shipped
 
 GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
 
@@ -130,8 +130,8 @@ def test_the_command_answers_a_mistake_with_one_line(
     arguments, message, tmp_path, capfd, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
-    monkeypatch.setattr("symreg.study_run.check_options", lambda todo: None)
+    monkeypatch.setattr("orbits.command.cluster.CONNECTING", 0.5)
+    monkeypatch.setattr("symreg.studies.run.check_options", lambda todo: None)
     assert main(["study", *arguments]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
 

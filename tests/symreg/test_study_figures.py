@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.study import FIGURES
-from symreg.study_drawings import DRAWERS, draw
-from symreg.study_figures import plot_against, plot_kinds, plot_loss_ratios
+from symreg.studies.drawings import DRAWERS, draw
+from symreg.studies.grid import FIGURES
+from symreg.studies.panels import plot_against, plot_kinds, plot_loss_ratios
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 

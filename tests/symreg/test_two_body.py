@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.commandline import main as run_command
-from orbits.files import read_json
-from orbits.force_samples import write_force_samples
+from orbits.command.parser import main as run_command
+from orbits.records.files import read_json
+from orbits.records.force_samples import write_force_samples
 from orbits.units import G
 from symreg.cli import COMMANDS
-from symreg.recover import recover
-from symreg.recover_config import RecoverConfig
-from symreg.tables import radial_field
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.recover import recover
+from symreg.recovery.tables import radial_field
 
 FAST = RecoverConfig(population=100, generations=10, null=False)
 ATTRIBUTES = {

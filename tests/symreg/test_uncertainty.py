@@ -5,10 +5,10 @@ import pytest
 
 from symreg.engines.monomial import fit_monomial
 from symreg.engines.named_laws import fitted_laws
-from symreg.expressions import symbol
-from symreg.refine import preferred, refitted, simplified
-from symreg.samples import Samples
-from symreg.uncertainty import constant_intervals, exponent_intervals
+from symreg.fit.refine import preferred, refitted, simplified
+from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import constant_intervals, exponent_intervals
+from symreg.formulas.expressions import symbol
 
 TRIALS = 60
 

@@ -5,15 +5,15 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
-from orbits.files import read_json
-from orbits.generate import generate
+from orbits.generation import generate
+from orbits.records.files import read_json
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.data import Source
 from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss
 from worldmodel.studies import ExtrapolateConfig
-from worldmodel.train import train
+from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
 CONTEXT = 8

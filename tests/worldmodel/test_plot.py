@@ -9,7 +9,7 @@ from worldmodel.attention.maps import attention_maps
 from worldmodel.cli import main
 from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.model import Network, Scales
-from worldmodel.train import train
+from worldmodel.training import train
 
 
 def test_entropy_of_lssa_stays_where_that_of_softmax_grows():

@@ -3,7 +3,7 @@
 import pandas as pd
 import torch
 
-from orbits.files import read_json
+from orbits.records.files import read_json
 from worldmodel.cli import main
 from worldmodel.retrieval import PASSKEY, QUESTION, Passkeys, retrieval
 from worldmodel.studies import RetrievalConfig

@@ -15,11 +15,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from worldmodel import train as training
+from worldmodel import training
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.logbook import read_metrics
-from worldmodel.train import train
+from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
 SMALL = TrainConfig(
@@ -75,7 +75,7 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
     """As a user would see it: every training is a process of its own, with as many threads."""
     config = replace(SMALL, steps=150, checkpoint_every=7)
     code = (
-        "import sys; from worldmodel.train import train; from worldmodel.config import "
+        "import sys; from worldmodel.training import train; from worldmodel.config import "
         "TrainConfig; train(sys.argv[1], sys.argv[2], TrainConfig(**eval(sys.argv[3])))"
     )
 

@@ -14,7 +14,7 @@ from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.data import DataFacts
 from worldmodel.model import Network, Scales
-from worldmodel.train import train
+from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
 SMALL = TrainConfig(d_model=16, n_layers=2, n_heads=2, context_length=5, steps=4, batch_tokens=64)
@@ -127,7 +127,7 @@ def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
 def test_a_perfect_model_drifts_nowhere(few_orbits):
     """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
     from worldmodel.data import Source
-    from worldmodel.evaluate import rollout_errors
+    from worldmodel.evaluation import rollout_errors
 
     chosen = Source(few_orbits).read(range(10))
     assert np.allclose(chosen.gm, GM_SUN)
@@ -142,7 +142,7 @@ def test_a_perfect_model_drifts_nowhere(few_orbits):
 def test_the_error_stands_beside_that_of_going_straight_on():
     """On circles of radius 2 that turn by 0.1 rad a step, where all of it is known."""
     from worldmodel.data import Trajectories
-    from worldmodel.evaluate import next_step
+    from worldmodel.evaluation import next_step
 
     angle = 0.1 * np.arange(12) + np.array([[0.0], [1.0]])
     circle = 2 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)[:, :, None]

@@ -4,7 +4,7 @@ import dataclasses
 import pkgutil
 import re
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from worldmodel.attention import kinds
 
 _SPEC = re.compile(r"\s*(?P<kind>[A-Za-z_]\w*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")

@@ -6,8 +6,8 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from orbits.units import G
+from worldmodel.predictors.base import Predictor
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
-from worldmodel.probes.predictors import Predictor
 from worldmodel.probes.states import Arcs, Orbits
 
 

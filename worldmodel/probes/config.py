@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import Literal
 
-from orbits.choices import require_known
+from orbits.command.near_misses import require_known
 from worldmodel.config import KICK_ANGLE, KICK_SCALE, require_at_least, require_positive
 
 READOUTS = ("implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias")

@@ -4,9 +4,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from orbits.files import write_json
-from orbits.force_samples import write_force_samples
-from orbits.provenance import provenance
+from orbits.records.files import write_json
+from orbits.records.force_samples import write_force_samples
+from orbits.records.provenance import provenance
 from worldmodel.probes.config import TABLES, ProbeConfig
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.subject import Subject

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float
 
-from orbits.force_samples import varies
 from orbits.forces import ForceLaw
+from orbits.records.force_samples import varies
 from orbits.units import G
 from worldmodel.data import Source, Trajectories
-from worldmodel.probes.kick import KickedArcs, kick, kick_mass
+from worldmodel.kick import KickedArcs, kick, kick_mass
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from orbits.files import sha256_of_file, sha256_of_json
 from orbits.forces import ForceLaw, parse_law
+from orbits.records.files import sha256_of_file, sha256_of_json
 from worldmodel.data import DataFacts, Source
+from worldmodel.predictors.base import Predictor, make_predictor
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.predictors import Predictor, make_predictor
 from worldmodel.probes.states import Orbits, read_orbits
 from worldmodel.world_model import WorldModel, require_same_world, unseen_orbits
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from orbits.files import read_json
+from orbits.records.files import read_json
 from worldmodel.config import TrainConfig
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.probe import probe
-from worldmodel.train import train
+from worldmodel.training import train
 
 
 @pytest.fixture(scope="session")

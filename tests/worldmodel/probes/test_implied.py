@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import r_squared, read_force_samples
 from orbits.forces import parse_law
 from orbits.integrate import integrate
+from orbits.records.force_samples import r_squared, read_force_samples
 from orbits.units import GM_SUN
 from worldmodel.cli import main
+from worldmodel.kick import kick, turned
+from worldmodel.predictors.law import predict_by_law
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.controls import predict_by_law
 from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
-from worldmodel.probes.kick import kick, turned
 from worldmodel.probes.metrics import non_central_part, power_of_distance
 from worldmodel.probes.probe import probe
 

@@ -6,8 +6,8 @@ import pytest
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel.cli import main
+from worldmodel.kick import kick_mass
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.kick import kick_mass
 from worldmodel.probes.probe import probe
 from worldmodel.probes.readouts.kick_response import summary
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from orbits.force_samples import read_force_samples
+from orbits.records.force_samples import read_force_samples
 from worldmodel.cli import main
 from worldmodel.probes.config import ProbeConfig, TransferConfig
 from worldmodel.probes.finetune import fine_tune

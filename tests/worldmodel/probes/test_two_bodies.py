@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import read_force_samples
+from orbits.records.force_samples import read_force_samples
 from orbits.units import G
-from symreg.two_body import COLUMNS, pair_force
+from symreg.recovery.two_body import COLUMNS, pair_force
 from worldmodel.cli import main
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import powers_of_mass

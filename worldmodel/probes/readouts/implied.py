@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from orbits.force_samples import r_squared, varies
+from orbits.records.force_samples import r_squared, varies
 from worldmodel.probes.acceleration import attracting_gm, force_table, read_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import (

@@ -27,9 +27,9 @@ from jaxtyping import Float
 from scipy.spatial.distance import pdist
 
 from orbits.forces import ForceLaw
+from worldmodel.kick import kick_mass, turned
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
-from worldmodel.probes.kick import kick_mass, turned
 from worldmodel.probes.readouts.implied import probed_arcs
 from worldmodel.probes.states import Arcs
 from worldmodel.probes.subject import Reading, Subject

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from orbits.force_samples import r_squared
+from orbits.records.force_samples import r_squared
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
 from worldmodel.probes.states import Arcs, kicked, kicked_in_mass
 from worldmodel.probes.subject import Reading, Subject

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from scipy.spatial import cKDTree
 
-from orbits.force_samples import r_squared
+from orbits.records.force_samples import r_squared
 from worldmodel.objective import first_scored
 from worldmodel.probes.acceleration import force_table, true_acceleration, within
 from worldmodel.probes.finetune import Batch, fine_tune, last_outputs

@@ -1,0 +1,1 @@
+"""What every command shares: parser, near misses, the way to a cluster."""

@@ -1,0 +1,1 @@
+"""What is kept on disk: whole-or-absent files, places, provenance, force samples."""

@@ -1,0 +1,151 @@
+"""Force samples: the table that a probe writes and that symbolic regression reads.
+
+One Parquet file, one row per (orbit, time). The schema is the contract between `worldmodel` and
+`symreg`; whoever writes a file passes through `write_force_samples`, whoever reads one through
+`read_force_samples`, and both check it.
+
+Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statistical unit), `time`
+(yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
+`a_norm` (au/yr^2). Optional: `true_a_x`, `true_a_y`[, `true_a_z`] (the law's own value), `gm`
+(au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64).
+
+Of two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position as
+seen from the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
+position (au) and acceleration (au/yr^2) of each body about the barycentre.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from orbits.records.files import written_aside
+from orbits.units import UNITS
+
+FORMAT = "principia-force-samples"
+FORMAT_VERSION = 1
+REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
+INTEGER = ("orbit", "steps_since_kick", "body")
+OPTIONAL = (
+    "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
+    "body", "x1", "y1", "z1", "x2", "y2", "z2", "ax1", "ay1", "az1", "ax2", "ay2", "az2",
+)  # fmt: skip
+ATTRIBUTES = ("readout", "states", "model", "law", "dt")
+
+VARIES = 1e-3
+"""Relative range from which a mass or GM varies between rows or orbits."""
+
+
+def write_force_samples(
+    path: str | os.PathLike[str], table: pd.DataFrame, attributes: dict[str, Any]
+) -> None:
+    """Check a table of force samples and write it, whole or not at all.
+
+    Args:
+        path: the Parquet file.
+        table: one row per (orbit, time), columns as the module says.
+        attributes: at least `readout` (its name), `states` (`orbit`, `kicked`, `planets`), `model`
+            (its identity), `law` (that generated the data, or None) and `dt` (yr); anything JSON.
+
+    Raises:
+        ValueError: if the table breaks the schema (says how).
+    """
+    missing = [name for name in ATTRIBUTES if name not in attributes]
+    if missing:
+        raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
+    table = check_force_samples(table, str(path))
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS, **attributes}
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    arrow = arrow.replace_schema_metadata({b"principia": json.dumps(header).encode()})
+    with written_aside(path) as aside:
+        pq.write_table(arrow, aside)
+
+
+def read_force_samples(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read a table of force samples with its attributes.
+
+    Returns:
+        The table, and the attributes that it was written with.
+
+    Raises:
+        ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist; `worldmodel probe` writes such a file.")
+    try:
+        arrow = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise ValueError(f"{path} is not a readable Parquet file ({first}).") from None
+    metadata = (arrow.schema.metadata or {}).get(b"principia")
+    attributes = json.loads(metadata) if metadata else {}
+    if attributes and attributes.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} holds {attributes.get('format')!r}, not {FORMAT!r}; give it force samples."
+        )
+    return check_force_samples(arrow.to_pandas(), str(path)), attributes
+
+
+def check_force_samples(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table with the schema's types, if it keeps to the schema.
+
+    Raises:
+        ValueError: for a missing column, an empty table, values that are not finite numbers, or
+            an `r` or `a_norm` that disagrees with its components (relative 1e-6).
+    """
+    missing = [column for column in REQUIRED if column not in table.columns]
+    if missing:
+        raise ValueError(
+            f"{name} lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}. "
+            f"Force samples need {', '.join(REQUIRED)}."
+        )
+    if table.empty:
+        raise ValueError(f"{name} holds no rows; force samples need at least one.")
+    known = [column for column in (*REQUIRED, *OPTIONAL) if column in table.columns]
+    table = table.loc[:, known].copy()
+    for column in known:
+        kind = "int64" if column in INTEGER else "float64"
+        try:
+            values = table[column].to_numpy(dtype="float64")
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: the column {column} is not numeric.") from None
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        if bad:
+            raise ValueError(
+                f"{name}: the column {column} has {bad} value(s) that are not finite, of "
+                f"{len(table)}; drop those rows, or find out where they come from."
+            )
+        table[column] = values.astype(kind)
+    for norm, components in (("r", "xyz"), ("a_norm", ("a_x", "a_y", "a_z"))):
+        parts = [table[c].to_numpy() for c in components if c in table.columns]
+        length = np.sqrt(np.sum(np.square(parts), axis=0))
+        if not np.allclose(table[norm], length, rtol=1e-6, atol=1e-12):
+            raise ValueError(f"{name}: the column {norm} is not the length of its components.")
+    return table
+
+
+def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
+    """The axes that a table has: ("x", "y") or ("x", "y", "z")."""
+    return ("x", "y", "z") if "z" in table.columns else ("x", "y")
+
+
+def varies(values: np.ndarray) -> bool:
+    """Whether masses or GM differ by more than the planets' own masses change GM (3e-6)."""
+    return bool(np.ptp(values) > VARIES * np.mean(values))
+
+
+def r_squared(found: np.ndarray, true: np.ndarray) -> float:
+    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row, axis) arrays."""
+    spread = np.sum((true - true.mean(axis=0)) ** 2)
+    return float(1 - np.sum((found - true) ** 2) / spread)
+
+
+def vectors(table: pd.DataFrame, prefix: str = "") -> np.ndarray:
+    """(row, axis) array of the columns `prefix` + axis: "" positions, "a_" accelerations."""
+    return table[[prefix + axis for axis in axes_of(table)]].to_numpy()

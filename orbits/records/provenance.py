@@ -1,0 +1,64 @@
+"""Where a result comes from: versions, commit, configuration and seed, saved beside it."""
+
+import platform
+import subprocess
+from dataclasses import asdict, is_dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from orbits.records.files import sha256_of_json
+
+LIBRARIES = (
+    "principia", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
+    "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
+)  # fmt: skip
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of every library that can influence a number (those installed)."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def git_commit() -> str | None:
+    """Commit of the source tree, with `+` when it has changes; None outside git."""
+    folder = Path(__file__).resolve().parent
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit + (
+            "+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else ""
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def provenance(configuration: Any) -> dict[str, Any]:
+    """What to save beside a result: the resolved configuration, versions and git commit.
+
+    Args:
+        configuration: a dataclass instance or a dictionary; holds the seed.
+    """
+    if is_dataclass(configuration) and not isinstance(configuration, type):
+        configuration = asdict(configuration)
+    return {
+        "configuration": configuration,
+        "configuration_sha256": sha256_of_json(configuration),
+        "versions": versions(),
+        "git_commit": git_commit(),
+    }

@@ -1,0 +1,1 @@
+"""Fitting formulas to samples: noise, refinement, and the uncertainty of constants."""

@@ -1,0 +1,238 @@
+"""From an engine's formula to one that can be judged: refit, prune, snap, score.
+
+The same for every engine: constants merged (`expressions.normal_form`), refitted in float64 on
+the samples' residuals, terms pruned and exponents snapped to half-integers wherever an
+information criterion allows it. The criterion knows two things that plain BIC does not: a field
+read off a model has a smooth systematic error, so explaining a smooth error below a floor buys
+nothing; and rows of one orbit share that error, so the sample size is the number of groups, not
+of rows.
+
+Source: Schwarz, Annals of Statistics 6, 461 (1978) for BIC; the floor and the effective sample
+size are this project's.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.fit.samples import LARGE, Samples
+from symreg.fit.smooth import LARGEST, smooth_mean_square
+from symreg.formulas.expressions import (
+    complexity,
+    constant_symbol,
+    evaluate,
+    merged,
+    skeleton,
+)
+
+ERROR_FLOOR = 0.02
+"""Relative systematic error of a field that no law is asked to explain."""
+EXACT_RATIO = 20.0
+"""Data are taken as exact when a formula of at most two constants fits this much below the floor;
+the floor then shrinks to this many times its error."""
+ROUNDING = 1e-9
+"""Relative error that buys nothing even in exact data: where a fit's steps stop."""
+NODE_COST = 2.0
+"""Twice the nats that a node costs: about the logarithm of the number of symbols to choose from."""
+CLEARLY_BETTER = 10.0
+"""Difference of the criterion from which a law is preferred to a simpler one: 'very strong' on
+the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
+SNAP_DISTANCE = 0.1
+"""Exponents further than this from a half-integer are left as they are."""
+UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
+MOST_CONSTANTS = 7
+LEAST_GROUPS = 5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A formula with fitted constants and what it is worth.
+
+    Attributes:
+        form: skeleton with free constants `_c0`, `_c1`, ...
+        constants: their fitted values.
+        mean_square: of the samples' residuals.
+        smooth: the part of it that is smooth in a feature (`symreg.fit.smooth`).
+        nodes: complexity that it is charged for.
+        source: the engine, or `named-laws`.
+        seed: of the search that found it.
+        name: of the law, for one that has a name.
+        parameters: names of the constants of a named law, in order.
+    """
+
+    form: sympy.Expr
+    constants: tuple[float, ...]
+    mean_square: float
+    smooth: float
+    nodes: int
+    source: str
+    seed: int = 0
+    name: str | None = None
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def expression(self) -> sympy.Expr:
+        """The formula with its numbers in place."""
+        return substituted(self.form, self.constants)
+
+    def criterion(self, n: int, floor: float) -> float:
+        """Information criterion; lower is better. Smooth errors below the floor cost nothing.
+
+        An exponent fitted to a law with a smooth error of rms `floor` is off by up to
+        `floor * 3.70 / span`, span the range of log r; snapping it back leaves a smooth error of
+        at most `LARGEST * floor`, which is what costs nothing.
+        """
+        n = max(n, LEAST_GROUPS)
+        free = (LARGEST * floor) ** 2
+        error = max(self.mean_square + max(free - self.smooth, 0.0), ROUNDING**2)
+        return n * np.log(error) + len(self.constants) * np.log(n) + NODE_COST * self.nodes
+
+
+def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
+    """A skeleton with numbers in place of its free constants."""
+    return form.xreplace(
+        {constant_symbol(i): sympy.Float(value) for i, value in enumerate(constants)}
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted constants, the mean squared residual, and the part of it that is smooth."""
+
+    constants: tuple[float, ...]
+    mean_square: float
+    smooth: float
+
+
+def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: int = 30) -> Fit:
+    """Least squares of the free constants, float64; the start itself if no step improves it."""
+    names = samples.names
+
+    def residuals(constants: np.ndarray) -> np.ndarray:
+        return samples.residuals(evaluate(form, names, samples.X, constants))
+
+    def made(constants: Sequence[float], errors: np.ndarray) -> Fit:
+        values = tuple(float(value) for value in constants)
+        return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.X))
+
+    if not np.all(np.isfinite(start)):
+        # an engine's constant beyond float64: nothing to fit from
+        return Fit(tuple(map(float, start)), LARGE**2, 0.0)
+    first = residuals(np.asarray(start, dtype=float))
+    if not len(start) or len(start) > len(first):
+        return made(start, first)
+    scale = np.maximum(np.abs(start), 1e-3)
+    found = least_squares(
+        lambda step: residuals(step * scale),
+        np.asarray(start) / scale,
+        method="lm",
+        max_nfev=most_steps * (len(start) + 1),
+    )
+    if np.mean(found.fun**2) > np.mean(first**2):
+        return made(start, first)
+    return made(found.x * scale, found.fun)
+
+
+def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
+    """The formula with its floats refitted; None if it has too many constants or is undefined."""
+    form, start = skeleton(merged(expression))
+    if len(start) > MOST_CONSTANTS:
+        return None
+    if form.has(*UNDEFINED):
+        return None
+    found = fit(form, start, samples)
+    nodes = complexity(substituted(form, found.constants))
+    return Fitted(form, found.constants, found.mean_square, found.smooth, nodes, source, seed)
+
+
+def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -> Fitted:
+    """Drop terms and snap exponents, one at a time, as long as the criterion does not rise.
+
+    Args:
+        law: a fitted formula without a name.
+        samples: to refit on.
+        floor: relative error that buys nothing.
+        snap: whether exponents may be set to half-integers; constants may be dropped either way.
+    """
+    n = samples.n_effective
+    best = law
+    improving = True
+    while improving and best.constants:
+        improving = False
+        for form, start in _simpler(best, snap):
+            if len(start) and not np.all(np.isfinite(start)):
+                continue
+            trial_form, trial_start = skeleton(merged(substituted(form, start)))
+            if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
+                continue
+            found = fit(trial_form, trial_start, samples)
+            trial = replace(
+                best,
+                form=trial_form,
+                constants=found.constants,
+                mean_square=found.mean_square,
+                smooth=found.smooth,
+                nodes=complexity(substituted(trial_form, found.constants)),
+            )
+            if trial.criterion(n, floor) <= best.criterion(n, floor):
+                best, improving = trial, True
+                break
+    return best
+
+
+def _simpler(law: Fitted, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
+    """Skeletons with one constant less: an exponent snapped, a term or a factor dropped."""
+    exponents = _exponents(law.form)
+    for index, value in enumerate(law.constants):
+        here = constant_symbol(index)
+        targets: list[sympy.Expr] = []
+        if here in exponents:
+            if snap:
+                nearest = sympy.Rational(round(2 * value), 2)
+                if abs(float(nearest) - value) <= SNAP_DISTANCE:
+                    targets.append(nearest)
+        elif index or len(law.constants) == 1 or not law.form.is_Mul:
+            targets.append(sympy.Integer(0))
+        for target in targets:
+            form = law.form.xreplace({here: target})
+            if form.has(*UNDEFINED) or form == 0:
+                continue
+            kept = [i for i in range(len(law.constants)) if i != index]
+            renumbered = form.xreplace(
+                {constant_symbol(i): constant_symbol(j) for j, i in enumerate(kept)}
+            )
+            yield renumbered, [law.constants[i] for i in kept]
+
+
+def _exponents(form: sympy.Expr) -> set[sympy.Expr]:
+    """Free constants that are the exponent of a power, alone."""
+    return {power.exp for power in form.atoms(sympy.Pow) if power.exp.is_Symbol}
+
+
+def effective_floor(laws: Iterable[Fitted], floor: float) -> float:
+    """The error floor, lowered where the data themselves show that they are exact."""
+    errors = [np.sqrt(law.mean_square) for law in laws if len(law.constants) <= 2]
+    best = min(errors, default=floor)
+    return float(min(floor, EXACT_RATIO * best))
+
+
+def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
+    """The simplest law that no other is clearly better than.
+
+    Simplest: fewest constants, then fewest nodes, then the smaller criterion. A law is clearly
+    better when its criterion is lower by `CLEARLY_BETTER`.
+    """
+    best = min(law.criterion(n, floor) for law in laws)
+    good = [law for law in laws if law.criterion(n, floor) <= best + CLEARLY_BETTER]
+    return min(
+        good,
+        key=lambda law: (len(law.constants), law.nodes, law.criterion(n, floor), str(law.form)),
+    )
+
+
+def structure(law: Fitted) -> str:
+    """What two laws share that differ in their constants only."""
+    return law.name or str(law.form)

@@ -1,0 +1,186 @@
+"""Intervals: a block bootstrap over orbits (statistical) and the smooth error (systematic).
+
+A field read off a model is wrong in a way that is smooth in r: all orbits share the error, so
+resampling them does not show it, and part of it hides in the fitted constants. Random smooth
+errors (`symreg.fit.smooth.WAVES`) are therefore carried over to the constants, each as large as the
+error floor allows and the residuals do: the part of it that a fit would leave over is about the
+smooth part that they show, at most. A smooth error has no distribution to speak of, so the
+systematic part is the largest shift; it is added to the statistical part in quadrature.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from symreg.engines.monomial import fit_monomial
+from symreg.fit.refine import Fitted
+from symreg.fit.samples import Samples
+from symreg.fit.smooth import WAVES, smooth_mean_square, smooth_mean_squares
+from symreg.formulas.expressions import evaluate
+
+DRAWS = 1000
+CONFIDENCE = 0.95
+ALLOWANCE = 1.5
+"""A smooth error may leave this many times over what residuals show: draws are few and far apart,
+and no true error is a sine."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with the limits of its interval.
+
+    Attributes:
+        value: the number.
+        low: limit of the interval, statistical and systematic in quadrature.
+        high: the other limit.
+        statistical: half-width of the central 95 % of the bootstrap.
+        systematic: largest shift by a smooth error below the floor that the residuals allow.
+    """
+
+    value: float
+    low: float
+    high: float
+    statistical: float = 0.0
+    systematic: float = 0.0
+
+    def times(self, factor: float) -> "Interval":
+        """The interval of the number times an exact factor."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        size = abs(factor)
+        return Interval(
+            self.value * factor, low, high, self.statistical * size, self.systematic * size
+        )
+
+
+def constant_intervals(
+    law: Fitted, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
+) -> list[Interval]:
+    """Intervals of a law's constants.
+
+    The bootstrap refits by one Gauss-Newton step from the fit, which is exact for a law that is
+    linear in its constants and close to exact for intervals of a few per cent.
+
+    Args:
+        law: fitted to the samples.
+        samples: the rows it was fitted to.
+        floor: relative systematic error that is taken for possible.
+        rng: of the draws.
+        draws: bootstrap replicates.
+    """
+    constants = np.array(law.constants)
+    if not len(constants):
+        return []
+    steps = 1e-6 * np.maximum(np.abs(constants), 1e-9)
+
+    def residuals(values: np.ndarray) -> np.ndarray:
+        return samples.residuals(evaluate(law.form, samples.names, samples.X, values))
+
+    jacobian = np.column_stack(
+        [
+            (residuals(constants + step) - residuals(constants - step)) / (2 * step.max())
+            for step in np.diag(steps)
+        ]
+    )
+    return _intervals(constants, jacobian, residuals(constants), samples, floor, rng, draws)
+
+
+def exponent_intervals(
+    samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
+) -> dict[str, Interval]:
+    """Free exponents of every feature in one product of powers, with intervals.
+
+    Raises:
+        ValueError: if a target or a feature is not positive.
+    """
+    found = fit_monomial(samples)
+    design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
+    residuals = design @ np.concatenate([[found.log_constant], found.exponents]) - np.log(samples.y)
+    if samples.weights is not None:
+        design, residuals = design * samples.weights[:, None], residuals * samples.weights
+    fitted = np.concatenate([[found.log_constant], found.exponents])
+    intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
+    return dict(zip(samples.names, intervals[1:], strict=True))
+
+
+def _intervals(
+    fitted: np.ndarray,
+    jacobian: np.ndarray,
+    residuals: np.ndarray,
+    samples: Samples,
+    floor: float,
+    rng: np.random.Generator,
+    draws: int,
+) -> list[Interval]:
+    """Statistical and systematic, in quadrature, of every constant."""
+    shifts = _resampled(jacobian, residuals, samples, rng, draws)
+    systematic = _largest_shifts(jacobian, residuals, samples, floor, rng, draws)
+    tail = (1 - CONFIDENCE) / 2
+    below, above = np.quantile(shifts, [tail, 1 - tail], axis=0)
+    below, above = np.maximum(-below, 0.0), np.maximum(above, 0.0)
+    return [
+        Interval(
+            float(value),
+            float(value - np.hypot(below[i], systematic[i])),
+            float(value + np.hypot(above[i], systematic[i])),
+            statistical=float((below[i] + above[i]) / 2),
+            systematic=float(systematic[i]),
+        )
+        for i, value in enumerate(fitted)
+    ]
+
+
+def _resampled(
+    jacobian: np.ndarray,
+    residuals: np.ndarray,
+    samples: Samples,
+    rng: np.random.Generator,
+    draws: int,
+) -> np.ndarray:
+    """(draw, constant) shifts of the constants when groups are resampled."""
+    groups, index = np.unique(samples.groups, return_inverse=True)
+    if len(groups) < 4:
+        index = np.arange(len(residuals))
+    n = int(index.max()) + 1
+    k = jacobian.shape[1]
+    curvature = np.zeros((n, k, k))
+    slope = np.zeros((n, k))
+    np.add.at(curvature, index, jacobian[:, :, None] * jacobian[:, None, :])
+    np.add.at(slope, index, jacobian * residuals[:, None])
+    weights = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(float)
+    matrices = np.einsum("dn,nij->dij", weights, curvature)
+    inverse = np.linalg.pinv(matrices, hermitian=True)
+    return -np.einsum("dij,dj->di", inverse, weights @ slope)
+
+
+def _largest_shifts(
+    jacobian: np.ndarray,
+    residuals: np.ndarray,
+    samples: Samples,
+    floor: float,
+    rng: np.random.Generator,
+    draws: int,
+) -> np.ndarray:
+    """(constant,) largest shift by a smooth error that floor and residuals allow."""
+    left_over = np.sqrt(smooth_mean_square(residuals, samples.X, upper=True))
+    if left_over == 0:
+        return np.zeros(jacobian.shape[1])
+    absorb = np.linalg.pinv(jacobian)
+    waves = np.stack([_smooth(samples.X, rng) for _ in range(draws)])
+    if samples.weights is not None:
+        waves = waves * samples.weights
+    shifts = waves @ absorb.T
+    remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples.X))
+    scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, 1e-9), max(floor, left_over))
+    return np.max(scale[:, None] * np.abs(shifts), axis=0)
+
+
+def _smooth(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(row,) a random smooth function of the features with unit mean square."""
+    value = np.zeros(len(X))
+    for column in X.T:
+        position = np.log(column) if np.all(column > 0) else column
+        spread = np.ptp(position)
+        unit = (position - position.min()) / spread if spread > 0 else np.zeros(len(X))
+        waves = rng.uniform(*WAVES)
+        value += np.sqrt(2) * np.sin(2 * np.pi * (waves * unit + rng.uniform()))
+    return value / np.sqrt(X.shape[1])

@@ -1,0 +1,302 @@
+"""Are two formulas the same law? Decided by numbers first, then by sympy, in a limited time.
+
+Verdicts: `exact` (the difference simplifies to zero), `up_to_scale` (the ratio simplifies to a
+positive or negative constant), `same_exponents` (both are one product of powers, with exponents
+that agree within a margin), `different`, `undecided` (sympy ran out of its time, or neither
+formula can be evaluated). An additive constant is never equivalence. Every symbol is positive.
+
+Numbers can prove that two formulas differ; they cannot prove that they agree, so agreement at
+random points inside and outside the domain is confirmed by sympy. Sympy can take for ever, so
+the whole decision runs in a process of its own, which the kernel kills when its time is up.
+"""
+
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.formulas.expressions import evaluate, normal_form, symbol
+from symreg.formulas.limits import EXPONENT_MARGIN, SECONDS
+
+EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
+DIFFERENT, UNDECIDED = "different", "undecided"
+
+CONSTANT_NAMES = frozenset(
+    {"G", "GM", "g", "k", "K", "c", "C", "A", "B", "a0", "b", "alpha", "length", "softening", "n"}
+)
+"""Symbols that are constants unless they are named as variables."""
+
+DOMAIN = (0.3, 3.0)
+"""Where formulas are compared unless a variable has its own domain."""
+OUTSIDE = 10.0
+"""Points are also drawn up to this factor outside the domain."""
+NUMERICAL_TOLERANCE = 1e-8
+"""Relative spread of a ratio that counts as constant: rounding of float64 times conditioning."""
+UNUSABLE = 1e3
+"""Difference of logarithms where a formula has no finite value."""
+POINTS = 64
+PATIENCE = 6.0
+"""Wall-clock seconds that a process may take per second of its limit, on a loaded machine."""
+STARTUP_SECONDS = 5.0
+"""Added to the limit: the process imports sympy first."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two formulas compare.
+
+    Attributes:
+        verdict: one of the five.
+        scale: first over second, where that is a number.
+        parameters: values of the second formula's own constants at which it equals the first.
+        reason: in words.
+        margin: of exponents, for `same_exponents`.
+        domain: (low, high) by variable.
+        seconds: taken.
+    """
+
+    verdict: str
+    reason: str
+    scale: float | None = None
+    parameters: dict[str, float] = field(default_factory=dict)
+    margin: float = EXPONENT_MARGIN
+    domain: dict[str, tuple[float, float]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON's own types."""
+        return asdict(self)
+
+
+def compare(
+    first: sympy.Expr | str,
+    second: sympy.Expr | str,
+    variables: Sequence[str] | None = None,
+    domain: Mapping[str, tuple[float, float]] | None = None,
+    margin: float = EXPONENT_MARGIN,
+    limit: float = SECONDS,
+) -> Comparison:
+    """Compare two formulas in a process of its own, killed when its time is up.
+
+    Args:
+        first: sympy, or text (a formula, or a reference law such as `yukawa(length=1)`).
+        second: the same.
+        variables: names that a scale may not depend on; by default every symbol of both formulas
+            that is not the name of a constant (`CONSTANT_NAMES`).
+        domain: (low, high) by variable; 0.3 to 3 by default.
+        margin: of exponents.
+        limit: seconds of CPU time (of wall-clock time, several times that on a loaded machine).
+
+    Raises:
+        ValueError: if a text is not a formula (says what was wrong).
+    """
+    began = time.monotonic()
+    work = pickle.dumps((first, second, variables, dict(domain or {}), margin, limit))
+    command = [sys.executable, "-m", "symreg.formulas.compare_process"]
+    try:
+        done = subprocess.run(
+            command, input=work, capture_output=True, timeout=PATIENCE * (limit + STARTUP_SECONDS)
+        )
+        code = done.returncode
+    except subprocess.TimeoutExpired:
+        code = -signal.SIGXCPU
+    seconds = time.monotonic() - began
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        reason = f"no decision within {limit:g} s of computing."
+        return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
+    if code != 0:
+        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["killed"])[-1]
+        reason = f"the comparison ended without a decision ({last})."
+        return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
+    answer = pickle.loads(done.stdout)
+    if isinstance(answer, str):
+        raise ValueError(answer)
+    return replace(answer, seconds=seconds)
+
+
+def decide(
+    first: sympy.Expr,
+    second: sympy.Expr,
+    variables: Sequence[str] | None = None,
+    domain: Mapping[str, tuple[float, float]] | None = None,
+    margin: float = EXPONENT_MARGIN,
+    symbolic: bool = True,
+) -> Comparison:
+    """The decision itself, without a time limit; see `compare`.
+
+    Args:
+        symbolic: whether sympy may simplify, which can take for ever; without it the ratio is
+            only brought to normal form, and where that does not settle it, it is `undecided`.
+    """
+    first, second = _positive(first), _positive(second)
+    names = {s.name for s in first.free_symbols | second.free_symbols}
+    chosen = sorted(set(names - CONSTANT_NAMES if variables is None else names & set(variables)))
+    box = {name: (domain or {}).get(name, DOMAIN) for name in chosen}
+    made: dict[str, Any] = {"margin": margin, "domain": box}
+    if first == second:
+        return Comparison(EXACT, "the formulas are written alike.", 1.0, **made)
+    if first == 0 or second == 0:
+        return Comparison(DIFFERENT, "one of the formulas is zero.", **made)
+    points, constants = _points(first, second, chosen, box)
+    values = [_magnitude(e, points, constants) for e in (first, second)]
+    usable = np.isfinite(values[0]) & np.isfinite(values[1]) & (values[0] != 0) & (values[1] != 0)
+    if np.count_nonzero(usable) < POINTS // 8:
+        return Comparison(UNDECIDED, "a formula has no finite values to compare.", **made)
+    solved: dict[str, float] = {}
+    if not _constant_ratio(values[0][usable], values[1][usable]):
+        solved = _solve(first, second, chosen, points, constants)
+        if not solved:
+            return _by_exponents(first, second, chosen, margin, made)
+    if solved:
+        exact_values = {
+            symbol(name): sympy.nsimplify(value, tolerance=1e-9, rational=True)
+            for name, value in solved.items()
+        }
+        second = second.subs(exact_values)
+    ratio = normal_form(
+        sympy.nsimplify(first, rational=True) / sympy.nsimplify(second, rational=True)
+    )
+    variable = {symbol(name) for name in chosen}
+    if symbolic and ratio.free_symbols & variable:
+        ratio = sympy.simplify(ratio)
+    if ratio.free_symbols & variable:
+        answer = _by_exponents(first, second, chosen, margin, made)
+        if answer.verdict == SAME_EXPONENTS:
+            return answer
+        reason = "the ratio is constant at random points, but sympy cannot confirm that it is."
+        return Comparison(UNDECIDED, reason, **made)
+    scale = float(ratio) if ratio.is_number and ratio.is_real else None
+    if ratio == 1:
+        return Comparison(EXACT, "the difference simplifies to zero.", 1.0, solved, **made)
+    return Comparison(
+        UP_TO_SCALE, f"the ratio simplifies to {sympy.sstr(ratio.evalf(8))}.", scale, solved, **made
+    )
+
+
+def _positive(expression: sympy.Expr) -> sympy.Expr:
+    return expression.xreplace({s: symbol(s.name) for s in expression.free_symbols})
+
+
+def _points(
+    first: sympy.Expr,
+    second: sympy.Expr,
+    variables: Sequence[str],
+    domain: Mapping[str, tuple[float, float]],
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Log-uniform points inside (half of them) and outside the domain; values of constants."""
+    rng = np.random.default_rng(0)
+    points = {}
+    for name in variables:
+        low, high = np.log(domain[name])
+        inside = rng.uniform(low, high, POINTS // 2)
+        reach = np.log(OUTSIDE)
+        outside = rng.uniform(low - reach, high + reach, POINTS - POINTS // 2)
+        points[name] = np.exp(np.concatenate([inside, outside]))
+    rest = {s.name for s in first.free_symbols | second.free_symbols} - set(variables)
+    return points, {name: float(np.exp(rng.uniform(-0.7, 0.7))) for name in sorted(rest)}
+
+
+def _magnitude(
+    expression: sympy.Expr, points: Mapping[str, np.ndarray], constants: Mapping[str, float]
+) -> np.ndarray:
+    columns = [*points.values(), *(np.full(POINTS, value) for value in constants.values())]
+    X = np.column_stack(columns) if columns else np.zeros((POINTS, 0))
+    return evaluate(expression, [*points, *constants], X)
+
+
+def _constant_ratio(first: np.ndarray, second: np.ndarray) -> bool:
+    with np.errstate(all="ignore"):
+        ratio = first / second
+    middle = float(np.median(ratio))
+    return bool(
+        np.isfinite(middle)
+        and middle != 0
+        and np.all(np.abs(ratio / middle - 1) <= NUMERICAL_TOLERANCE)
+    )
+
+
+def _solve(
+    first: sympy.Expr,
+    second: sympy.Expr,
+    variables: Sequence[str],
+    points: Mapping[str, np.ndarray],
+    constants: Mapping[str, float],
+) -> dict[str, float]:
+    """Values of the second formula's own constants that make the ratio constant, if any do.
+
+    Constants that are mere factors are left alone. Values near 0 or infinity do not count: there
+    the formula is another law, as Newton's is no Yukawa force of infinite length.
+    """
+    known = {s.name for s in first.free_symbols} | set(variables)
+    own = sorted(s.name for s in second.free_symbols if s.name not in known)
+    target = _magnitude(first, points, constants)
+    usable = np.isfinite(target) & (target != 0)
+
+    def spread(values: Mapping[str, float]) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            error = np.log(np.abs(_magnitude(second, points, {**constants, **values}) / target))
+        error = error[usable]
+        finite = np.isfinite(error)
+        middle = np.median(error[finite]) if finite.any() else 0.0
+        return np.where(finite, error - middle, UNUSABLE)
+
+    def felt(name: str, values: Mapping[str, float]) -> bool:
+        """Whether 1 % of a constant changes the ratio by more than rounding does."""
+        change = spread({**values, name: 1.01 * values[name]}) - spread(values)
+        return bool(np.max(np.abs(change)) > 10 * NUMERICAL_TOLERANCE)
+
+    shapes = [name for name in own if felt(name, constants)]
+    if not shapes:
+        return {}
+
+    def named(logarithms: np.ndarray) -> dict[str, float]:
+        with np.errstate(over="ignore"):
+            return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
+
+    for start in (0.0, -2.0, 2.0):
+        found = least_squares(
+            lambda logarithms: spread(named(logarithms)), np.full(len(shapes), start),
+            xtol=1e-15, ftol=1e-15, gtol=1e-15,
+        )  # fmt: skip
+        values = named(found.x)
+        agree = np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE
+        if agree and all(felt(name, values) for name in shapes):
+            return values
+    return {}
+
+
+def _by_exponents(
+    first: sympy.Expr,
+    second: sympy.Expr,
+    variables: Sequence[str],
+    margin: float,
+    made: dict[str, Any],
+) -> Comparison:
+    powers = [monomial_exponents(e, variables) for e in (first, second)]
+    if powers[0] is not None and powers[1] is not None and variables:
+        apart = max(abs(powers[0][name] - powers[1][name]) for name in variables)
+        if apart <= margin:
+            reason = f"both are one product of powers; exponents differ by at most {apart:.2g}."
+            return Comparison(SAME_EXPONENTS, reason, **made)
+    return Comparison(DIFFERENT, "the ratio is not constant.", **made)
+
+
+def monomial_exponents(expression: sympy.Expr, variables: Sequence[str]) -> dict[str, float] | None:
+    """Exponents of the variables if the formula is one product of powers, else None."""
+    chosen = {symbol(name) for name in variables}
+    exponents = dict.fromkeys(variables, 0.0)
+    for factor in sympy.Mul.make_args(normal_form(_positive(expression))):
+        base, power = factor.as_base_exp()
+        if base in chosen and power.is_number:
+            exponents[base.name] += float(power)
+        elif factor.free_symbols & chosen:
+            return None
+    return exponents

@@ -1,0 +1,1 @@
+"""From a table of forces to a law and a verdict."""

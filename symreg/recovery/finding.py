@@ -1,0 +1,223 @@
+"""One pass over samples: search, consensus, verdict against the references, numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import sympy
+
+from symreg.engines.base import Budget, Engine
+from symreg.engines.monomial import usable
+from symreg.engines.pysr import read_hall_of_fame
+from symreg.fit.refine import Fitted
+from symreg.fit.samples import Samples, r_squared
+from symreg.fit.scatter import weighed
+from symreg.fit.uncertainty import Interval, constant_intervals, exponent_intervals
+from symreg.formulas.compare import (
+    DIFFERENT,
+    EXACT,
+    SAME_EXPONENTS,
+    UNDECIDED,
+    UP_TO_SCALE,
+    Comparison,
+    compare,
+    decide,
+)
+from symreg.formulas.expressions import constant_symbol, evaluate, symbol
+from symreg.formulas.limits import LEAST_R2
+from symreg.formulas.reading import read_formula
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.references import Reference, strength_at_one
+from symreg.recovery.search import Outcome, refit_law, search_seeds
+
+FOUND = (EXACT, UP_TO_SCALE)
+"""Verdicts that say: this is the reference law."""
+NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
+NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one pass found.
+
+    Attributes:
+        outcome: consensus of the seeds, fitted to the training groups.
+        law: the selected formula, fitted to all rows.
+        reference: the law it was compared with; None if none was asked for and none fits.
+        verdict: of the comparison.
+        r2_linear: on held-out groups.
+        r2_log: of logarithms; None where a target or prediction is not positive.
+        intervals: of the law's constants, in order.
+        strength: the constant in front of the reference; None unless the verdict is `FOUND`.
+        exponents: free exponent of every feature; empty where signs are mixed.
+        true_exponents: those of the reference on the same rows, where they are known.
+        samples: the rows used.
+    """
+
+    outcome: Outcome
+    law: Fitted
+    reference: Reference | None
+    verdict: Comparison
+    r2_linear: float
+    r2_log: float | None
+    intervals: list[Interval]
+    strength: Interval | None
+    exponents: dict[str, Interval]
+    true_exponents: dict[str, float]
+    samples: Samples
+
+    @property
+    def r2(self) -> float:
+        """The better of linear and logarithmic: one is ruled by the largest values."""
+        return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
+
+
+def find(
+    samples: Samples,
+    references: Sequence[Reference],
+    asked: bool,
+    engine: Engine,
+    config: RecoverConfig,
+    seeds: int,
+    progress: Callable[[str], None] | None = None,
+) -> Finding:
+    """Search a law in samples and compare it.
+
+    Args:
+        samples: features and target.
+        references: to compare with.
+        asked: whether the references were asked for (then the best of them is named whatever the
+            verdict).
+        engine: that searches.
+        config: how.
+        seeds: of the search.
+        progress: is told what happens.
+    """
+    rng = np.random.default_rng([config.seed, 1])
+    samples = weighed(samples, config.error_floor)
+    training, held_out = samples.split(config.held_out, rng)
+    training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
+    whole = samples.thinned(config.rows, rng)
+    budget = Budget(
+        config.population, config.generations, config.max_size, seconds=config.time_limit
+    )
+    run = [config.seed + i for i in range(seeds)]
+    outcome = search_seeds(
+        engine,
+        training,
+        run,
+        budget,
+        config.error_floor,
+        config.jobs,
+        progress,
+        read_guesses(config.guesses),
+    )
+    prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
+    law = refit_law(outcome.law, whole)
+    r2_linear, r2_log = r_squared(held_out.y, prediction), _log_r2(held_out.y, prediction)
+    if max(r2_linear, -np.inf if r2_log is None else r2_log) < LEAST_R2:
+        reference, verdict = (references[0] if asked and references else None), NOTHING_FOUND
+    else:
+        reference, verdict = _verdict(law, references, asked, whole, config)
+    intervals = constant_intervals(law, whole, outcome.floor, rng)
+    strength = None
+    if reference is not None and verdict.verdict in FOUND and intervals:
+        strength = _strength(law, reference, verdict, whole, intervals[0])
+    measurable = usable(whole)
+    return Finding(
+        outcome=outcome,
+        law=law,
+        reference=reference,
+        verdict=verdict,
+        r2_linear=r2_linear,
+        r2_log=r2_log,
+        intervals=intervals,
+        strength=strength,
+        exponents=exponent_intervals(whole, outcome.floor, rng) if measurable else {},
+        true_exponents=reference.exponents(whole) if measurable and reference else {},
+        samples=whole,
+    )
+
+
+def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:
+    """Formulas to start from: each text is one, or the path of a hall of fame that PySR wrote.
+
+    Raises:
+        ValueError: if a text is neither.
+    """
+    guesses = []
+    for text in texts:
+        guesses += read_hall_of_fame(Path(text)) if text.endswith(".csv") else [read_formula(text)]
+    return guesses
+
+
+def _log_r2(y: np.ndarray, prediction: np.ndarray) -> float | None:
+    if np.any(y <= 0) or not np.all(prediction > 0):
+        return None
+    return r_squared(np.log(y), np.log(prediction))
+
+
+def _verdict(
+    law: Fitted,
+    references: Sequence[Reference],
+    asked: bool,
+    samples: Samples,
+    config: RecoverConfig,
+) -> tuple[Reference | None, Comparison]:
+    """The best verdict over the references; a process for sympy only where it is needed."""
+    if not references:
+        return None, NO_REFERENCE
+    domain = {
+        name: (float(column.min()), float(column.max()))
+        for name, column in zip(samples.names, samples.X.T, strict=True)
+        if np.all(column > 0)
+    }
+    formula = _tied(law)
+    answers = []
+    for reference in references:
+        answer = decide(
+            formula,
+            reference.family,
+            samples.names,
+            domain,
+            config.exponent_margin,
+            symbolic=False,
+        )
+        if answer.verdict == UNDECIDED:
+            answer = compare(
+                formula,
+                reference.family,
+                samples.names,
+                domain,
+                config.exponent_margin,
+                config.compare_limit,
+            )
+        answers.append((reference, answer))
+    order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]
+    best = min(answers, key=lambda pair: order.index(pair[1].verdict))
+    if not asked and best[1].verdict == DIFFERENT:
+        return None, best[1]
+    return best
+
+
+def _tied(law: Fitted) -> sympy.Expr:
+    """The formula for sympy: a named law keeps its parameters as symbols, exactly tied."""
+    if law.name is None or not law.parameters:
+        return law.expression
+    names = {constant_symbol(i + 1): symbol(name) for i, name in enumerate(law.parameters)}
+    return law.form.xreplace({constant_symbol(0): sympy.Float(law.constants[0])} | names)
+
+
+def _strength(
+    law: Fitted, reference: Reference, verdict: Comparison, samples: Samples, first: Interval
+) -> Interval | None:
+    """The reference's strength: the law's constant, in the reference's units."""
+    own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
+    values = evaluate(law.form, samples.names, samples.X, law.constants)
+    unit = strength_at_one(reference, samples, own)
+    with np.errstate(all="ignore"):
+        factor = float(np.median(values / unit)) / first.value
+    if not np.isfinite(factor) or factor == 0:
+        return None
+    return first.times(factor)

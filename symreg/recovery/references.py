@@ -1,0 +1,209 @@
+"""What a selected formula is compared with: a reference law, or a formula that the user gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import sympy
+
+from orbits.expressions import FUNCTIONS
+from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
+from orbits.units import GM_SUN, G
+from symreg.engines.monomial import fit_monomial, usable
+from symreg.fit.samples import Samples
+from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
+from symreg.formulas.expressions import evaluate, symbol
+from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, sources
+from symreg.formulas.reading import read_formula
+
+STRENGTH = "GM"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A law over the features of a table.
+
+    Attributes:
+        spec: its text.
+        law: name of the law of `orbits.forces`, if it is one.
+        family: formula over the features; its own constants are symbols.
+        strength: name of the constant in front.
+        truth: value of that constant, where it is known.
+        parameters: values of its own parameters, where they are known.
+        numeric: the formula with numbers for all constants, where they are known.
+    """
+
+    spec: str
+    law: str | None
+    family: sympy.Expr
+    strength: str
+    truth: float | None = None
+    parameters: dict[str, float] = field(default_factory=dict)
+    numeric: sympy.Expr | None = None
+
+    def exponents(self, samples: Samples) -> dict[str, float]:
+        """Exponents of the features in one product of powers fitted to the law on the rows.
+
+        Empty where the law's constants are not known and it is no product of powers itself.
+        """
+        if self.numeric is not None:
+            values = evaluate(self.numeric, samples.names, samples.X)
+            truth = replace(samples, y=values)
+            if usable(truth):
+                found = fit_monomial(truth).exponents
+                return dict(zip(samples.names, map(float, found), strict=True))
+        return monomial_exponents(self.family, samples.names) or {}
+
+
+def of_field(
+    names: Sequence[str], constants: Mapping[str, float], wanted: str | None
+) -> list[Reference]:
+    """References for the radial attraction of force samples, or for the force between two bodies.
+
+    Args:
+        names: of the features; `gm`, `mass`, `m1` and `m2` are where they vary.
+        constants: their values where they do not (GM is the Sun's if the table says nothing).
+        wanted: a law, a formula in the features, or None for every reference law.
+
+    Raises:
+        ValueError: if the text is neither a law nor a formula in the features.
+    """
+    if wanted is not None and not _is_law(wanted):
+        return [_formula(wanted, names)]
+    laws = [parse_law(wanted)] if wanted is not None else [law() for law in LAWS.values()]
+    masses = [name for name in ("m1", "m2", "mass") if name in names]
+    if masses and "gm" not in names:
+        return [_of_masses(law, masses, constants) for law in laws]
+    feature = "gm" if "gm" in names else None
+    return [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
+
+
+def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
+    """References for a table of the user's own: strengths and sources are not known.
+
+    Args:
+        names: of the features.
+        wanted: a law, a formula in the features, or None for every reference law.
+
+    Raises:
+        ValueError: if the text is neither a law nor a formula in the features, or a law is asked
+            for and no feature is called `r`.
+    """
+    if wanted is not None and not _is_law(wanted):
+        return [_formula(wanted, names)]
+    if "r" not in names:
+        if wanted is not None:
+            raise ValueError(
+                f"the law {wanted} needs a feature called r; the features are {', '.join(names)}. "
+                "Rename one, or give --law as a formula in these features."
+            )
+        return []
+    laws = [parse_law(wanted)] if wanted is not None else [law() for law in LAWS.values()]
+    references = []
+    for law in laws:
+        for source in sources(names):
+            if law.name == "deep_mond" and source == 1:
+                continue
+            masses = source.free_symbols & {symbol(name) for name in MASSES}
+            strength = "G" if masses else STRENGTH
+            if source.free_symbols & {symbol(name) for name in GRAVITATIONAL_PARAMETER}:
+                strength = "scale"
+            family = _family(law).subs(GM_SYMBOL, symbol("k") * source)
+            references.append(Reference(law.spec, law.name, family, strength))
+    return references
+
+
+def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
+    values = {symbol(name): sympy.Float(value) for name, value in law.parameters.items()}
+    inside = symbol(feature) if feature else sympy.Float(gm)
+    if law.linear_in_gm:
+        strength, truth = ("scale", 1.0) if feature else (STRENGTH, gm)
+    elif feature:
+        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, 1.0))
+    else:
+        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, gm))
+    return Reference(
+        spec=law.spec,
+        law=law.name,
+        family=_family(law).subs(GM_SYMBOL, symbol(feature or STRENGTH)),
+        strength=strength,
+        truth=truth,
+        parameters=dict(law.parameters),
+        numeric=law.expression().subs(values).subs(GM_SYMBOL, inside),
+    )
+
+
+def _of_masses(law: ForceLaw, masses: Sequence[str], constants: Mapping[str, float]) -> Reference:
+    """A law of the central mass, or the force between m1 and m2 (m1 times the acceleration).
+
+    The relative motion of two bodies has GM = G (m1 + m2); its force is the reduced mass times
+    that law's acceleration, which is G m1 m2 times the law's shape where the law is linear in GM.
+    """
+    k, one = symbol("k"), sympy.Integer(1)
+    factor, gm = one, k * symbol("mass")
+    if masses != ["mass"]:
+        m1, m2 = (
+            symbol(name) if name in masses else sympy.Float(constants[name])
+            for name in ("m1", "m2")
+        )
+        factor, gm = (one, k * m1 * m2) if law.linear_in_gm else (
+            m1 * m2 / (m1 + m2), k * (m1 + m2)
+        )  # fmt: skip
+    values = {symbol(name): sympy.Float(value) for name, value in law.parameters.items()}
+    numeric = factor * law.expression().subs(values).subs(GM_SYMBOL, gm.subs(k, G))
+    family = factor * _family(law).subs(GM_SYMBOL, gm)
+    return Reference(
+        spec=law.spec,
+        law=law.name,
+        family=family,
+        strength="G" if law.linear_in_gm else f"strength of {law.name}",
+        truth=G if law.linear_in_gm else None,
+        parameters=dict(law.parameters),
+        numeric=numeric,
+    )
+
+
+def _family(law: ForceLaw) -> sympy.Expr:
+    """The attraction with its parameters as symbols; the exponent of a power law is structure."""
+    if law.name == "power_law":
+        return law.numeric_expression()
+    return law.expression().subs(symbol("a0"), 1)
+
+
+def _formula(text: str, names: Sequence[str]) -> Reference:
+    family = read_formula(text)
+    own = {s.name for s in family.free_symbols} - set(names)
+    unknown = sorted(own - CONSTANT_NAMES)
+    if unknown:
+        raise ValueError(
+            f"the formula {text!r} has {', '.join(unknown)}, which are no features; the features "
+            f"are {', '.join(names)}, and constants may be called "
+            f"{', '.join(sorted(CONSTANT_NAMES))}."
+        )
+    strength = next((name for name in ("G", "GM", "k") if name in own), "c")
+    truth = None
+    if not own:
+        coefficient, _ = family.as_coeff_Mul()
+        truth = float(coefficient)
+    return Reference(text, None, family, strength, truth, {}, None if own else family)
+
+
+def _is_law(text: str) -> bool:
+    """Whether a text is a name, or a name with values: a law, perhaps misspelt, and no formula."""
+    name, bracket, rest = text.strip().partition("(")
+    return name.strip().isidentifier() and (
+        not bracket or (name.strip() not in FUNCTIONS and rest.endswith(")"))
+    )
+
+
+def strength_at_one(reference: Reference, samples: Samples, own: dict[str, float]) -> np.ndarray:
+    """(row,) the reference with strength one and its own parameters at the given values.
+
+    Args:
+        reference: the law.
+        samples: the rows.
+        own: values of the reference's own parameters.
+    """
+    features = {symbol(name) for name in samples.names}
+    values = {s: own.get(s.name, 1.0) for s in reference.family.free_symbols - features}
+    return evaluate(reference.family.subs(values), samples.names, samples.X)

@@ -1,0 +1,168 @@
+"""Several seeds of one engine, refined and weighed against the named laws: one consensus."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import sympy
+from joblib import Parallel, delayed
+
+from symreg.engines.base import Budget, Candidate, Engine
+from symreg.engines.named_laws import fitted_laws
+from symreg.fit.refine import (
+    Fitted,
+    effective_floor,
+    fit,
+    preferred,
+    refitted,
+    simplified,
+    structure,
+)
+from symreg.fit.samples import Samples
+from symreg.fit.scatter import sharp
+from symreg.formulas.expressions import with_floats
+
+REFINED = 4
+"""Candidates of a seed, best first, that are simplified."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What several seeds agree on.
+
+    Attributes:
+        law: selected among the engine's formulas and the named laws.
+        raw: the best of the engine's own, refitted, with nothing snapped; None if it found none.
+        agreeing: seeds whose own selection has the same structure.
+        seeds: run.
+        floor: relative error that bought nothing.
+        front: every candidate of every seed, as the engine returned it.
+    """
+
+    law: Fitted
+    raw: Fitted | None
+    agreeing: int
+    seeds: int
+    floor: float
+    front: list[Candidate]
+
+
+def search_seeds(
+    engine: Engine,
+    samples: Samples,
+    seeds: list[int],
+    budget: Budget,
+    floor: float,
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
+    guesses: Sequence[sympy.Expr] = (),
+) -> Outcome:
+    """Search with every seed, refine, weigh against the named laws, and find the consensus.
+
+    Each seed selects, by the criterion of `symreg.fit.refine`, among its own formulas and the named
+    laws; the consensus is the structure most seeds selected.
+
+    Args:
+        engine: that searches.
+        samples: to search and fit on.
+        seeds: of the searches.
+        budget: of one search.
+        floor: relative error that buys nothing.
+        jobs: searches at the same time (threads: the engines work outside Python).
+        progress: is told of every finished search.
+        guesses: formulas that every seed weighs beside its own; symbols that are no features are
+            constants to fit.
+    """
+    rows = samples.rows(sharp(samples))
+    fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
+        delayed(engine.search)(rows.X, rows.y, rows.names, seed, budget) for seed in seeds
+    )
+    if progress is not None:
+        progress(f"{engine.name}: {len(seeds)} searches, {sum(map(len, fronts))} formulas")
+    named = fitted_laws(samples)
+    known: dict[str, Fitted | None] = {}
+    given = [law for guess in guesses if (law := _guessed(guess, samples)) is not None]
+    loose = [_refit_all(front, samples, known) + given for front in fronts]
+    floor = effective_floor([law for laws in (*loose, named) for law in laws], floor)
+    n = samples.n_effective
+    tidy: dict[tuple[str, bool], Fitted] = {}
+    selections, own = [], []
+    for laws in loose:
+        best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
+        snapped = [_tidied(law, samples, floor, True, tidy) for law in best]
+        own += [_tidied(law, samples, floor, False, tidy) for law in best]
+        selections.append(preferred(_merged([*snapped, *named]), n, floor))
+    counts = Counter(structure(law) for law in selections)
+    law = min(
+        selections,
+        key=lambda law: (-counts[structure(law)], law.criterion(n, floor), str(law.form)),
+    )
+    return Outcome(
+        law=law,
+        raw=preferred(own, n, floor) if own else None,
+        agreeing=counts[structure(law)],
+        seeds=len(seeds),
+        floor=floor,
+        front=[candidate for front in fronts for candidate in front],
+    )
+
+
+def _guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
+    """A user's formula, its constants fitted from one on."""
+    free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
+    return refitted(with_floats(guess.xreplace(free)), samples, "guess")
+
+
+def refit_law(law: Fitted, samples: Samples) -> Fitted:
+    """The same formula with its constants fitted to other samples."""
+    found = fit(law.form, law.constants, samples)
+    return replace(
+        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
+    )
+
+
+def _refit_all(
+    front: list[Candidate], samples: Samples, known: dict[str, Fitted | None]
+) -> list[Fitted]:
+    laws = []
+    for candidate in front:
+        law = refitted(candidate.expression, samples, candidate.engine, candidate.seed)
+        if law is None:
+            continue
+        same = known.get(str(law.form))
+        if same is not None and same.mean_square <= law.mean_square:
+            law = replace(same, seed=candidate.seed)
+        known[str(law.form)] = law
+        laws.append(law)
+    return laws
+
+
+def _tidied(
+    law: Fitted, samples: Samples, floor: float, snap: bool, done: dict[tuple[str, bool], Fitted]
+) -> Fitted:
+    key = (str(law.form), snap)
+    if key not in done:
+        done[key] = simplified(law, samples, floor, snap)
+    return replace(done[key], seed=law.seed)
+
+
+def _merged(laws: list[Fitted]) -> list[Fitted]:
+    """One of each form, best fitted; an engine's formula that is a named law's gets the name."""
+    names = {str(law.form): law for law in laws if law.name is not None}
+    merged: dict[str, Fitted] = {}
+    for law in laws:
+        form = str(law.form)
+        if form in names and law.name is None:
+            named = names[form]
+            law = replace(
+                law, name=named.name, parameters=named.parameters, nodes=min(law.nodes, named.nodes)
+            )
+            if named.mean_square < law.mean_square:
+                law = replace(
+                    law,
+                    constants=named.constants,
+                    mean_square=named.mean_square,
+                    smooth=named.smooth,
+                )
+        merged.setdefault(form, law)
+    return list(merged.values())

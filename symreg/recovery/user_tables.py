@@ -1,0 +1,224 @@
+"""Tables of the user's own: CSV or Parquet with a target and its features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from orbits.command.near_misses import require_known
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import CONSTANT_PREFIX
+
+LEAST_ROWS = 8
+MOST_ROWS = 50_000
+"""Larger tables are sampled at random when they are read, and say so."""
+CSV_ROWS_AT_ONCE = 500_000
+
+
+@dataclass(frozen=True)
+class UserTable:
+    """The columns that were asked for, checked.
+
+    Attributes:
+        table: the rows kept.
+        rows: in the file.
+        notes: what was done to the rows.
+    """
+
+    table: pd.DataFrame
+    rows: int
+    notes: tuple[str, ...]
+
+
+def read_user_table(path: str, columns: Sequence[str], seed: int) -> UserTable:
+    """Read the columns of a CSV or Parquet file, at most `MOST_ROWS` rows of them.
+
+    Args:
+        path: a file that ends in .csv, .csv.gz, .tsv or .parquet.
+        columns: names that must be there.
+        seed: of the draw of rows.
+
+    Raises:
+        ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
+            values that are not finite, or there are too few rows (says which).
+    """
+    there = columns_in(path)
+    for column in columns:
+        require_known("column", column, there)
+    rng = np.random.default_rng(seed)
+    try:
+        table, rows = (
+            _read_parquet(path, columns, rng)
+            if Path(path).suffix == ".parquet"
+            else _read_csv(path, columns, rng)
+        )
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+        first = (str(error).strip().splitlines() or ["unreadable"])[0]
+        raise ValueError(f"{path} is not a readable table ({first}).") from None
+    if rows < LEAST_ROWS:
+        raise ValueError(
+            f"{path} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
+        )
+    for column in columns:
+        table[column] = _numeric(table[column], path, column)
+    notes: tuple[str, ...] = ()
+    if rows > len(table):
+        notes = (f"{len(table)} of {rows} rows, drawn at random, were read",)
+    return UserTable(table.reset_index(drop=True), rows, notes)
+
+
+def columns_in(path: str) -> list[str]:
+    """Names of a table's columns.
+
+    Raises:
+        ValueError: if the file is missing or unreadable.
+    """
+    if not Path(path).is_file():
+        raise ValueError(f"{path} does not exist; give a CSV or Parquet file.")
+    try:
+        if Path(path).suffix == ".parquet":
+            return list(pq.read_schema(path).names)
+        return list(pd.read_csv(path, sep=_separator(path), nrows=0).columns)
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+        first = (str(error).strip().splitlines() or ["unreadable"])[0]
+        raise ValueError(f"{path} is not a readable table ({first}).") from None
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path} is empty.") from None
+
+
+def samples_of(
+    read: UserTable,
+    target: str,
+    features: Sequence[str],
+    groups: str | None = None,
+    sigma: str | None = None,
+) -> Samples:
+    """The regression problem of a table.
+
+    Args:
+        read: the table.
+        target: name of the target.
+        features: names of the features.
+        groups: column whose equal values are one observation (an orbit); each row by default.
+        sigma: column of the target's standard errors, or a number for all rows.
+
+    Raises:
+        ValueError: for a target or feature that is constant, standard errors that are not
+            positive, or the same column twice (says which).
+    """
+    table = read.table
+    names = [target, *features]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{', '.join(repeated)} is asked for twice; target and features differ.")
+    for name in names:
+        if name.startswith(CONSTANT_PREFIX):
+            raise ValueError(f"the column {name} starts with {CONSTANT_PREFIX}; rename it.")
+        if table[name].nunique() == 1:
+            what = "target" if name == target else "feature"
+            raise ValueError(
+                f"the {what} {name} is {table[name].iloc[0]:g} in every row; a constant column "
+                f"tells nothing. {'Leave it out' if what == 'feature' else 'Choose another'}."
+            )
+    y = table[target].to_numpy(dtype=float)
+    index = group_numbers(table, groups)
+    return Samples(
+        table[list(features)].to_numpy(dtype=float),
+        y,
+        tuple(features),
+        index,
+        None if sigma is None else _weights(table, y, sigma),
+        target,
+    )
+
+
+def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
+    """(row,) numbers of the groups: equal values of a column, or each row by itself."""
+    if groups is None:
+        return np.arange(len(table))
+    return np.asarray(table.groupby(groups, sort=True).ngroup())
+
+
+def sigma_column(sigma: str | None) -> str | None:
+    """The column that `--sigma` names; None if it is a number, or is not given."""
+    if sigma is None:
+        return None
+    try:
+        float(sigma)
+    except ValueError:
+        return sigma
+    return None
+
+
+def _weights(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
+    column = sigma_column(sigma)
+    if column is None:
+        errors = np.full(len(y), float(sigma))
+    else:
+        errors = table[column].to_numpy(dtype=float)
+    if not np.all(np.isfinite(errors) & (errors > 0)):
+        raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
+    magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
+    weights = magnitude / errors
+    return weights / np.sqrt(np.mean(weights**2))
+
+
+def _read_parquet(
+    path: str, columns: Sequence[str], rng: np.random.Generator
+) -> tuple[pd.DataFrame, int]:
+    file = pq.ParquetFile(path)
+    rows = file.metadata.num_rows
+    kept = []
+    share = min(1.0, MOST_ROWS / max(rows, 1))
+    for batch in file.iter_batches(batch_size=CSV_ROWS_AT_ONCE, columns=list(columns)):
+        kept.append(_drawn(batch.to_pandas(), share, rng))
+    return pd.concat(kept) if kept else pd.DataFrame(columns=list(columns)), rows
+
+
+def _read_csv(
+    path: str, columns: Sequence[str], rng: np.random.Generator
+) -> tuple[pd.DataFrame, int]:
+    separator = _separator(path)
+    rows, kept = 0, []
+    read = pd.read_csv(
+        path, sep=separator, usecols=list(columns), chunksize=CSV_ROWS_AT_ONCE, low_memory=False
+    )
+    for chunk in read:
+        rows += len(chunk)
+        kept.append(_drawn(chunk, min(1.0, MOST_ROWS / CSV_ROWS_AT_ONCE), rng, MOST_ROWS))
+    table = pd.concat(kept) if kept else pd.DataFrame(columns=list(columns))
+    return _drawn(table, min(1.0, MOST_ROWS / max(len(table), 1)), rng), rows
+
+
+def _drawn(
+    table: pd.DataFrame, share: float, rng: np.random.Generator, at_least: int = 0
+) -> pd.DataFrame:
+    """A random share of the rows, in order; all of them where there are at most `at_least`."""
+    if share >= 1 or len(table) <= at_least:
+        return table
+    count = max(1, round(share * len(table)))
+    return table.iloc[np.sort(rng.choice(len(table), count, replace=False))]
+
+
+def _separator(path: str) -> str:
+    return "\t" if ".tsv" in Path(path).suffixes else ","
+
+
+def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
+    if values.dtype == bool or not pd.api.types.is_numeric_dtype(values):
+        example = next((v for v in values if not isinstance(v, (int, float))), values.iloc[0])
+        raise ValueError(
+            f"{path}: the column {name} is not numeric (it has {str(example)[:30]!r})."
+        )
+    numbers = values.to_numpy(dtype="float64", na_value=np.nan)
+    bad = int(np.count_nonzero(~np.isfinite(numbers)))
+    if bad:
+        raise ValueError(
+            f"{path}: the column {name} has {bad} value(s) that are not finite, of {len(numbers)}; "
+            "drop those rows, or find out where they come from."
+        )
+    return numbers

@@ -1,0 +1,1 @@
+"""Grids of runs that answer one question: `symreg study`."""

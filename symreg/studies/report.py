@@ -1,0 +1,99 @@
+"""The report of a study: figures as PNG, and one HTML page that needs nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+
+from orbits.records.files import write_text, written_aside
+from orbits.records.provenance import git_commit, versions
+from symreg.runs.report import embedded, environment
+from symreg.studies.drawings import draw
+from symreg.studies.grid import Study
+
+SHOWN = {
+    "world_model": "world model",
+    "kicked.verdict": "law, kicked states",
+    "kicked.expression": "formula, kicked states",
+    "kicked.exponent": "exponent",
+    "kicked.constant": "constant",
+    "kicked.kick_r2_first": "kick R², first step",
+    "kicked.kick_r2_4": "kick R², 4 steps",
+    "orbit.r2": "R², orbits",
+    "planets.exponent": "exponent, planets",
+    "transfer.verdict": "law, fine-tuned",
+    "jacobian.locality": "Jacobian locality",
+    "evaluate.error_16": "roll-out error, 16 steps",
+    "extrapolate.ratio_16": "loss at 16×",
+    "seconds": "seconds",
+}
+"""Columns of the page's table, of the many in results.csv."""
+
+
+def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
+    """Draw the figures into `figures/` and write `report.html`.
+
+    Args:
+        study: the study.
+        folder: of the study.
+        frame: its table.
+    """
+    matplotlib.use("Agg")
+    captions = {}
+    for name, (figure, caption) in draw(study.figure, frame).items():
+        with written_aside(folder / "figures" / f"{name}.png") as aside:
+            figure.savefig(aside, dpi=130, format="png")
+        captions[name] = caption
+    write_text(folder / "report.html", render(study, folder, frame, captions))
+
+
+def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, str]) -> str:
+    """The page: the question, figures, a row for every cell, failures, and how it was made.
+
+    Args:
+        study: the study.
+        folder: of the study, with `figures/`.
+        frame: its table.
+        captions: by figure.
+    """
+    columns = {name: name.replace("_", " ") for name in study.axes}
+    columns |= {name: title for name, title in SHOWN.items() if _known(frame, name)}
+    rows = [
+        {
+            "cell": row["cell"],
+            "status": row["status"],
+            "error": None if pd.isna(row["error"]) else row["error"],
+            "values": [_shown(row[name]) for name in columns],
+            "report": f"cells/{row['cell']}/report.html",
+        }
+        for row in frame.to_dict("records")
+    ]
+    counts = frame["status"].value_counts()
+    return (
+        environment()
+        .get_template("study.html.jinja")
+        .render(
+            study=study,
+            titles=list(columns.values()),
+            rows=rows,
+            counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
+            hours=float(frame["seconds"].sum()) / 3600 if _known(frame, "seconds") else 0.0,
+            captions=captions,
+            pictures=embedded(folder / "figures", captions),
+            versions=versions(),
+            git_commit=git_commit(),
+        )
+    )
+
+
+def _known(frame: pd.DataFrame, name: str) -> bool:
+    return name in frame and bool(frame[name].notna().any())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if pd.isna(value):
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""Who predicts the next position, behind one contract (`base`)."""
