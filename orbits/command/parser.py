@@ -6,7 +6,6 @@ option's help, and `--config file.yaml` and `--print_config` come with it.
 """
 
 import dataclasses
-import difflib
 import errno
 import os
 import re
@@ -15,7 +14,7 @@ import sys
 import typing
 import warnings
 from argparse import ArgumentError
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -23,7 +22,8 @@ from typing import Any
 import jsonargparse
 from docstring_parser import parse_from_object
 
-from orbits.command.near_misses import require_known
+from orbits.command.near_misses import nearest, require_known
+from orbits.command.options import OptionError, hints_of, is_group, option_names, plain_hint
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,8 +87,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             return 0
         options = parsed[command.name]
         config = _instance(command.config, options)
-        positionals = [getattr(options, p.name) for p in command.positionals]
-        if options.check:
+        positionals = [options[p.name] for p in command.positionals]
+        if options["check"]:
             return (command.check(*positionals, config) or 0) if command.check else 0
         with terminated_as_interrupt():
             return command.run(*positionals, config) or 0
@@ -101,6 +101,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         return 0
     except ArgumentError as error:
         return _complain(name, _explain(str(error), command), 2)
+    except OptionError as error:
+        return _complain(name, f"{_flag(error.option)} {error.problem}", 2)
     except ValueError as error:
         return _complain(name, str(error), 2)
     except ModuleNotFoundError as error:
@@ -117,25 +119,25 @@ def _complain(name: str, message: str, code: int) -> int:
 def _explain(message: str, command: Command | None) -> str:
     """The parser's message in the words of the command line, with the near miss named."""
     message = re.sub(r"<class '(\w+)'>", r"\1", message).replace("typing.Literal", "one of ")
-    message = re.sub(r'Parser key "([\w.]+)":', lambda m: f"--{m[1].replace('_', '-')}:", message)
+    message = re.sub(r'Parser key "([\w.]+)":', lambda m: f"{_flag(m[1])}:", message)
     message = message.replace("Expected a ", "expected ").replace(". Got value:", ", not")
     if command is not None:
         message = message.replace(f"{command.name}.", "")
         if unknown := re.match(r"unrecognized arguments: --([\w.-]+)", message):
-            options = [name.replace("_", "-") for name in _option_names(command.config)]
-            near = difflib.get_close_matches(unknown[1], options, n=1)
-            message += f"; did you mean --{near[0]}?" if near else "; see --help."
+            known = [*option_names(command.config), *_aliases(command.config)]
+            near = nearest(unknown[1], [name.replace("_", "-") for name in known], cutoff=0.6)
+            message += f"; did you mean --{near}?" if near else "; see --help."
     return message
 
 
-def _option_names(config: type, prefix: str = "") -> list[str]:
-    hints = typing.get_type_hints(config)
-    names = []
-    for field in dataclasses.fields(config):
-        name, hint = f"{prefix}{field.name}", hints[field.name]
-        nested = dataclasses.is_dataclass(hint)
-        names += _option_names(typing.cast(type, hint), f"{name}.") if nested else [name]
-    return names
+def _flag(name: str) -> str:
+    """An option's dotted name as on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _aliases(config: type) -> dict[str, str]:
+    """Short names of nested options by their own name: the class attribute `ALIASES`."""
+    return getattr(config, "ALIASES", {})
 
 
 def _describe(error: OSError) -> str:
@@ -171,28 +173,33 @@ def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentP
     return parser
 
 
-def _add_options(parser: jsonargparse.ArgumentParser, config: type, prefix: str = "") -> None:
-    """One option for every field; a tuple of values takes several words."""
+def _add_options(
+    parser: Any, config: type, prefix: str = "", aliases: Mapping[str, str] | None = None
+) -> None:
+    """One option for every field; a tuple of values takes several words, a group its own title."""
     helps = {
         p.arg_name: p.description
         for base in reversed(config.__mro__[:-1])
         for p in parse_from_object(base).params
     }
-    hints = typing.get_type_hints(config)
-    for field in dataclasses.fields(config):
-        hint = hints[field.name]
-        name = f"{prefix}{field.name}"
-        if dataclasses.is_dataclass(hint):
-            _add_options(parser, typing.cast(type, hint), f"{name}.")
+    short = {full: name for name, full in (aliases or _aliases(config)).items()}
+    fields = {field.name: field for field in dataclasses.fields(config)}
+    for own, hint in hints_of(config).items():
+        field, name = fields[own], f"{prefix}{own}"
+        if is_group(hint):
+            title = (hint.__doc__ or name).strip().splitlines()[0]
+            group = parser.add_argument_group(f"{name}: {title}") if not prefix else parser
+            _add_options(group, hint, f"{name}.", {short: full for full, short in short.items()})
             continue
-        settings: dict[str, Any] = {"type": hint, "help": helps.get(field.name)}
-        if hint is bool:
-            settings = {
-                "action": jsonargparse.ActionYesNo(yes_prefix="", no_prefix="no-"),
-                "help": helps.get(field.name),
-            }
-        if typing.get_origin(hint) is tuple:
-            settings.update(type=typing.get_args(hint)[0], nargs="+")
+        settings: dict[str, Any] = {"help": helps.get(own), "dest": name}
+        plain = plain_hint(hint)
+        if plain is bool:
+            settings["action"] = jsonargparse.ActionYesNo(yes_prefix="", no_prefix="no-")
+            del settings["dest"]
+        elif typing.get_origin(plain) is tuple:
+            settings.update(type=typing.get_args(plain)[0], nargs="+")
+        else:
+            settings["type"] = plain
         if field.default is not dataclasses.MISSING:
             settings["default"] = field.default
         elif field.default_factory is not dataclasses.MISSING:
@@ -201,18 +208,20 @@ def _add_options(parser: jsonargparse.ArgumentParser, config: type, prefix: str 
             settings["required"] = True
         if isinstance(settings.get("default"), tuple):
             settings["default"] = list(settings["default"])
-        parser.add_argument(f"--{name.replace('_', '-')}", **settings)
+        flags = [_flag(short[name])] if name in short and plain is not bool else []
+        parser.add_argument(*flags, _flag(name), **settings)
 
 
 def _instance(config: type, options: Any) -> Any:
-    hints = typing.get_type_hints(config)
     values = {}
-    for field in dataclasses.fields(config):
-        value = getattr(options, field.name)
-        hint = hints[field.name]
-        if dataclasses.is_dataclass(hint):
-            value = _instance(typing.cast(type, hint), value)
-        elif typing.get_origin(hint) is tuple:
+    for name, hint in hints_of(config).items():
+        value = options[name]
+        if is_group(hint):
+            try:
+                value = _instance(hint, value)
+            except OptionError as error:
+                raise error.within(name) from None
+        elif isinstance(value, list):
             value = tuple(value)
-        values[field.name] = value
+        values[name] = value
     return config(**values)

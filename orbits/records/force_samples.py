@@ -14,8 +14,10 @@ seen from the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`
 position (au) and acceleration (au/yr^2) of each body about the barycentre.
 """
 
+import html
 import json
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,56 @@ ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
 VARIES = 1e-3
 """Relative range from which a mass or GM varies between rows or orbits."""
+
+
+@dataclass(frozen=True)
+class ForceSamples:
+    """A table of force samples with its attributes: what a probe gives and a recovery takes.
+
+    Attributes:
+        table: one row per (orbit, time), columns as the module says.
+        attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as written to the file.
+    """
+
+    table: pd.DataFrame
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the schema.
+
+        Raises:
+            ValueError: if the table breaks it (says how).
+        """
+        object.__setattr__(self, "table", check_force_samples(self.table, "the table"))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "ForceSamples":
+        """The force samples of a Parquet file; see `read_force_samples`."""
+        return cls(*read_force_samples(path))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file; see `write_force_samples`."""
+        write_force_samples(path, self.table, self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """How good the accelerations are, as the probe measured it."""
+        return self.attributes.get("metrics", {})
+
+    @property
+    def law(self) -> str | None:
+        """The law that generated the data, where it is known."""
+        return self.attributes.get("law")
+
+    def _repr_html_(self) -> str:
+        a = self.attributes
+        what = f"{a.get('readout', 'forces')}, {a.get('states', 'all')} states, law {self.law}"
+        return f"<p>{len(self)} force samples ({html.escape(what)})</p>" + (
+            self.table.head(8).to_html(float_format=lambda value: f"{value:.5g}", border=0)
+        )
 
 
 def write_force_samples(

@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-MODULES = "forces, integrate, generate, dataset, ephemeris, validate, info, plot, reading, systems"
+MODULES = (
+    "forces, integrate, generation, dataset, ephemeris, validation, info, plot, reading, systems"
+)
 
 
 @pytest.mark.parametrize(

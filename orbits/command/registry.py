@@ -1,0 +1,75 @@
+"""Variants found by their folder: one object in one file, and no list of them anywhere.
+
+A package whose modules each hold variants of one contract becomes a mapping by name:
+
+    LAWS = Registry("orbits.forces", ForceLaw, of_classes=True)
+    LAWS["newton"]
+
+A file that lies elsewhere is found after `orbits.forces.__path__.append(folder)`.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """The objects of a contract that a package's modules define, by their `name`.
+
+    Args:
+        package: dotted name of the package.
+        contract: class that the objects are instances of; or, with `of_classes`, subclasses.
+        of_classes: whether the variants are classes (laws, whose objects have parameters).
+        order: names that come first, where the order matters; the others follow by name.
+        skip: modules that hold no variant of their own; `base` never does.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        contract: type[Any],
+        of_classes: bool = False,
+        order: tuple[str, ...] = (),
+        skip: tuple[str, ...] = (),
+    ) -> None:
+        self.package = package
+        self.contract = contract
+        self.of_classes = of_classes
+        self.order = order
+        self.skip = ("base", *skip)
+
+    def __getitem__(self, name: str) -> T:
+        return self._found()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+    def _found(self) -> dict[str, T]:
+        package = importlib.import_module(self.package)
+        found: dict[str, T] = {}
+        for module in pkgutil.iter_modules(package.__path__):
+            if module.name in self.skip or module.name.startswith("_") or module.ispkg:
+                continue
+            members = vars(importlib.import_module(f"{self.package}.{module.name}"))
+            for value in list(members.values()):
+                if self._is_variant(value, f"{self.package}.{module.name}"):
+                    found[value.name] = value
+        first = [name for name in self.order if name in found]
+        return {name: found[name] for name in [*first, *sorted(set(found) - set(first))]}
+
+    def _is_variant(self, value: Any, module: str) -> bool:
+        if self.of_classes:
+            return (
+                inspect.isclass(value)
+                and issubclass(value, self.contract)
+                and not inspect.isabstract(value)
+                and value.__module__ == module
+            )
+        return isinstance(value, self.contract) and not inspect.isclass(value)

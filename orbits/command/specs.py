@@ -1,0 +1,66 @@
+"""What a variant with parameters is called: `yukawa(length=2)`, `lssar(p=15)`, `newton`."""
+
+import re
+from dataclasses import dataclass
+
+_SPEC = re.compile(r"\s*(?P<name>[A-Za-z_][\w-]*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name, and the values of parameters that were given with it."""
+
+    name: str
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        inside = ", ".join(
+            f"{key}={repr(value).removesuffix('.0')}" for key, value in self.parameters
+        )
+        return f"{self.name}({inside})"
+
+
+def is_spec(text: str) -> bool:
+    """Whether a text has the form of a name, or of a name with values in brackets."""
+    match = _SPEC.fullmatch(text)
+    return match is not None and all(
+        "=" in part for part in (match["parameters"] or "=").split(",") if part.strip()
+    )
+
+
+def parse_spec(kind: str, text: str, example: str) -> Spec:
+    """Read `name` or `name(parameter=value, ...)`.
+
+    Args:
+        kind: what is named, for the message ("law", "attention").
+        text: as the user wrote it.
+        example: of such a text with a value, for the message.
+
+    Raises:
+        ValueError: if the text has another form, a parameter has no name or is given twice, or a
+            value is no number (says which).
+    """
+    match = _SPEC.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"{kind} {text!r} cannot be read; write a name, with values in brackets where it has "
+            f"any: {example}."
+        )
+    values: dict[str, float] = {}
+    for part in (match["parameters"] or "").split(","):
+        if not part.strip():
+            continue
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name.isidentifier():
+            raise ValueError(f"{kind} {text!r}: name each parameter, as in {example}.")
+        if name in values:
+            raise ValueError(f"{kind} {text!r} gives {name} twice.")
+        try:
+            values[name] = float(value)
+        except ValueError:
+            raise ValueError(
+                f"{kind} {text!r}: {name} must be a number, as in {example}."
+            ) from None
+    return Spec(match["name"], tuple(values.items()))
