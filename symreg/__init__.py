@@ -1,1 +1,60 @@
-"""Turn force samples into a formula, and compare the formula with the laws of physics."""
+"""Turn forces into a formula, and compare the formula with the laws of physics.
+
+    import symreg
+
+    law = symreg.recover(forces)                 # of worldmodel.probe, a DataFrame or a file
+    law.expression, law.recovered, law.explanation
+    law.predict({"r": [0.5, 1.0]})
+
+    symreg.recover(table, target="F", features="r,m1,m2")
+    symreg.compare("39.5/r**2", "newton").verdict
+    symreg.run(law="hooke", seed=1)              # the whole path, with controls
+
+Nothing here imports torch or Julia: they run in processes of their own.
+"""
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symreg.engines import ENGINES
+    from symreg.formulas.compare import Comparison, compare
+    from symreg.recovery.config import RecoverConfig, Thresholds
+    from symreg.recovery.recover import recover
+    from symreg.recovery.result import Gate, Quantity, Recovery
+    from symreg.runs.config import RunConfig
+    from symreg.runs.result import Run
+    from symreg.runs.run import run
+
+try:
+    __version__ = version("principia")
+except PackageNotFoundError:  # the source tree alone
+    __version__ = "unknown"
+
+_PLACES = {
+    "Comparison": "symreg.formulas.compare",
+    "ENGINES": "symreg.engines",
+    "Gate": "symreg.recovery.result",
+    "Quantity": "symreg.recovery.result",
+    "RecoverConfig": "symreg.recovery.config",
+    "Recovery": "symreg.recovery.result",
+    "Run": "symreg.runs.result",
+    "RunConfig": "symreg.runs.config",
+    "Thresholds": "symreg.recovery.config",
+    "compare": "symreg.formulas.compare",
+    "recover": "symreg.recovery.recover",
+    "run": "symreg.runs.run",
+}
+
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,29 +1,66 @@
 """The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
+from orbits.command.options import Above, Options, Range
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
-from symreg.command_configs import CompareConfig, EnginesConfig
+from symreg.formulas.compare import EXPONENT_MARGIN, SECONDS
 from symreg.recovery.config import RecoverConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
 
 
+@dataclass(frozen=True)
+class CompareConfig(Options):
+    """How two formulas are compared."""
+
+    variables: tuple[str, ...] = ()
+    """Names that a scale may not depend on; by default all but the usual names of constants."""
+    low: Annotated[float, Above(0)] = 0.3
+    """Lower end of every variable's domain."""
+    high: Annotated[float, Above(0)] = 3.0
+    """Upper end of every variable's domain."""
+    margin: Annotated[float, Range(0.0, 1.0, below=True)] = EXPONENT_MARGIN
+    """Exponents closer than this are the same."""
+    limit: Annotated[float, Above(0)] = SECONDS
+    """Seconds of computing after which the answer is `undecided`."""
+
+    def __post_init__(self) -> None:
+        """Check that the domain is one."""
+        super().__post_init__()
+        if not self.low < self.high < math.inf:
+            raise ValueError(
+                f"--low is {self.low} and --high is {self.high}; 0 < low < high is needed "
+                "(every symbol is positive)."
+            )
+
+
+@dataclass(frozen=True)
+class EnginesConfig(Options):
+    """Nothing to choose: the engines are looked for where they would run."""
+
+
 def recover(table: str, out: str, config: RecoverConfig) -> None:
     """Recover the law of a table and write the result as JSON."""
-    from orbits.records.files import write_json
-    from orbits.records.force_samples import read_force_samples
     from symreg.recovery.recover import recover as search
-    from symreg.recovery.recover_table import recover_table
 
-    if config.own_table:
-        result = recover_table(table, config, progress=print)
-    else:
-        samples, attributes = read_force_samples(table)
-        result = search(samples, attributes, config, progress=print)
-    write_json(out, result.to_json())
-    print(result.explanation)
+    result = search(table, config, progress=print)
+    result.write(out)
+    print(result)
+
+
+def check_recover(table: str, out: str, config: RecoverConfig) -> None:
+    """Refuse an engine or a law that is not known, without reading the table."""
+    from symreg.engines import choose_engine
+    from symreg.recovery.references import is_law, parse_law
+
+    choose_engine(config.engine, config.question)
+    if config.law is not None and is_law(config.law):
+        parse_law(config.law)
 
 
 def compare(first: str, second: str, config: CompareConfig) -> None:
@@ -49,10 +86,10 @@ def compare(first: str, second: str, config: CompareConfig) -> None:
 
 def engines(config: EnginesConfig) -> None:
     """Print which engines can run here, why not, and how to get them."""
-    from symreg.engines.availability import NAMES, available
+    from symreg.engines import ENGINES
 
-    for name in NAMES:
-        found = available(name)
+    for name, engine in ENGINES.items():
+        found = engine.availability()
         print(f"{name:<12}{'yes' if found.available else 'no ':<5}{found.reason}")
         if not found.available:
             print(f"{'':<17}to get it: {found.how_to_get}")
@@ -61,42 +98,43 @@ def engines(config: EnginesConfig) -> None:
 def run(config: RunConfig) -> int:
     """Run every stage of an experiment; a stage that fails has said why on stderr."""
     from symreg.runs.pipeline import StageFailure
+    from symreg.runs.run import check
     from symreg.runs.run import run as run_all
 
+    print(f"symbolic regression: {check(config)}", flush=True)
     try:
-        run_all(config)
+        found = run_all(config)
     except StageFailure as failure:
-        if config.folder.exists():
-            print(
-                f"Stopped in stage {failure.stage.name}; what was finished stays in "
-                f"{config.folder}. Run the same command to go on."
-            )
+        print(
+            f"Stopped in stage {failure.stage.name}; what was finished stays in "
+            f"{config.folder}. Run the same command to go on."
+        )
         return failure.code
+    print(found)
+    print(f"\nReport: {found.report}")
     return 0
+
+
+def check_run(config: RunConfig) -> None:
+    """Refuse what no stage could do."""
+    from symreg.runs.run import check
+
+    check(config)
 
 
 def study(source: str, config: StudyConfig) -> int:
-    """Run every cell of a study; a training whose options are refused has said why."""
-    from symreg.runs.pipeline import StageFailure
+    """Run every cell of a study."""
     from symreg.studies.run import run_study
 
-    try:
-        return run_study(source, config)
-    except StageFailure as failure:
-        return failure.code
+    return run_study(source, config)
 
 
-def check_study(source: str, config: StudyConfig) -> int:
+def check_study(source: str, config: StudyConfig) -> None:
     """Check a study without running it."""
-    from symreg.runs.pipeline import StageFailure
-    from symreg.studies.run import check
+    from symreg.studies.run import check_study as check
 
-    try:
-        found = check(source, config)
-    except StageFailure as failure:
-        return failure.code
+    found = check(source, config)
     print(f"{found.name}: {len(found.cells)} cells; {found.cost or 'no cost is given'}")
-    return 0
 
 
 COMMANDS = [
@@ -106,6 +144,7 @@ COMMANDS = [
         RunConfig,
         "Run the whole path: orbits, world model, force, law, verdict and report. Goes on where "
         "an earlier run of the same directory stopped.",
+        check=check_run,
     ),
     Command(
         "study",
@@ -116,8 +155,8 @@ COMMANDS = [
         (
             Positional(
                 "study",
-                "A YAML file, or a study that comes along: attention, context, extrapolation, "
-                "laws, masses, published, published-gpu.",
+                "A YAML file, or a bundled study: attention, context, extrapolation, laws, "
+                "masses, published, published-gpu.",
             ),
         ),
         check_study,
@@ -126,7 +165,7 @@ COMMANDS = [
         "recover",
         recover,
         RecoverConfig,
-        "Search the law of a table of forces and hold it against a reference law.",
+        "Search the law of a table of forces and compare it with a reference law.",
         (
             Positional(
                 "table",
@@ -134,6 +173,7 @@ COMMANDS = [
             ),
             Positional("out", "JSON file for the result."),
         ),
+        check_recover,
     ),
     Command(
         "compare",

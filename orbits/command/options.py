@@ -121,19 +121,22 @@ class Options:
 
 
 def with_options(options: Any, values: Mapping[str, Any]) -> Any:
-    """The same options with other values, given as nested mappings or by dotted names.
+    """The same options with other values, given as nested mappings, by dotted or short names.
+
+    Short names are those of the class attribute `ALIASES`.
 
     Raises:
         OptionError: for an option that is not known (names the near miss), or a value that is not
             allowed.
     """
     hints = hints_of(type(options))
+    aliases: Mapping[str, str] = getattr(options, "ALIASES", {})
     own: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
-        group, _, rest = str(name).partition(".")
+        group, _, rest = aliases.get(str(name), str(name)).partition(".")
         try:
-            require_known("option", group, hints, show=12)
+            require_known("option", group, [*hints, *aliases], show=12)
         except ValueError as error:
             raise OptionError(group, str(error).removeprefix(f"option {group!r} ")) from None
         if rest:
@@ -170,6 +173,13 @@ def option_names(options: type, prefix: str = "") -> Iterator[str]:
             yield from option_names(hint, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}"
+
+
+def option_value(options: Any, name: str) -> Any:
+    """The value of an option, by its dotted name."""
+    for part in name.split("."):
+        options = getattr(options, part)
+    return options
 
 
 def plain_hint(hint: Any) -> Any:

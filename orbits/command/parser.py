@@ -174,22 +174,39 @@ def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentP
 
 
 def _add_options(
-    parser: Any, config: type, prefix: str = "", aliases: Mapping[str, str] | None = None
+    parser: Any,
+    config: type,
+    prefix: str = "",
+    aliases: Mapping[str, str] | None = None,
+    hidden: Sequence[str] | None = None,
 ) -> None:
-    """One option for every field; a tuple of values takes several words, a group its own title."""
+    """One option for every field; a tuple of values takes several words, a group its own title.
+
+    Args:
+        parser: receives the options.
+        config: of options; its class attributes `ALIASES` (short names of nested options) and
+            `DECIDED` (nested options that cannot be given) count.
+        prefix: dotted name of the group.
+        aliases: of the outermost options.
+        hidden: nested options that cannot be given.
+    """
     helps = {
         p.arg_name: p.description
         for base in reversed(config.__mro__[:-1])
         for p in parse_from_object(base).params
     }
     short = {full: name for name, full in (aliases or _aliases(config)).items()}
+    decided = tuple(getattr(config, "DECIDED", ())) if hidden is None else hidden
     fields = {field.name: field for field in dataclasses.fields(config)}
     for own, hint in hints_of(config).items():
         field, name = fields[own], f"{prefix}{own}"
         if is_group(hint):
             title = (hint.__doc__ or name).strip().splitlines()[0]
             group = parser.add_argument_group(f"{name}: {title}") if not prefix else parser
-            _add_options(group, hint, f"{name}.", {short: full for full, short in short.items()})
+            known = {alias: full for full, alias in short.items()}
+            _add_options(group, hint, f"{name}.", known, decided)
+            continue
+        if name in decided:
             continue
         settings: dict[str, Any] = {"help": helps.get(own), "dest": name}
         plain = plain_hint(hint)
@@ -213,8 +230,11 @@ def _add_options(
 
 
 def _instance(config: type, options: Any) -> Any:
+    """The configuration of what was parsed; options that cannot be given keep their defaults."""
     values = {}
     for name, hint in hints_of(config).items():
+        if name not in options:
+            continue
         value = options[name]
         if is_group(hint):
             try:

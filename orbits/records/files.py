@@ -56,6 +56,45 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is not a JSON file ({error}).") from None
 
 
+LARGEST_YAML = 1_000_000
+"""Bytes of a YAML file; larger ones are a mistake or an attack."""
+DEEPEST_YAML = 30
+"""Levels of nesting of a YAML file."""
+MOST_ALIASES = 100
+"""Repetitions by alias (`*name`) in a YAML file; a few lines of them can stand for gigabytes."""
+
+
+def read_yaml(path: str | os.PathLike[str]) -> Any:
+    """Read a YAML file of people's own.
+
+    Raises:
+        ValueError: if the file is missing, is not YAML, or is larger, deeper or more repetitive
+            than any file of options is (says which).
+    """
+    import yaml
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(LARGEST_YAML + 1)
+        if len(text) > LARGEST_YAML:
+            raise ValueError(f"{path} is larger than {LARGEST_YAML:,} bytes; that is no options.")
+        depth = aliases = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
+            depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
+            aliases += isinstance(event, yaml.AliasEvent)
+            if depth > DEEPEST_YAML or aliases > MOST_ALIASES:
+                raise ValueError(
+                    f"{path} is nested deeper than {DEEPEST_YAML} levels or repeats itself more "
+                    f"than {MOST_ALIASES} times; write it out."
+                )
+        return yaml.safe_load(text)
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not a YAML file: {error}") from None
+
+
 def sha256_of_json(value: Any) -> str:
     """Fingerprint of anything JSON can hold, independent of the order of keys."""
     return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()

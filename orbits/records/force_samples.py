@@ -49,7 +49,7 @@ class ForceSamples:
 
     Attributes:
         table: one row per (orbit, time), columns as the module says.
-        attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as written to the file.
+        attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as in the file.
     """
 
     table: pd.DataFrame
@@ -193,8 +193,13 @@ def varies(values: np.ndarray) -> bool:
 
 
 def r_squared(found: np.ndarray, true: np.ndarray) -> float:
-    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row, axis) arrays."""
+    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row,) or (row, axis) arrays.
+
+    Minus infinity where it is not defined: a value that is not finite, or true values all alike.
+    """
     spread = np.sum((true - true.mean(axis=0)) ** 2)
+    if not spread > 0 or not np.all(np.isfinite(found)):
+        return -np.inf
     return float(1 - np.sum((found - true) ** 2) / spread)
 
 

@@ -1,1 +1,41 @@
-"""Search engines behind one contract (`base`), and the choice among them (`choice`)."""
+"""Search engines behind one contract (`base`), one file each, and the choice among them."""
+
+from orbits.command.near_misses import require_known
+from orbits.command.registry import Registry
+from symreg.engines.base import Engine, Question
+
+ENGINES: Registry[type[Engine]] = Registry(
+    "symreg.engines", Engine, of_classes=True, order=("pysr", "operon"), skip=("pysr_process",)
+)
+"""The engines by name; `auto` takes the first of them that can run."""
+AUTO = "auto"
+
+
+def choose_engine(name: str, question: Question | None = None) -> tuple[Engine, str]:
+    """An engine that can run, and why it was taken.
+
+    Args:
+        name: auto, or an engine's name.
+        question: what is to be searched.
+
+    Raises:
+        ValueError: if the engine is not known, cannot run here (what is missing, how to get it),
+            or cannot answer that question.
+    """
+    require_known("engine", name, [AUTO, *ENGINES])
+    if name != AUTO:
+        found = ENGINES[name].availability()
+        if not found.available:
+            raise ValueError(
+                f"engine {name} cannot run: {found.reason}. To get it: {found.how_to_get}. "
+                "Or use --engine operon, or --engine auto."
+            )
+        return ENGINES[name](question), f"asked for ({found.reason})"
+    reasons: list[str] = []
+    for candidate, engine in ENGINES.items():
+        found = engine.availability()
+        if found.available:
+            why = f"{candidate} is available ({found.reason})"
+            return engine(question), "; ".join([*reasons, why])
+        reasons.append(f"no {candidate}: {found.reason}")
+    raise ValueError(f"no engine can run: {'; '.join(reasons)}.")

@@ -1,8 +1,11 @@
 """The engines' contract: from samples to a whole Pareto front, the same for every engine."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -13,6 +16,8 @@ from symreg.formulas.expressions import complexity, evaluate
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
 """Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""
+TARGET = "target"
+"""Name of the target among the units."""
 RELATIVE, L1 = LOSSES = ("relative", "l1")
 """Errors that a search may lower: the squared relative (for positive targets logarithmic) one, or
 the mean absolute error of the target itself."""
@@ -25,7 +30,7 @@ class Candidate:
     Attributes:
         expression: sympy, over positive symbols named as the features.
         complexity: number of nodes of the expression as sympy writes it.
-        loss: mean error in float64, as `Space.loss` defines it.
+        loss: mean error in float64, as `Question.loss` defines it.
         score: -d log(loss) / d complexity along the front; large where a node pays.
         seed: of the search that found it.
         engine: that found it.
@@ -43,25 +48,31 @@ class Candidate:
 class Budget:
     """How much an engine may spend on one search; counted in work, so that seeds decide all."""
 
-    population: int = 200
+    individuals: int = 200
     generations: int = 20
     max_size: int = 18
     rows: int = 400
+    """Rows that an engine which searches draws from those it is given."""
     seconds: float = 300.0
     """Limit for engines that run in a process of their own."""
 
 
 @dataclass(frozen=True)
-class Space:
-    """What formulas an engine searches, and by what error it judges them.
+class Question:
+    """What formulas an engine searches, by what error it judges them, and what is known already.
 
     Attributes:
         operators: of `OPERATORS`; none means the engine's own choice.
         loss: of `LOSSES`.
+        guesses: formulas that an engine may start from (PySR does).
+        units: unit by column in SI's base units (`m*s^-2`), and of the target under the name
+            `TARGET`, for an engine that knows dimensions (PySR does).
     """
 
     operators: tuple[str, ...] = ()
     loss: str = RELATIVE
+    guesses: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check the names.
@@ -73,15 +84,51 @@ class Space:
             require_known("operator", operator, OPERATORS)
         require_known("loss", self.loss, LOSSES)
 
+    @property
+    def restricted(self) -> bool:
+        """Whether operators or a loss other than the engine's own are asked for."""
+        return bool(self.operators) or self.loss != RELATIVE
 
-DEFAULT_SPACE = Space()
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether an engine can run here, why, and how to get it if it cannot."""
+
+    available: bool
+    reason: str
+    how_to_get: str = ""
 
 
-class Engine(Protocol):
-    """What every engine offers."""
+class Engine(ABC):
+    """A way to search formulas.
 
-    name: str
+    An engine is a class in a file of this folder; its `name` is what users call it.
 
+    Args:
+        question: what is searched.
+
+    Raises:
+        ValueError: if the engine cannot be restricted as the question asks.
+    """
+
+    name: ClassVar[str]
+    restrictable: ClassVar[bool] = False
+    """Whether operators and loss can be chosen."""
+
+    def __init__(self, question: Question | None = None) -> None:
+        self.question = question or Question()
+        if self.question.restricted and not self.restrictable:
+            raise ValueError(
+                f"--operators and --loss are for engines that search; {self.name} does not. Use "
+                "--engine operon or pysr."
+            )
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Look whether the engine can run here, in milliseconds and without importing it."""
+        return Availability(True, "built in")
+
+    @abstractmethod
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
@@ -97,7 +144,14 @@ class Engine(Protocol):
         Returns:
             The Pareto front, by rising complexity and falling loss.
         """
-        ...
+
+
+def installed(package: str) -> str | None:
+    """Version of an installed package, or None."""
+    try:
+        return version_of(package)
+    except PackageNotFoundError:
+        return None
 
 
 def pareto_front(

@@ -1,67 +1,21 @@
 """Monomial: c times a product of powers, by linear least squares on logarithms."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, pareto_front
+from symreg.engines.base import Budget, Candidate, Engine, pareto_front
+from symreg.fit.monomial import fit_monomial
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
 
 
-@dataclass(frozen=True)
-class Monomial:
-    """c * x1**p1 * x2**p2 ...: the constant and the exponents.
-
-    Attributes:
-        log_constant: natural logarithm of c.
-        exponents: (feature,) exponents.
-    """
-
-    log_constant: float
-    exponents: np.ndarray
-
-
-def usable(samples: Samples) -> bool:
-    """Whether a monomial can be fitted: everything positive, and more rows than constants."""
-    positive = samples.logarithmic and bool(np.all(samples.X > 0))
-    return positive and len(samples.y) > samples.X.shape[1]
-
-
-def fit_monomial(samples: Samples) -> Monomial:
-    """Weighted least squares of log y on the logarithms of the features.
-
-    Raises:
-        ValueError: if a target or a feature is not positive, or rows are fewer than constants.
-    """
-    for name, values in zip(
-        (samples.target, *samples.names), (samples.y, *samples.X.T), strict=True
-    ):
-        bad = int(np.count_nonzero(values <= 0))
-        if bad:
-            raise ValueError(
-                f"{name} has {bad} value(s) that are zero or negative, of {len(values)}; a product "
-                "of powers needs logarithms of all of them. Choose another engine (operon)."
-            )
-    if not usable(samples):
-        raise ValueError(
-            f"a product of powers of {samples.X.shape[1]} feature(s) needs more rows than "
-            f"{len(samples.y)}."
-        )
-    design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
-    target = np.log(samples.y)
-    if samples.weights is not None:
-        design, target = design * samples.weights[:, None], target * samples.weights
-    solution, *_ = np.linalg.lstsq(design, target, rcond=None)
-    return Monomial(float(solution[0]), solution[1:])
-
-
-class MonomialEngine:
+class MonomialEngine(Engine):
     """Products of powers: the constant alone, and with every feature's exponent free."""
 
-    name = "monomial"
+    name: ClassVar[str] = "monomial"
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget

@@ -1,58 +1,25 @@
 """Named laws: every reference law fitted to the samples; an explicit test, not a search."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from symreg.engines.base import Budget, Candidate, pareto_front
-from symreg.fit.refine import Fit, Fitted, fit
+from symreg.engines.base import Budget, Candidate, Engine, pareto_front
+from symreg.fit.named_laws import fitted_laws
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, normal_form
-from symreg.formulas.laws import named_forms
-
-NODES = 5
-"""Complexity that every named law is charged for: that of c*r**n, the simplest of them."""
+from symreg.formulas.expressions import normal_form
 
 
-class NamedLawsEngine:
+class NamedLawsEngine(Engine):
     """Every reference law of `orbits.forces`, fitted and ranked."""
 
-    name = "named-laws"
+    name: ClassVar[str] = "named-laws"
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """The front of the fitted laws; see the contract in `symreg.engines.base`."""
-        samples = Samples(X, y, tuple(names), np.arange(len(y)))
-        laws = fitted_laws(samples)
-        return pareto_front(
-            [normal_form(law.expression) for law in laws], X, y, names, seed, self.name
-        )
-
-
-def fitted_laws(samples: Samples) -> list[Fitted]:
-    """Every reference law that can be written over the features, with fitted constants.
-
-    Laws whose own parameters come out negative are left out: they are other laws.
-    """
-    laws = []
-    for named in named_forms(samples.names, samples.X):
-        best: Fit | None = None
-        for start in named.starts:
-            shape = evaluate(named.form, samples.names, samples.X, (1.0, *start))
-            with np.errstate(all="ignore"):
-                strength = float(np.nanmedian(samples.y / shape))
-            if not np.isfinite(strength) or strength == 0:
-                continue
-            found = fit(named.form, (strength, *start), samples)
-            if best is None or found.mean_square < best.mean_square:
-                best = found
-        if best is None or any(value <= 0 for value in best.constants[1:]):
-            continue
-        laws.append(
-            Fitted(
-                named.form, best.constants, best.mean_square, best.smooth, NODES, "named-laws",
-                name=named.name, parameters=named.parameters,
-            )
-        )  # fmt: skip
-    return laws
+        laws = fitted_laws(Samples(X, y, tuple(names), np.arange(len(y))))
+        expressions = [normal_form(law.expression) for law in laws]
+        return pareto_front(expressions, X, y, names, seed, self.name)

@@ -11,12 +11,21 @@ Source: Burlacu, Kronberger & Kommenda, Operon C++, GECCO Companion (2020), pp. 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
 
-from symreg.engines.base import DEFAULT_SPACE, L1, Budget, Candidate, Space, pareto_front
+from symreg.engines.base import (
+    L1,
+    Availability,
+    Budget,
+    Candidate,
+    Engine,
+    Question,
+    installed,
+    pareto_front,
+)
 from symreg.formulas.expressions import feature_symbols, normal_form
 
 LEAVES = ("Constant", "Variable")
@@ -50,27 +59,33 @@ UNARY: dict[str, Callable] = {
 }
 
 
-class OperonEngine:
+class OperonEngine(Engine):
     """Genetic programming by pyoperon; deterministic by seed.
-
-    Args:
-        space: operators and loss of the search.
 
     Raises:
         ValueError: for operators that Operon cannot be restricted to.
     """
 
-    name = "operon"
+    name: ClassVar[str] = "operon"
+    restrictable: ClassVar[bool] = True
 
-    def __init__(self, space: Space = DEFAULT_SPACE) -> None:
-        strange = [operator for operator in space.operators if operator not in NODE_OF]
-        if strange:
+    def __init__(self, question: Question | None = None) -> None:
+        super().__init__(question)
+        operators = self.question.operators
+        unknown = [operator for operator in operators if operator not in NODE_OF]
+        if unknown:
             raise ValueError(
-                f"operon has no operator {', '.join(strange)}; it has {', '.join(NODE_OF)}."
+                f"operon has no operator {', '.join(unknown)}; it has {', '.join(NODE_OF)}."
             )
-        if "/" in space.operators and "inv" in space.operators:
+        if "/" in operators and "inv" in operators:
             raise ValueError("operon divides in one way only: leave out / or inv.")
-        self.space = space
+
+    @classmethod
+    def availability(cls) -> Availability:
+        found = installed("pyoperon")
+        if found is None:
+            return Availability(False, "pyoperon is not installed", "pip install pyoperon")
+        return Availability(True, f"pyoperon {found}")
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -85,22 +100,22 @@ class OperonEngine:
         symbols = feature_symbols(names, X)
         variables = [s / float(c) for s, c in zip(symbols, scale, strict=True)]
         linear: Sequence[str] = LINEAR_NODES
-        if self.space.operators:
-            linear = [*(NODE_OF[operator] for operator in self.space.operators), *LEAVES]
-        inverse = "inv" in self.space.operators
-        absolute = self.space.loss == L1
+        if self.question.operators:
+            linear = [*(NODE_OF[operator] for operator in self.question.operators), *LEAVES]
+        inverse = "inv" in self.question.operators
+        absolute = self.question.loss == L1
         trees = evolve(
             features / scale, target / unit, variables, linear, seed, budget, absolute, inverse
         )
         expressions = [unit * tree for tree in trees]
         positive = np.all(target > 0) and all(s.is_positive for s in symbols)
-        if positive and self.space == DEFAULT_SPACE:
+        if positive and not self.question.restricted:
             trees = evolve(
                 features / scale, np.log(target), variables, LOGARITHMIC_NODES, seed, budget
             )
             expressions += [sympy.exp(tree) for tree in trees]
         merged = [normal_form(expression) for expression in expressions]
-        return pareto_front(merged, X, y, names, seed, self.name, self.space.loss)
+        return pareto_front(merged, X, y, names, seed, self.name, self.question.loss)
 
 
 def evolve(
@@ -133,25 +148,8 @@ def evolve(
     dataset = op.Dataset(values)
     columns = sorted(dataset.Variables, key=lambda variable: variable.Index)
     inputs = [column.Hash for column in columns[:-1]]
-    problem = op.Problem(dataset)
-    problem.TrainingRange = op.Range(0, dataset.Rows)
-    problem.TestRange = op.Range(dataset.Rows - 1, dataset.Rows)
-    problem.Target = columns[-1]
-    problem.InputHashes = inputs
-    mask = 0
-    for node in nodes:
-        mask |= int(getattr(op.NodeType, node))
-    problem.ConfigurePrimitiveSet(mask)
-    primitives = problem.PrimitiveSet
-    if inverse:
-        division = op.Node.Div()
-        primitives.SetMinimumArity(division, 1)
-        primitives.SetMaximumArity(division, 1)
-    creator = op.BalancedTreeCreator(primitives, inputs, 0.0)
-    constants = op.NormalCoefficientInitializer()
-    constants.ParameterizeDistribution(0, 1)
+    problem = _problem(op, dataset, columns[-1], inputs, nodes, inverse)
     table = op.DispatchTable()
-    optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
     metric = op.MAE() if absolute else op.MSE()
     error = op.Evaluator(problem, table, metric, True)
     length = op.LengthEvaluator(problem)
@@ -160,67 +158,124 @@ def evolve(
         objective.Budget = UNLIMITED
         evaluator.Add(objective)
     evaluator.Budget = UNLIMITED
-    comparison = op.CrowdedComparison()
-    female, male = op.TournamentSelector(comparison), op.TournamentSelector(comparison)
-    female.TournamentSize = male.TournamentSize = 5
-    crossover = op.SubtreeCrossover(0.9, DEPTH, budget.max_size)
-    shift = op.NormalOnePointMutation()
-    shift.ParameterizeDistribution(0, 1)
-    mutations = [
-        shift,
-        op.ChangeVariableMutation(inputs),
-        op.ChangeFunctionMutation(primitives),
-        op.ReplaceSubtreeMutation(creator, constants, DEPTH, budget.max_size),
-        op.InsertSubtreeMutation(creator, constants, DEPTH, budget.max_size),
-        op.RemoveSubtreeMutation(primitives),
-    ]
-    mutation = op.MultiMutation()
-    for each in mutations:
-        mutation.Add(each, 1.0)
-    local = op.CoefficientOptimizer(optimizer)
-    generator = op.BasicOffspringGenerator(evaluator, crossover, mutation, female, male, local)
-    reinserter = op.KeepBestReinserter(comparison)
-    smallest, _ = primitives.FunctionArityLimits()
-    initializer = op.UniformLengthTreeInitializer(creator)
-    initializer.ParameterizeDistribution(smallest + 1, min(10, budget.max_size))
-    initializer.MinDepth, initializer.MaxDepth = 1, 1000
-    config = op.GeneticAlgorithmConfig(
-        generations=budget.generations,
-        max_evaluations=UNLIMITED,
-        local_iterations=LOCAL_ITERATIONS,
-        population_size=budget.population,
-        pool_size=budget.population,
-        p_crossover=1.0,
-        p_mutation=0.25,
-        p_local=1.0,
-        p_lamarck=1.0,
-        epsilon=1e-5,
-        seed=seed,
-    )
-    sorter = op.RankSorter()
-    algorithm = op.NSGA2Algorithm(
-        config, problem, initializer, constants, generator, reinserter, sorter
-    )
-    random = op.RandomGenerator(np.uint64(seed))
-    algorithm.Run(random, None, 1, False)
+    optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
+    run = _NSGA2(op, problem, inputs, evaluator, optimizer, seed, budget)
+    run.algorithm.Run(op.RandomGenerator(np.uint64(seed)), None, 1, False)
     by_hash = dict(zip(inputs, variables, strict=True))
-    best: dict[int, tuple[float, Any]] = {}
-    for individual in algorithm.BestFront:
-        tree = individual.Genotype
-        loss = float(individual.GetFitness(0))
-        if np.isfinite(loss) and (tree.Length not in best or loss < best[tree.Length][0]):
-            best[tree.Length] = (loss, tree)
     front: list[sympy.Expr] = []
-    lowest = np.inf
-    for loss, tree in (best[size] for size in sorted(best)):
-        if loss > LEAST_GAIN * lowest:
-            continue
-        lowest = loss
+    for tree in _improving(run.algorithm.BestFront):
         value = op.Evaluate(table, tree, dataset, problem.TrainingRange)
         slope, offset = op.FitLeastSquares(value, y.astype(np.float32))
         if np.isfinite(slope) and np.isfinite(offset):
             front.append(sympy.Float(slope) * to_sympy(tree, by_hash) + sympy.Float(offset))
     return front
+
+
+def _problem(
+    op: Any, dataset: Any, target: Any, inputs: list[Any], nodes: Sequence[str], inverse: bool
+) -> Any:
+    """What is to be explained by what, and with which nodes."""
+    problem = op.Problem(dataset)
+    problem.TrainingRange = op.Range(0, dataset.Rows)
+    problem.TestRange = op.Range(dataset.Rows - 1, dataset.Rows)
+    problem.Target = target
+    problem.InputHashes = inputs
+    mask = 0
+    for node in nodes:
+        mask |= int(getattr(op.NodeType, node))
+    problem.ConfigurePrimitiveSet(mask)
+    if inverse:
+        division = op.Node.Div()
+        problem.PrimitiveSet.SetMinimumArity(division, 1)
+        problem.PrimitiveSet.SetMaximumArity(division, 1)
+    return problem
+
+
+class _NSGA2:
+    """NSGA-II with its operators, all of which live as long as the object does."""
+
+    def __init__(
+        self,
+        op: Any,
+        problem: Any,
+        inputs: list[Any],
+        evaluator: Any,
+        optimizer: Any,
+        seed: int,
+        budget: Budget,
+    ) -> None:
+        self.primitives = problem.PrimitiveSet
+        self.creator = op.BalancedTreeCreator(self.primitives, inputs, 0.0)
+        self.constants = op.NormalCoefficientInitializer()
+        self.constants.ParameterizeDistribution(0, 1)
+        self.comparison = op.CrowdedComparison()
+        self.parents = (
+            op.TournamentSelector(self.comparison),
+            op.TournamentSelector(self.comparison),
+        )
+        for selector in self.parents:
+            selector.TournamentSize = 5
+        self.crossover = op.SubtreeCrossover(0.9, DEPTH, budget.max_size)
+        self.mutation = self._mutation(op, inputs, budget.max_size)
+        self.local = op.CoefficientOptimizer(optimizer)
+        self.generator = op.BasicOffspringGenerator(
+            evaluator, self.crossover, self.mutation, *self.parents, self.local
+        )
+        self.reinserter = op.KeepBestReinserter(self.comparison)
+        self.initializer = op.UniformLengthTreeInitializer(self.creator)
+        smallest, _ = self.primitives.FunctionArityLimits()
+        self.initializer.ParameterizeDistribution(smallest + 1, min(10, budget.max_size))
+        self.initializer.MinDepth, self.initializer.MaxDepth = 1, 1000
+        self.config = op.GeneticAlgorithmConfig(
+            generations=budget.generations,
+            max_evaluations=UNLIMITED,
+            local_iterations=LOCAL_ITERATIONS,
+            population_size=budget.individuals,
+            pool_size=budget.individuals,
+            p_crossover=1.0,
+            p_mutation=0.25,
+            p_local=1.0,
+            p_lamarck=1.0,
+            epsilon=1e-5,
+            seed=seed,
+        )
+        self.sorter = op.RankSorter()
+        self.algorithm = op.NSGA2Algorithm(
+            self.config, problem, self.initializer, self.constants, self.generator,
+            self.reinserter, self.sorter,
+        )  # fmt: skip
+
+    def _mutation(self, op: Any, inputs: list[Any], max_size: int) -> Any:
+        shift = op.NormalOnePointMutation()
+        shift.ParameterizeDistribution(0, 1)
+        self.mutations = [
+            shift,
+            op.ChangeVariableMutation(inputs),
+            op.ChangeFunctionMutation(self.primitives),
+            op.ReplaceSubtreeMutation(self.creator, self.constants, DEPTH, max_size),
+            op.InsertSubtreeMutation(self.creator, self.constants, DEPTH, max_size),
+            op.RemoveSubtreeMutation(self.primitives),
+        ]
+        mutation = op.MultiMutation()
+        for each in self.mutations:
+            mutation.Add(each, 1.0)
+        return mutation
+
+
+def _improving(front: Any) -> list[Any]:
+    """The best tree of each length, as long as longer ones are clearly better."""
+    best: dict[int, tuple[float, Any]] = {}
+    for individual in front:
+        tree = individual.Genotype
+        loss = float(individual.GetFitness(0))
+        if np.isfinite(loss) and (tree.Length not in best or loss < best[tree.Length][0]):
+            best[tree.Length] = (loss, tree)
+    trees, lowest = [], np.inf
+    for loss, tree in (best[size] for size in sorted(best)):
+        if loss <= LEAST_GAIN * lowest:
+            lowest = loss
+            trees.append(tree)
+    return trees
 
 
 def to_sympy(tree: Any, variables: dict[int, sympy.Expr]) -> sympy.Expr:

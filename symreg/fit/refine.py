@@ -18,8 +18,8 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from symreg.fit.noise import LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
-from symreg.fit.smooth import LARGEST, smooth_mean_square
 from symreg.formulas.expressions import (
     complexity,
     constant_symbol,
@@ -28,8 +28,6 @@ from symreg.formulas.expressions import (
     skeleton,
 )
 
-ERROR_FLOOR = 0.02
-"""Relative systematic error of a field that no law is asked to explain."""
 EXACT_RATIO = 20.0
 """Data are taken as exact when a formula of at most two constants fits this much below the floor;
 the floor then shrinks to this many times its error."""

@@ -79,11 +79,3 @@ class Samples:
             held = rng.choice(groups, max(1, round(fraction * len(groups))), replace=False)
             out = np.isin(self.groups, held)
         return self.rows(~out), self.rows(out)
-
-
-def r_squared(y: np.ndarray, prediction: np.ndarray) -> float:
-    """Fraction of the target's variance that is explained; minus infinity where undefined."""
-    if not np.all(np.isfinite(prediction)):
-        return -np.inf
-    spread = np.sum((y - y.mean()) ** 2)
-    return float(1 - np.sum((y - prediction) ** 2) / spread) if spread > 0 else -np.inf

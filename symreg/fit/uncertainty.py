@@ -8,14 +8,15 @@ smooth part that they show, at most. A smooth error has no distribution to speak
 systematic part is the largest shift; it is added to the statistical part in quadrature.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from symreg.engines.monomial import fit_monomial
+from symreg.fit.monomial import fit_monomial
+from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
-from symreg.fit.smooth import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.formulas.expressions import evaluate
 
 DRAWS = 1000
@@ -23,6 +24,35 @@ CONFIDENCE = 0.95
 ALLOWANCE = 1.5
 """A smooth error may leave this many times over what residuals show: draws are few and far apart,
 and no true error is a sine."""
+
+KNOWN = {
+    "4π²": 4 * math.pi**2,
+    "2π": 2 * math.pi,
+    "π": math.pi,
+    "π²": math.pi**2,
+    "1": 1.0,
+    "1/2": 0.5,
+    "2": 2.0,
+    "G (SI)": 6.67430e-11,
+    "GM of the Sun (SI)": 1.32712440018e20,
+    "GM of the Earth (SI)": 3.986004418e14,
+    "G (km²/s² pc per solar mass)": 4.30091e-3,
+}
+"""Values that gravity's constants take in the units people use.
+
+Source: CODATA 2018 for G; IAU 2015 Resolution B3 (nominal values) and DE421 for the products GM.
+"""
+RECOGNISED = 0.03
+"""Relative distance from which a known constant is not proposed, however wide the interval."""
+
+
+@dataclass(frozen=True)
+class KnownConstant:
+    """A constant of physics that a fitted number may be: proposed, never put in its place."""
+
+    name: str
+    value: float
+    relative_distance: float
 
 
 @dataclass(frozen=True)
@@ -42,6 +72,22 @@ class Interval:
     high: float
     statistical: float = 0.0
     systematic: float = 0.0
+
+    def recognised(self) -> KnownConstant | None:
+        """The known constant nearest to the number, if it lies in the interval and within 3 %.
+
+        An interval of rounding errors is widened to 1e-6 of the value.
+        """
+        near = []
+        for name, value in KNOWN.items():
+            distance = abs(self.value / value - 1)
+            slack = 1e-6 * abs(value)
+            if distance <= RECOGNISED and self.low - slack <= value <= self.high + slack:
+                near.append((distance, name, value))
+        if not near:
+            return None
+        distance, name, value = min(near)
+        return KnownConstant(name, value, distance)
 
     def times(self, factor: float) -> "Interval":
         """The interval of the number times an exact factor."""

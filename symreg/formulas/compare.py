@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,21 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.formulas.expressions import evaluate, normal_form, symbol
-from symreg.formulas.limits import EXPONENT_MARGIN, SECONDS
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
 DIFFERENT, UNDECIDED = "different", "undecided"
+FOUND = (EXACT, UP_TO_SCALE)
+"""Verdicts that say: this is the reference law."""
 
 CONSTANT_NAMES = frozenset(
     {"G", "GM", "g", "k", "K", "c", "C", "A", "B", "a0", "b", "alpha", "length", "softening", "n"}
 )
 """Symbols that are constants unless they are named as variables."""
 
+SECONDS = 10.0
+"""CPU time that one comparison may take."""
+EXPONENT_MARGIN = 0.05
+"""Exponents closer than this are the same."""
 DOMAIN = (0.3, 3.0)
 """Where formulas are compared unless a variable has its own domain."""
 OUTSIDE = 10.0
@@ -71,10 +76,6 @@ class Comparison:
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON's own types."""
-        return asdict(self)
-
 
 def compare(
     first: sympy.Expr | str,
@@ -100,7 +101,7 @@ def compare(
     """
     began = time.monotonic()
     work = pickle.dumps((first, second, variables, dict(domain or {}), margin, limit))
-    command = [sys.executable, "-m", "symreg.formulas.compare_process"]
+    command = [sys.executable, "-P", "-m", "symreg.formulas.compare_process"]
     try:
         done = subprocess.run(
             command, input=work, capture_output=True, timeout=PATIENCE * (limit + STARTUP_SECONDS)
@@ -248,12 +249,12 @@ def _solve(
         middle = np.median(error[finite]) if finite.any() else 0.0
         return np.where(finite, error - middle, UNUSABLE)
 
-    def felt(name: str, values: Mapping[str, float]) -> bool:
+    def matters(name: str, values: Mapping[str, float]) -> bool:
         """Whether 1 % of a constant changes the ratio by more than rounding does."""
         change = spread({**values, name: 1.01 * values[name]}) - spread(values)
         return bool(np.max(np.abs(change)) > 10 * NUMERICAL_TOLERANCE)
 
-    shapes = [name for name in own if felt(name, constants)]
+    shapes = [name for name in own if matters(name, constants)]
     if not shapes:
         return {}
 
@@ -268,7 +269,7 @@ def _solve(
         )  # fmt: skip
         values = named(found.x)
         agree = np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE
-        if agree and all(felt(name, values) for name in shapes):
+        if agree and all(matters(name, values) for name in shapes):
             return values
     return {}
 

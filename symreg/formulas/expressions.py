@@ -217,3 +217,19 @@ def evaluate(
     if np.iscomplexobj(value):
         value = np.where(np.abs(value.imag) > 0, np.nan, value.real)
     return np.broadcast_to(value.astype(float), (len(X),)).copy()
+
+
+def written(expression: sympy.Expr) -> str:
+    """The formula as text, six significant digits."""
+    return sympy.sstr(rounded(expression, 6))
+
+
+def mathml(expression: sympy.Expr) -> str:
+    """The formula as presentation MathML, four significant digits."""
+    return sympy.mathml(rounded(expression, 4), printer="presentation")
+
+
+def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
+    """The formula with its numbers to so many significant digits, for reading."""
+    numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
+    return expression.xreplace(numbers)

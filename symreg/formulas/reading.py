@@ -1,9 +1,8 @@
 """Formulas from text: a formula in positive symbols, or the name of a reference law."""
 
-import difflib
-
 import sympy
 
+from orbits.command.near_misses import nearest
 from orbits.expressions import parse_expression
 from orbits.forces import LAWS, parse_law
 
@@ -23,9 +22,9 @@ def read_formula(text: str) -> sympy.Expr:
     name = text.strip().split("(")[0].strip()
     if name in LAWS:
         return parse_law(text).numeric_expression()
-    near = difflib.get_close_matches(name, LAWS, n=1, cutoff=0.75)
+    near = nearest(name, LAWS, cutoff=0.75)
     if near and len(name) > 4:
         raise ValueError(
-            f"{text!r} is not a law; did you mean {near[0]!r}? Known: {', '.join(sorted(LAWS))}."
+            f"{text!r} is not a law; did you mean {near!r}? Known: {', '.join(sorted(LAWS))}."
         )
     return parse_expression(text)

@@ -1,12 +1,52 @@
-"""Options of `symreg recover`."""
+"""Options of `symreg recover`, and the one table of thresholds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
-from symreg.engines.base import Space
+from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Range
+from symreg.engines.base import Question
+from symreg.formulas.compare import EXPONENT_MARGIN
+
+Margin = Annotated[float, Range(0.0, 1.0, below=True)]
 
 
 @dataclass(frozen=True)
-class RecoverConfig:
+class Thresholds(Options):
+    """Where every line is drawn: what a law must show, and what a world model must."""
+
+    exponent_margin: Margin = EXPONENT_MARGIN
+    """Largest distance of the free exponent from the reference law's on the same rows."""
+    constant_margin: Margin = 0.05
+    """Largest relative error of a constant whose true value is known."""
+    r2: Annotated[float, Range(high=1.0)] = 0.9
+    """Least R² on held-out groups, of the magnitudes or of their logarithms."""
+    least_r2: Annotated[float, Range(high=1.0)] = 0.5
+    """Below this R² on held-out groups nothing was found, whatever the formula looks like."""
+    non_central: Margin = 0.15
+    """Largest part of an acceleration across the line to the centre, rms over rms of the whole."""
+    anisotropy: Margin = 0.15
+    """Largest part of an attraction that goes with the direction, relative rms."""
+    third_law: Margin = 0.15
+    """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
+    agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
+    """Least fraction of the searches that find the law."""
+    kick_r2: Annotated[float, Range(high=1.0)] = 0.97
+    """Least R² of the implied acceleration at the first step read after a kick, and four steps
+    after it, for a law to count as recovered from a world model."""
+    newtonian_r2: Annotated[float, Range(high=1.0)] = 0.9
+    """The same for a model to be of the Newtonian kind: that is not to say that its law is exact. A
+    Keplerian model is below it at four steps."""
+    keplerian_r2: Annotated[float, Range(high=1.0)] = 0.5
+    """Largest R² at the first step after a kick for a Keplerian model."""
+    orbit_r2: Annotated[float, Range(high=1.0)] = 0.8
+    """Least R² on undisturbed orbits for a Keplerian model: it has learned their shape."""
+    locality: Annotated[float, FRACTION] = 0.9
+    """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
+    last two positions as inertia has it and on no older one, all that a second-order law needs."""
+
+
+@dataclass(frozen=True)
+class RecoverConfig(Options):
     """How a law is searched, and what it must show to count as recovered."""
 
     law: str | None = None
@@ -29,42 +69,44 @@ class RecoverConfig:
     """Engine: auto, pysr, operon, monomial or named-laws."""
     operators: tuple[str, ...] = ()
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
-    loss: str = "relative"
+    loss: Literal["relative", "l1"] = "relative"
     """Error that the search lowers: relative (squared) or l1 (mean absolute, of the target)."""
-    seed: int = 0
+    seed: Annotated[int, AtLeast(0)] = 0
     """First of the seeds; decides the split, the searches and the bootstrap."""
-    seeds: int = 5
+    seeds: Annotated[int, AtLeast(1)] = 5
     """Independent searches."""
-    population: int = 200
-    """Individuals in a search."""
-    generations: int = 20
+    individuals: Annotated[int, AtLeast(1)] = 200
+    """Formulas in the population of a search."""
+    generations: Annotated[int, AtLeast(1)] = 20
     """Generations of a search."""
-    max_size: int = 18
+    max_size: Annotated[int, AtLeast(3)] = 18
     """Largest formula that is searched, in nodes."""
-    rows: int = 2000
+    rows: Annotated[int, AtLeast(8)] = 2000
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
-    held_out: float = 0.2
-    """Fraction of the orbits that no formula is fitted to."""
-    error_floor: float = 0.02
+    held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
+    """Fraction of the groups that no formula is fitted to."""
+    error_floor: Margin = 0.02
     """Relative systematic error of the field, which no law is asked to explain."""
-    exponent_margin: float = 0.1
-    """Largest distance of the free exponent from the reference law's on the same rows."""
-    constant_margin: float = 0.1
-    """Largest relative error of a constant whose true value is known."""
-    r2: float = 0.9
-    """Least R² on held-out orbits, of the magnitudes or of their logarithms."""
-    non_central: float = 0.15
-    """Largest tangential part of the acceleration, rms over rms."""
-    agreement: float = 0.8
-    """Least fraction of the seeds that find the law."""
     null: bool = True
     """Whether the search is repeated on permuted targets."""
-    jobs: int = 2
+    jobs: Annotated[int, AtLeast(1)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: float = 300.0
+    time_limit: Annotated[float, Above(0)] = 300.0
     """Seconds for one search of an engine that runs in a process of its own (pysr)."""
-    compare_limit: float = 20.0
+    compare_limit: Annotated[float, Above(0)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    ALIASES: ClassVar[dict[str, str]] = {
+        "population": "individuals",
+        **{
+            name: f"thresholds.{name}"
+            for name in (
+                "exponent_margin", "constant_margin", "r2", "non_central", "anisotropy",
+                "third_law", "agreement",
+            )
+        },
+    }  # fmt: skip
 
     @property
     def target_names(self) -> tuple[str, ...]:
@@ -82,9 +124,9 @@ class RecoverConfig:
         return _words(self.units)
 
     @property
-    def space(self) -> Space:
-        """Operators and loss of the search, commas taken apart."""
-        return Space(_words(self.operators), self.loss)
+    def question(self) -> Question:
+        """What an engine is asked: operators, commas taken apart, and loss."""
+        return Question(_words(self.operators), self.loss)
 
     @property
     def own_table(self) -> bool:
@@ -92,33 +134,14 @@ class RecoverConfig:
         return bool(self.target) or self.pair
 
     def __post_init__(self) -> None:
-        """Check every number and name, and that the options of one's own table go together."""
-        _ = self.space
-        lonely = [name for name in ("features", "groups", "units", "sigma") if getattr(self, name)]
-        if lonely and not self.own_table:
-            raise ValueError(
-                f"--{lonely[0]} is for a table of your own; name its target too: --target F."
+        """Check that the options of one's own table go together, and the operators."""
+        super().__post_init__()
+        _ = self.question
+        given = [name for name in ("features", "groups", "units", "sigma") if getattr(self, name)]
+        if given and not self.own_table:
+            raise OptionError(
+                given[0], "is for a table of your own; name its target too: --target F."
             )
-        for name in ("seeds", "population", "generations", "jobs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name} is {getattr(self, name)}; at least 1.")
-        for name, least in (("max_size", 3), ("rows", 8)):
-            if getattr(self, name) < least:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} is {getattr(self, name)}; at least {least}.")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; it must be 0 or more.")
-        if not 0 < self.held_out < 1:
-            raise ValueError(f"--held-out is {self.held_out}; a fraction above 0 and below 1.")
-        for name in ("error_floor", "exponent_margin", "constant_margin", "non_central"):
-            if not 0 <= getattr(self, name) < 10:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} is {getattr(self, name)}; 0 or more, below 10.")
-        for name in ("time_limit", "compare_limit"):
-            if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"--{name.replace('_', '-')} is {getattr(self, name)} s; it must be above 0."
-                )
 
 
 def _words(texts: tuple[str, ...]) -> tuple[str, ...]:

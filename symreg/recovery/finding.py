@@ -7,16 +7,18 @@ from pathlib import Path
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Engine
-from symreg.engines.monomial import usable
+from orbits.records.force_samples import r_squared
+from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
+from symreg.fit.monomial import usable
+from symreg.fit.noise import weighed
 from symreg.fit.refine import Fitted
-from symreg.fit.samples import Samples, r_squared
-from symreg.fit.scatter import weighed
+from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import Interval, constant_intervals, exponent_intervals
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
+    FOUND,
     SAME_EXPONENTS,
     UNDECIDED,
     UP_TO_SCALE,
@@ -25,14 +27,11 @@ from symreg.formulas.compare import (
     decide,
 )
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
-from symreg.formulas.limits import LEAST_R2
 from symreg.formulas.reading import read_formula
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, refit_law, search_seeds
 
-FOUND = (EXACT, UP_TO_SCALE)
-"""Verdicts that say: this is the reference law."""
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
@@ -99,24 +98,11 @@ def find(
     training, held_out = samples.split(config.held_out, rng)
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)
-    budget = Budget(
-        config.population, config.generations, config.max_size, seconds=config.time_limit
-    )
-    run = [config.seed + i for i in range(seeds)]
-    outcome = search_seeds(
-        engine,
-        training,
-        run,
-        budget,
-        config.error_floor,
-        config.jobs,
-        progress,
-        read_guesses(config.guesses),
-    )
+    outcome = search_seeds(engine, training, config, seeds, progress, read_guesses(config.guesses))
     prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
+    r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
     law = refit_law(outcome.law, whole)
-    r2_linear, r2_log = r_squared(held_out.y, prediction), _log_r2(held_out.y, prediction)
-    if max(r2_linear, -np.inf if r2_log is None else r2_log) < LEAST_R2:
+    if max(r2_linear, -np.inf if r2_log is None else r2_log) < config.thresholds.least_r2:
         reference, verdict = (references[0] if asked and references else None), NOTHING_FOUND
     else:
         reference, verdict = _verdict(law, references, asked, whole, config)
@@ -152,10 +138,10 @@ def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:
     return guesses
 
 
-def _log_r2(y: np.ndarray, prediction: np.ndarray) -> float | None:
+def _log_r2(prediction: np.ndarray, y: np.ndarray) -> float | None:
     if np.any(y <= 0) or not np.all(prediction > 0):
         return None
-    return r_squared(np.log(y), np.log(prediction))
+    return r_squared(np.log(prediction), np.log(y))
 
 
 def _verdict(
@@ -181,7 +167,7 @@ def _verdict(
             reference.family,
             samples.names,
             domain,
-            config.exponent_margin,
+            config.thresholds.exponent_margin,
             symbolic=False,
         )
         if answer.verdict == UNDECIDED:
@@ -190,7 +176,7 @@ def _verdict(
                 reference.family,
                 samples.names,
                 domain,
-                config.exponent_margin,
+                config.thresholds.exponent_margin,
                 config.compare_limit,
             )
         answers.append((reference, answer))

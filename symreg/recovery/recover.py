@@ -1,12 +1,8 @@
-"""From a table of forces to a verdict: search, refine, compare, and try to be wrong.
+"""From a table of forces to a verdict: search, refine, compare, and try to be wrong."""
 
-A law counts as recovered from a table when its structure is the reference's (sympy), its
-constants and free exponents are near the truth where that is known, it predicts held-out groups,
-the acceleration is central, most seeds agree on it, and permuted targets yield no law.
-"""
-
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,165 +10,175 @@ import numpy as np
 import pandas as pd
 import sympy
 
+from orbits.command.options import with_options
+from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
+from orbits.records.typed import as_json
+from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
-from symreg.engines.choice import choose_engine
-from symreg.fit.samples import Samples
-from symreg.recovery import evidence, references
+from symreg.formulas.expressions import written
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.finding import find, read_guesses
-from symreg.recovery.references import Reference
-from symreg.recovery.result import RecoveryResult
-from symreg.recovery.tables import radial_field
-from symreg.recovery.words import explain
+from symreg.recovery.finding import Finding, find, read_guesses
+from symreg.recovery.judge import law_gates, null_gate, passed
+from symreg.recovery.problem import Problem, of_force_samples, of_user_table
+from symreg.recovery.result import FrontPoint, Null, Quantity, Recovery, Seeds
+from symreg.recovery.words import PERMUTED, explain
 
 NULL_SEEDS = 2
 """Searches on permuted targets."""
-NOTHING = {"value": None, "low": None, "high": None, "truth": None}
 
 Progress = Callable[[str], None]
+Table = ForceSamples | pd.DataFrame | str | os.PathLike[str]
 
 
 def recover(
-    table: pd.DataFrame,
-    attributes: dict[str, Any],
-    config: RecoverConfig,
+    table: Table,
+    config: RecoverConfig | None = None,
+    *,
     progress: Progress | None = None,
-) -> RecoveryResult:
-    """Search the law of a table of force samples and hold it against a reference law.
+    **options: Any,
+) -> Recovery:
+    """Search the law of a table, compare it with a reference law, and say how sure that is.
 
     Args:
-        table: force samples (`orbits.records.force_samples`).
-        attributes: of the table; `law` is the reference unless the configuration names one.
+        table: force samples (as `worldmodel.probe` gives them, a DataFrame with their columns, or
+            their Parquet file); or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and what to ask.
         progress: is told what happens.
+        **options: of `RecoverConfig`, in place of those in `config`: `target="F"`,
+            `features="r,m1,m2"`, `law="newton"`, `seeds=3`.
+
+    Returns:
+        The law with its evidence: `.expression`, `.predict()`, `.recovered`, `.explanation`.
 
     Raises:
-        ValueError: for an unknown law or engine, an engine that cannot run, too few rows.
+        ValueError: for a table, a column, a unit, a law or an engine that will not do (says why).
     """
-    field = radial_field(table)
-    wanted = config.law or attributes.get("law")
-    known = references.of_field(field.samples.names, field.constants, wanted)
-    result = recover_samples(
-        field.samples, known, wanted is not None, config, field.non_central, progress
-    )
-    if field.third_law is not None:
-        result = evidence.with_third_law(result, field.third_law, config)
-    result = replace(
-        result, metrics=attributes.get("metrics", {}), rows=len(table), notes=list(field.notes)
-    )
-    return replace(result, explanation=explain(result))
+    for name in ("target", "features", "units", "guesses", "operators"):
+        if isinstance(options.get(name), str):
+            options[name] = (options[name],)
+    config = with_options(config or RecoverConfig(), options)
+    if config.own_table:
+        if isinstance(table, ForceSamples):
+            table = table.table
+        return solve(of_user_table(table, config), config, progress)
+    return solve(of_force_samples(_force_samples(table), config), config, progress)
 
 
-def recover_samples(
-    samples: Samples,
-    known: Sequence[Reference],
-    asked: bool,
-    config: RecoverConfig,
-    non_central: float | None = None,
-    progress: Progress | None = None,
-    units: dict[str, str] | None = None,
-) -> RecoveryResult:
-    """Search the law of any samples and hold it against references.
+def _force_samples(table: Table) -> ForceSamples:
+    if isinstance(table, ForceSamples):
+        return table
+    if isinstance(table, pd.DataFrame):
+        missing = [name for name in REQUIRED if name not in table]
+        if missing:
+            raise ValueError(
+                f"the table lacks {', '.join(missing)}, so it holds no force samples; to search "
+                "any other table name its target and features: target='F', features='r,m1,m2'."
+            )
+        return ForceSamples(table)
+    return ForceSamples.read(table)
 
-    Args:
-        samples: features, target and groups.
-        known: references to compare with.
-        asked: whether they were asked for, or are all that are known.
-        config: how to search and what to ask.
-        non_central: tangential part of the acceleration, where the target is its radial part.
-        progress: is told what happens.
-        units: of the columns in SI's base units, for an engine that knows dimensions.
+
+def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
+    """Search the law of a problem and judge what is found.
 
     Raises:
         ValueError: for an unknown engine, or one that cannot run.
     """
     began = time.monotonic()
-    guesses = [sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses)]
-    engine, reason = choose_engine(config.engine, guesses, units, config.space)
-    found = find(samples, known, asked, engine, config, config.seeds, progress)
-    gates = evidence.gates(found, config, non_central)
+    guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses))
+    question = replace(config.question, guesses=guesses, units=problem.si_units)
+    engine, reason = choose_engine(config.engine, question)
+    found = find(
+        problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress
+    )
+    constant, parameters = strength(found), parameters_of(found)
+    quantities = (constant, *parameters.values())
+    gates = law_gates(found, quantities, config.thresholds, problem.non_central)
     nulls = {}
     if config.null:
-        nulls["permuted"] = _permuted(samples, known, asked, engine, config)
-        gates["permuted targets"] = {
-            "passed": not nulls["permuted"]["recovered"],
-            "required": "no law",
-            "found": nulls["permuted"]["verdict"],
-        }
-    exponents = {
-        name: asdict(interval) | {"truth": found.true_exponents.get(name)}
-        for name, interval in found.exponents.items()
-    }
+        nulls["permuted"] = _permuted(problem, engine, config)
+        gates.append(null_gate(PERMUTED, nulls["permuted"]))
+    gates += problem.gates
+    reference = found.reference.spec if found.reference else None
+    unit = problem.constant_unit(reference, constant.name)
+    if unit is not None:
+        constant = replace(constant, unit=unit.text, unit_in_si=unit.size)
     raw = found.outcome.raw
-    result = RecoveryResult(
-        recovered=evidence.passed(gates),
+    result = Recovery(
+        recovered=passed(gates),
         verdict=found.verdict.verdict,
-        reference=found.reference.spec if found.reference else None,
+        reference=reference,
         expression=written(found.law.expression),
         raw_expression=written(raw.expression) if raw else None,
         law=found.law.name,
         selected_from=found.law.source,
-        constant=evidence.strength(found),
-        exponent=exponents.get("r", NOTHING),
-        exponents=exponents,
-        parameters=evidence.parameters(found),
+        constant=constant,
+        exponents={
+            name: Quantity.of(name, interval, found.true_exponents.get(name))
+            for name, interval in found.exponents.items()
+        },
+        parameters=parameters,
         r2=found.r2,
         r2_linear=found.r2_linear,
         r2_log=found.r2_log,
-        seeds={"run": found.outcome.seeds, "agreeing": found.outcome.agreeing},
+        seeds=Seeds(found.outcome.seeds, found.outcome.agreeing),
         nulls=nulls,
-        gates=gates,
+        gates=tuple(gates),
         engine=engine.name,
         engine_reason=reason,
-        pareto_front=[_candidate(candidate) for candidate in found.outcome.front],
-        rows=len(samples.y),
+        pareto_front=tuple(_on_front(candidate) for candidate in found.outcome.front),
+        rows=problem.rows,
         rows_used=len(found.samples.y),
-        groups=samples.n_effective,
-        non_central=non_central,
+        groups=problem.samples.n_effective,
+        non_central=problem.non_central,
         error_floor=found.outcome.floor,
-        explanation="",
-        mathml=mathml(found.law.expression),
-        configuration=asdict(config),
+        notes=problem.notes,
+        metrics=problem.metrics,
+        configuration=as_json(asdict(config)),
         versions=versions(),
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=explain(result))
+    return replace(result, explanation=explain(result, config.thresholds.least_r2))
 
 
-def _permuted(
-    samples: Samples,
-    known: Sequence[Reference],
-    asked: bool,
-    engine: Engine,
-    config: RecoverConfig,
-) -> dict[str, Any]:
+def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
     """The same search on shuffled targets, where no law is left to find."""
-    shuffled = samples.permuted(np.random.default_rng([config.seed, 2]))
-    found = find(shuffled, known, asked, engine, config, min(NULL_SEEDS, config.seeds))
+    shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
+    seeds = min(NULL_SEEDS, config.seeds)
+    found = find(shuffled, problem.references, problem.asked, engine, config, seeds)
+    quantities = (strength(found), *parameters_of(found).values())
+    return Null(
+        verdict=found.verdict.verdict,
+        recovered=passed(law_gates(found, quantities, config.thresholds, None)),
+        expression=written(found.law.expression),
+        r2=found.r2,
+    )
+
+
+def strength(finding: Finding) -> Quantity:
+    """The constant in front: the reference's strength, or the formula's own first constant."""
+    if finding.strength is not None and finding.reference is not None:
+        return Quantity.of(finding.reference.strength, finding.strength, finding.reference.truth)
+    return Quantity.of("c", finding.intervals[0] if finding.intervals else None, None)
+
+
+def parameters_of(finding: Finding) -> dict[str, Quantity]:
+    """The law's own parameters, with intervals and, for the reference, the truth."""
+    same = finding.reference is not None and finding.reference.law == finding.law.name
+    truths = finding.reference.parameters if same and finding.reference is not None else {}
     return {
-        "verdict": found.verdict.verdict,
-        "recovered": evidence.passed(evidence.gates(found, config, None)),
-        "expression": written(found.law.expression),
-        "r2": found.r2,
+        name: Quantity.of(name, interval, truths.get(name))
+        for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
-    return asdict(candidate) | {"expression": written(candidate.expression)}
-
-
-def written(expression: sympy.Expr) -> str:
-    """The formula as text, six significant digits."""
-    return sympy.sstr(rounded(expression, 6))
-
-
-def mathml(expression: sympy.Expr) -> str:
-    """The formula as presentation MathML, four significant digits."""
-    return sympy.mathml(rounded(expression, 4), printer="presentation")
-
-
-def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
-    """The formula with its numbers to so many significant digits, for reading."""
-    numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
-    return expression.xreplace(numbers)
+def _on_front(candidate: Candidate) -> FrontPoint:
+    return FrontPoint(
+        written(candidate.expression),
+        candidate.complexity,
+        candidate.loss,
+        candidate.score,
+        candidate.seed,
+        candidate.engine,
+    )

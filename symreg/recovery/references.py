@@ -9,14 +9,23 @@ import sympy
 from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
 from orbits.units import GM_SUN, G
-from symreg.engines.monomial import fit_monomial, usable
+from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
 from symreg.formulas.expressions import evaluate, symbol
 from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, sources
 from symreg.formulas.reading import read_formula
+from symreg.formulas.units import (
+    G_DIMENSION,
+    GM_DIMENSION,
+    Unit,
+    gravitational_constant,
+    strength_unit,
+)
 
 STRENGTH = "GM"
+DIMENSIONS = {"G": G_DIMENSION, "GM": GM_DIMENSION}
+"""Dimensions of the strengths that have a value in nature."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ def of_field(
     Raises:
         ValueError: if the text is neither a law nor a formula in the features.
     """
-    if wanted is not None and not _is_law(wanted):
+    if wanted is not None and not is_law(wanted):
         return [_formula(wanted, names)]
     laws = [parse_law(wanted)] if wanted is not None else [law() for law in LAWS.values()]
     masses = [name for name in ("m1", "m2", "mass") if name in names]
@@ -89,7 +98,7 @@ def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
         ValueError: if the text is neither a law nor a formula in the features, or a law is asked
             for and no feature is called `r`.
     """
-    if wanted is not None and not _is_law(wanted):
+    if wanted is not None and not is_law(wanted):
         return [_formula(wanted, names)]
     if "r" not in names:
         if wanted is not None:
@@ -188,12 +197,63 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
     return Reference(text, None, family, strength, truth, {}, None if own else family)
 
 
-def _is_law(text: str) -> bool:
+def is_law(text: str) -> bool:
     """Whether a text is a name, or a name with values: a law, perhaps misspelt, and no formula."""
     name, bracket, rest = text.strip().partition("(")
     return name.strip().isidentifier() and (
         not bracket or (name.strip() not in FUNCTIONS and rest.endswith(")"))
     )
+
+
+def shape(reference: Reference) -> sympy.Expr:
+    """The formula of a reference without its strength."""
+    return reference.family.subs({symbol("k"): 1, symbol(reference.strength): 1})
+
+
+def in_units(
+    reference: Reference, units: Mapping[str, Unit], target: str, asked: bool
+) -> Reference:
+    """The reference with the value that its strength must have in these units, if it has one.
+
+    Args:
+        reference: of a table.
+        units: by column.
+        target: name of the target.
+        asked: whether the reference was asked for; then units that cannot match are an error.
+
+    Raises:
+        ValueError: if they cannot (says which dimension the strength would have).
+    """
+    try:
+        unit = strength_unit(shape(reference), units, target)
+    except ValueError as error:
+        if not asked:
+            return reference
+        raise ValueError(f"--units cannot match {reference.spec}: {error}") from None
+    wanted = DIMENSIONS.get(reference.strength)
+    if reference.law != "newton" or wanted is None:
+        return reference
+    if unit.powers == wanted:
+        truth = gravitational_constant(unit) if reference.strength == "G" else None
+        return replace(reference, truth=truth)
+    if asked and not _another_source_fits(reference, units, target):
+        raise ValueError(
+            f"--units cannot match {reference.spec}: {reference.strength} would have the "
+            f"dimension {unit.text}, and has {Unit(1, wanted).text}."
+        )
+    return reference
+
+
+def _another_source_fits(reference: Reference, units: Mapping[str, Unit], target: str) -> bool:
+    """Whether the same law with another source (one mass, the sum) has a fitting dimension."""
+    for other in of_table(tuple(n for n in units if n != target), reference.spec):
+        try:
+            powers = strength_unit(shape(other), units, target).powers
+        except ValueError:
+            continue
+        if powers == DIMENSIONS.get(other.strength):
+            return True
+    return False
 
 
 def strength_at_one(reference: Reference, samples: Samples, own: dict[str, float]) -> np.ndarray:

@@ -1,11 +1,123 @@
-"""What a recovery found, with its evidence: the file that `symreg recover` writes."""
+"""What a recovery found, with its evidence: the object that `symreg.recover` returns."""
 
-from dataclasses import asdict, dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
+import pandas as pd
+import sympy
+
+from orbits.expressions import parse_expression
+from orbits.records.files import write_json
+from orbits.records.typed import as_json, of_json, read_typed
+from symreg.fit.uncertainty import Interval, KnownConstant
+from symreg.formulas.compare import FOUND
+from symreg.formulas.expressions import evaluate, mathml, rounded
 
 
 @dataclass(frozen=True)
-class RecoveryResult:
+class Gate:
+    """One condition: what was asked, what was found, and whether that is enough.
+
+    `passed` is None where nothing was measured, or nothing is asked.
+    """
+
+    name: str
+    passed: bool | None
+    required: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a law with its interval, and the truth where it is known.
+
+    Attributes:
+        name: of the constant, the parameter or the feature whose exponent it is.
+        value: None where it could not be measured.
+        low: limit of the 95 % interval, statistical and systematic in quadrature.
+        high: the other limit.
+        statistical: half-width of the bootstrap's interval.
+        systematic: largest shift by a smooth error that the residuals allow.
+        truth: of the law that generated the data.
+        relative_error: value over truth, less one.
+        recognised: a known constant that it may be.
+        unit: its dimension in SI's base units, where the columns have units.
+        unit_in_si: size of the unit of `value`.
+    """
+
+    name: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    statistical: float | None = None
+    systematic: float | None = None
+    truth: float | None = None
+    relative_error: float | None = None
+    recognised: KnownConstant | None = None
+    unit: str | None = None
+    unit_in_si: float | None = None
+
+    @classmethod
+    def of(cls, name: str, interval: Interval | None, truth: float | None) -> "Quantity":
+        """A quantity of an interval; of None where nothing was measured."""
+        if interval is None:
+            return cls(name, truth=truth)
+        return cls(
+            name,
+            interval.value,
+            interval.low,
+            interval.high,
+            interval.statistical,
+            interval.systematic,
+            truth,
+            None if not truth else interval.value / truth - 1,
+            interval.recognised(),
+        )
+
+    @property
+    def holds_truth(self) -> bool | None:
+        """Whether the interval holds the truth; None where one of them is not known."""
+        if self.truth is None or self.low is None or self.high is None:
+            return None
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """How many searches ran, and how many of them chose the formula that was kept."""
+
+    run: int
+    agreeing: int
+
+
+@dataclass(frozen=True)
+class Null:
+    """What the same search found where there is nothing to find."""
+
+    verdict: str
+    recovered: bool
+    expression: str
+    r2: float | None
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A formula of a Pareto front, as text."""
+
+    expression: str
+    complexity: int
+    loss: float | None
+    score: float | None
+    seed: int
+    engine: str
+
+
+@dataclass(frozen=True)
+class Recovery:
     """The law, the verdict and the evidence.
 
     Attributes:
@@ -16,19 +128,19 @@ class RecoveryResult:
         raw_expression: what the engine found alone: constants refitted, nothing snapped.
         law: name of the selected law, where it has one.
         selected_from: the engine that found the selected formula, or `named-laws`.
-        constant: name, value, low, high, truth, relative_error of the strength.
-        exponent: free exponent of r: value, low, high, truth (the true law's on the same rows).
-        exponents: the same by feature.
-        parameters: of the law, each like `constant`.
+        constant: the strength.
+        exponents: free exponent of every feature in one product of powers; the truth is the
+            reference law's on the same rows.
+        parameters: of the law.
         r2: on held-out groups, the better of linear and log.
         r2_linear: on held-out groups.
         r2_log: the same of logarithms; None where a target is not positive.
-        seeds: run, agreeing.
-        nulls: by kind of null control: verdict, recovered, expression.
-        gates: by name: passed, required, found.
+        seeds: of the searches.
+        nulls: by kind of null control.
+        gates: every condition.
         engine: that searched.
         engine_reason: why that one.
-        pareto_front: expression, complexity, loss, score, seed, engine of every candidate.
+        pareto_front: every candidate of every search.
         rows: of the table.
         rows_used: drawn at random from them for the last fit.
         groups: of the table (orbits).
@@ -37,7 +149,6 @@ class RecoveryResult:
         explanation: in plain words.
         notes: what was done to the rows before the search.
         metrics: of the probe that wrote the table, passed on.
-        mathml: the formula in presentation MathML.
         configuration: options of this recovery.
         versions: of everything that can influence a number.
         seconds: taken.
@@ -50,32 +161,126 @@ class RecoveryResult:
     raw_expression: str | None
     law: str | None
     selected_from: str
-    constant: dict[str, Any]
-    exponent: dict[str, Any]
-    exponents: dict[str, Any]
-    parameters: dict[str, Any]
-    r2: float
-    r2_linear: float
+    constant: Quantity
+    exponents: dict[str, Quantity]
+    parameters: dict[str, Quantity]
+    r2: float | None
+    r2_linear: float | None
     r2_log: float | None
-    seeds: dict[str, int]
-    nulls: dict[str, Any]
-    gates: dict[str, Any]
+    seeds: Seeds
+    nulls: dict[str, Null]
+    gates: tuple[Gate, ...]
     engine: str
     engine_reason: str
-    pareto_front: list[dict[str, Any]]
+    pareto_front: tuple[FrontPoint, ...]
     rows: int
     rows_used: int
     groups: int
     non_central: float | None
     error_floor: float
-    explanation: str
-    mathml: str
-    notes: list[str] = field(default_factory=list)
+    explanation: str = ""
+    notes: tuple[str, ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
     configuration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON's own types."""
-        return asdict(self)
+    @property
+    def exponent(self) -> Quantity:
+        """Free exponent of r."""
+        return self.exponents.get("r", Quantity("r"))
+
+    @property
+    def is_found(self) -> bool:
+        """Whether this is the reference law, and it counts."""
+        return self.verdict in FOUND and self.recovered
+
+    @cached_property
+    def formula(self) -> sympy.Expr:
+        """The selected formula in sympy, over positive symbols."""
+        return parse_expression(self.expression)
+
+    def predict(self, features: Mapping[str, Any] | pd.DataFrame) -> np.ndarray:
+        """The law's value at given features.
+
+        Args:
+            features: an array (or column) for each name in the formula: `{"r": [0.5, 1, 2]}`.
+
+        Returns:
+            (row,) float64; NaN where the formula is not defined.
+
+        Raises:
+            ValueError: if a feature that the formula has is not given.
+        """
+        names = sorted(s.name for s in self.formula.free_symbols)
+        missing = [name for name in names if name not in features]
+        if missing:
+            raise ValueError(f"the formula {self.expression} needs {', '.join(missing)} too.")
+        columns = [np.asarray(features[name], dtype=float) for name in names]
+        if not columns:
+            return np.array([float(self.formula)])
+        return evaluate(self.formula, names, np.column_stack(np.broadcast_arrays(*columns)))
+
+    def plot(self, axes: Any = None) -> Any:
+        """The Pareto front of all searches, the complexity of the formula kept ringed.
+
+        Returns:
+            The matplotlib `Axes`.
+        """
+        from symreg.recovery.plot import new_axes, plot_pareto_front
+
+        axes = new_axes() if axes is None else axes
+        return plot_pareto_front(axes, {"searched": self})
+
+    @property
+    def mathml(self) -> str:
+        """The formula in presentation MathML, four significant digits."""
+        return mathml(self.formula)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON's own types; `exponent` and `mathml` too."""
+        return {**as_json(self), "exponent": as_json(self.exponent), "mathml": self.mathml}
+
+    @classmethod
+    def of(cls, value: Any, name: str = "the recovery") -> "Recovery":
+        """A recovery from what `to_dict` gave.
+
+        Raises:
+            ValueError: if it is none (says where).
+        """
+        return of_json(cls, value, name)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Recovery":
+        """A recovery from the JSON file that `write` or `symreg recover` wrote.
+
+        Raises:
+            ValueError: if the file is missing or holds none (says where).
+        """
+        return read_typed(cls, path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, whole or not at all."""
+        write_json(path, self.to_dict())
+
+    def _repr_latex_(self) -> str:
+        return f"${sympy.latex(rounded(self.formula, 4))}$"
+
+    def _repr_html_(self) -> str:
+        from symreg.recovery.words import interval
+
+        rows = {
+            "law": f"<math>{self.mathml}</math>",
+            "verdict": f"{self.verdict} (reference: {self.reference})",
+            "recovered": "yes" if self.recovered else "no",
+            self.constant.name: interval(self.constant),
+            **{name: interval(value) for name, value in self.parameters.items()},
+            **{f"exponent of {name}": interval(value) for name, value in self.exponents.items()},
+            "R² held out": f"{self.r2:.4f}" if self.r2 is not None else "none",
+            "searches agreeing": f"{self.seeds.agreeing} of {self.seeds.run}",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table>{cells}</table>"
+
+    def __str__(self) -> str:
+        return self.explanation or self.expression

@@ -8,7 +8,8 @@ import sympy
 from joblib import Parallel, delayed
 
 from symreg.engines.base import Budget, Candidate, Engine
-from symreg.engines.named_laws import fitted_laws
+from symreg.fit.named_laws import fitted_laws
+from symreg.fit.noise import sharp
 from symreg.fit.refine import (
     Fitted,
     effective_floor,
@@ -19,8 +20,8 @@ from symreg.fit.refine import (
     structure,
 )
 from symreg.fit.samples import Samples
-from symreg.fit.scatter import sharp
 from symreg.formulas.expressions import with_floats
+from symreg.recovery.config import RecoverConfig
 
 REFINED = 4
 """Candidates of a seed, best first, that are simplified."""
@@ -50,10 +51,8 @@ class Outcome:
 def search_seeds(
     engine: Engine,
     samples: Samples,
-    seeds: list[int],
-    budget: Budget,
-    floor: float,
-    jobs: int = 1,
+    config: RecoverConfig,
+    seeds: int,
     progress: Callable[[str], None] | None = None,
     guesses: Sequence[sympy.Expr] = (),
 ) -> Outcome:
@@ -65,25 +64,29 @@ def search_seeds(
     Args:
         engine: that searches.
         samples: to search and fit on.
-        seeds: of the searches.
-        budget: of one search.
-        floor: relative error that buys nothing.
-        jobs: searches at the same time (threads: the engines work outside Python).
+        config: budget of one search, error that buys nothing, searches at the same time (threads:
+            the engines work outside Python), first seed.
+        seeds: number of searches.
         progress: is told of every finished search.
         guesses: formulas that every seed weighs beside its own; symbols that are no features are
             constants to fit.
     """
+    budget = Budget(
+        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    )
     rows = samples.rows(sharp(samples))
-    fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
-        delayed(engine.search)(rows.X, rows.y, rows.names, seed, budget) for seed in seeds
+    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
+        delayed(engine.search)(rows.X, rows.y, rows.names, config.seed + i, budget)
+        for i in range(seeds)
     )
     if progress is not None:
-        progress(f"{engine.name}: {len(seeds)} searches, {sum(map(len, fronts))} formulas")
+        progress(f"{engine.name}: {seeds} searches, {sum(map(len, fronts))} formulas")
     named = fitted_laws(samples)
     known: dict[str, Fitted | None] = {}
     given = [law for guess in guesses if (law := _guessed(guess, samples)) is not None]
     loose = [_refit_all(front, samples, known) + given for front in fronts]
-    floor = effective_floor([law for laws in (*loose, named) for law in laws], floor)
+    every = [law for laws in (*loose, named) for law in laws]
+    floor = effective_floor(every, config.error_floor)
     n = samples.n_effective
     tidy: dict[tuple[str, bool], Fitted] = {}
     selections, own = [], []
@@ -101,7 +104,7 @@ def search_seeds(
         law=law,
         raw=preferred(own, n, floor) if own else None,
         agreeing=counts[structure(law)],
-        seeds=len(seeds),
+        seeds=seeds,
         floor=floor,
         front=[candidate for front in fronts for candidate in front],
     )

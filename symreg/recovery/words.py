@@ -1,34 +1,100 @@
-"""A recovery in plain words."""
+"""Every sentence about a finding, and how numbers are written: the one place for words."""
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from symreg.formulas.limits import LEAST_R2
-from symreg.recovery.result import RecoveryResult
+from symreg.recovery.result import Gate, Quantity, Recovery
+
+if TYPE_CHECKING:
+    from symreg.recovery.judge import WorldModelKind
+
+NEWTONIAN, KEPLERIAN, NEITHER = "Newtonian", "Keplerian", "neither"
+PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
+INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
+"""Gates that test the instrument, not the model."""
+KICK = "kick R²"
+"""What the gates of the kick test are called, before the step."""
+
+NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model knows."
+
+VERDICTS = {
+    "exact": "It is {reference}, exactly.",
+    "up_to_scale": "It has the form of {reference}; only the constants are fitted.",
+    "same_exponents": (
+        "It is close to {reference}: the same powers within the margin, not the same form."
+    ),
+    "different": "It is not {reference}.",
+    "undecided": "Whether it is {reference} could not be decided in the time allowed.",
+}
+
+KINDS = (
+    "A Newtonian model knows a force: after its velocity is turned in mid-orbit it stays right at "
+    "once, from the last positions alone, and the law comes out of those states. A Keplerian one "
+    "knows the shape of orbits: right on undisturbed ones, lost one step after a kick and still "
+    "four steps after it. Everything else is neither."
+)
+"""What the world-model score means."""
 
 
-def explain(result: RecoveryResult) -> str:
+def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
+    """A number to so many significant digits."""
+    return missing if value is None else f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:
+    """A number with so many decimals."""
+    return missing if value is None else f"{value:.{decimals}f}"
+
+
+def percent(value: float | None, decimals: int = 0, missing: str = "none") -> str:
+    """A fraction as a percentage."""
+    return missing if value is None else f"{value:.{decimals}%}"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 step`, `4 steps`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def interval(quantity: Quantity, spec: str = ".5g") -> str:
+    """A value with its interval, `39.42 [38.37, 40.48]`."""
+    if quantity.value is None:
+        return "none"
+    text = format(quantity.value, spec)
+    if quantity.low is None or quantity.high is None:
+        return text
+    return f"{text} [{quantity.low:{spec}}, {quantity.high:{spec}}]"
+
+
+def shortened(text: str, length: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def explain(result: Recovery, least_r2: float) -> str:
     """Two or three sentences that a physicist would sign: the law, its numbers, the verdict."""
     formula = result.expression.replace("**", "^").replace("*", "·")
     sentences = [f"The selected law is {formula}{_strength(result.constant)}."]
     for name, parameter in result.parameters.items():
-        sentences.append(f"Its {name} is {_interval(parameter)}{_truth(parameter)}.")
-    if result.exponent["value"] is not None:
+        sentences.append(f"Its {name} is {interval(parameter)}{_truth(parameter)}.")
+    exponent = result.exponent
+    if exponent.value is not None:
         sentences.append(
-            f"Read as one power of r, the exponent is {_interval(result.exponent)}"
-            f"{_parts(result.exponent)}{_truth(result.exponent)}."
+            f"Read as one power of r, the exponent is {interval(exponent)}"
+            f"{_parts(exponent)}{_truth(exponent)}."
         )
-    sentences.append(_verdict(result))
+    sentences.append(_verdict(result, least_r2))
     if result.recovered:
         sentences.append(
-            f"{result.seeds['agreeing']} of {result.seeds['run']} searches agree, and held-out "
-            f"groups are predicted with R² = {result.r2:.4f}."
+            f"{result.seeds.agreeing} of {result.seeds.run} searches agree, and held-out "
+            f"groups are predicted with R² = {fixed(result.r2)}."
         )
     else:
         reasons = [
-            f"{name} (asked: {gate['required']}; found: {gate['found']})"
-            for name, gate in result.gates.items()
-            if not gate["passed"]
+            f"{gate.name} (asked: {gate.required}; found: {gate.found})"
+            for gate in result.gates
+            if not gate.passed
         ]
         sentences.append(f"It does not count as recovered: {'; '.join(reasons)}.")
     if result.rows_used < result.rows:
@@ -36,58 +102,123 @@ def explain(result: RecoveryResult) -> str:
     return " ".join(sentences)
 
 
-def _strength(constant: dict[str, Any]) -> str:
-    if constant["value"] is None:
+def about_the_model(
+    law: str, gates: Sequence[Gate], orbit_r2: float | None, keplerian: bool, poor: float
+) -> str:
+    """What the gates say about a world model.
+
+    Args:
+        law: that moved the training orbits.
+        gates: of the model.
+        orbit_r2: R² on undisturbed held-out orbits; None where they were not looked at.
+        keplerian: whether the world-model score says so.
+        poor: R² below which predictions are poor on undisturbed orbits already.
+    """
+    failed = [gate.name for gate in gates if not gate.passed]
+    if not failed:
+        controls = [gate for gate in gates if gate.name in INSTRUMENT]
+        told = ", ".join(f"{gate.name}: {gate.found}" for gate in controls)
+        return (
+            f"The model believes in {law}: the law comes out of states whose velocity was turned "
+            f"in mid-orbit, and every control gave the answer that it should ({told})."
+        )
+    instrument = sorted(set(INSTRUMENT) & set(failed))
+    if instrument:
+        return (
+            "No conclusion about the model: the instrument failed its own controls "
+            f"({', '.join(instrument)})."
+        )
+    kicks = [name for name in failed if name.startswith(KICK)]
+    not_recovered = f"{law[:1].upper()}{law[1:]} is not recovered."
+    if kicks and keplerian and orbit_r2 is not None:
+        return (
+            f"On held-out orbits the implied accelerations look like {law}"
+            f" (R² = {orbit_r2:.3f}), but they do not follow the force once the velocity is "
+            "turned in mid-orbit: the model has learned the shape of the orbits that it saw, "
+            f"as Kepler's ellipses, not a law of force. {not_recovered}"
+        )
+    if kicks and orbit_r2 is not None and orbit_r2 < poor:
+        return (
+            "The implied accelerations are poor on held-out orbits already "
+            f"(R² = {number(orbit_r2)}): the model has learned no law of force. {not_recovered}"
+        )
+    if kicks:
+        return (
+            "Once the velocity is turned in mid-orbit the model does not follow the force as "
+            f"closely as is asked ({', '.join(kicks)}). {not_recovered}"
+        )
+    return (
+        f"The model follows a force after a kick, but {law} is not recovered from it: "
+        f"{', '.join(failed)} failed."
+    )
+
+
+def about_the_kind(found: "WorldModelKind") -> str:
+    """The world-model score in a sentence."""
+    if found.kind == NEWTONIAN:
+        return "It stays right in states that it never saw: it knows a force."
+    if found.kind == KEPLERIAN:
+        return "Right on the orbits that it saw, lost after a kick: it knows the shape of orbits."
+    soon, late = found.newtonian[:2]
+    orbit, lost = found.keplerian[:2]
+    if orbit.passed is False:
+        return "Its predictions are poor on undisturbed orbits already: it knows neither."
+    if lost.passed and late.passed:
+        return "Lost at once after a kick, right again four steps later: its memory is short."
+    failed = ", ".join(gate.name for gate in found.newtonian if gate.passed is False)
+    if soon.passed:
+        return f"It follows a force after a kick, but not in all: {failed}."
+    return f"Between the two: {failed} below what a known force gives."
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table for a terminal, its first row the head."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
+
+
+def kicks_in_words(kick_r2: Mapping[str, float | None]) -> str:
+    """`0.9997 (k=1), 0.9998 (k=4)`."""
+    return ", ".join(f"{fixed(value)} (k={step})" for step, value in kick_r2.items())
+
+
+def _strength(constant: Quantity) -> str:
+    if constant.value is None:
         return ""
-    known = constant.get("recognised")
-    if constant.get("truth") is None and known is not None:
-        says = f"; {known['name']} = {known['value']:.5g} lies inside"
+    if constant.truth is None and constant.recognised is not None:
+        known = constant.recognised
+        says = f"; {known.name} = {known.value:.5g} lies inside"
     else:
         says = _truth(constant)
     unit = (
-        f" ({constant['unit']} in units of {constant['unit_in_si']:.4g} SI)"
-        if "unit" in constant
+        f" ({constant.unit} in units of {constant.unit_in_si:.4g} SI)"
+        if constant.unit is not None
         else ""
     )
-    return f", with {constant['name']} = {_interval(constant)}{unit}{says}"
+    return f", with {constant.name} = {interval(constant)}{unit}{says}"
 
 
-def _truth(number: dict[str, Any]) -> str:
-    truth = number.get("truth")
-    if truth is None:
+def _truth(quantity: Quantity) -> str:
+    if quantity.holds_truth is None or quantity.truth is None:
         return ""
-    inside = number["low"] <= truth <= number["high"]
-    return f"; {_named(truth)} lies {'inside' if inside else 'outside'}"
+    text = f"{quantity.truth:.5g}"
+    is_sun = math.isclose(quantity.truth, 4 * math.pi**2, rel_tol=1e-9)
+    named = f"4π² = {text}" if is_sun else f"the true value {text}"
+    return f"; {named} lies {'inside' if quantity.holds_truth else 'outside'}"
 
 
-def _named(value: float) -> str:
-    text = f"{value:.5g}"
-    if math.isclose(value, 4 * math.pi**2, rel_tol=1e-9):
-        return f"4π² = {text}"
-    return f"the true value {text}"
+def _parts(quantity: Quantity) -> str:
+    return f" (±{quantity.statistical:.2g} statistical ⊕ ±{quantity.systematic:.2g} systematic)"
 
 
-def _interval(number: dict[str, Any]) -> str:
-    return f"{number['value']:.5g} [{number['low']:.5g}, {number['high']:.5g}]"
-
-
-def _parts(number: dict[str, Any]) -> str:
-    return f" (±{number['statistical']:.2g} statistical ⊕ ±{number['systematic']:.2g} systematic)"
-
-
-def _verdict(result: RecoveryResult) -> str:
-    if result.r2 < LEAST_R2:
-        return f"It predicts nothing that it was not fitted to (R² = {result.r2:.3f}): no law."
+def _verdict(result: Recovery, least_r2: float) -> str:
+    if result.r2 is None or result.r2 < least_r2:
+        found = "none" if result.r2 is None else f"{result.r2:.3f}"
+        return f"It predicts nothing that it was not fitted to (R² = {found}): no law."
     if result.reference is None:
         return "No reference law has this form."
-    says = {
-        "exact": f"It is {result.reference}, exactly.",
-        "up_to_scale": f"It has the form of {result.reference}; only the constants are fitted.",
-        "same_exponents": (
-            f"It is close to {result.reference}: the same powers within the margin, not the same "
-            "form."
-        ),
-        "different": f"It is not {result.reference}.",
-        "undecided": f"Whether it is {result.reference} could not be decided in the time allowed.",
-    }
-    return says[result.verdict]
+    return VERDICTS[result.verdict].format(reference=result.reference)

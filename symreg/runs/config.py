@@ -1,11 +1,20 @@
-"""Options of `symreg run`: one experiment, from simulated orbits to a verdict."""
+"""Options of `symreg run`: one experiment, from simulated orbits to a verdict.
 
-import math
-from dataclasses import asdict, dataclass
+The stages' own options are nested, each declared where its stage is: `--train.context-length`,
+`--recover.individuals`. The usual ones have short names too (`ALIASES`), and those that one value
+must decide for several stages (`DECIDED`) cannot be given one by one.
+"""
+
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from orbits.command.near_misses import require_known
+from orbits.command.options import AtLeast, OptionError, Options, option_names, option_value
+from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.records.typed import as_json
+from symreg.recovery.config import RecoverConfig
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
+from worldmodel.probes.config import ProbeConfig
 
 SOURCES = {
     "orbit": "held-out simulated orbits",
@@ -21,190 +30,184 @@ CONTROLS = {
 }
 """The same question, where the answer is known."""
 
-READOUTS = (
-    "kick_response", "jacobian", "linear", "evaluate", "extrapolate", "transfer",
-    "transfer_frozen", "inductive_bias",
-)  # fmt: skip
-"""Further questions, each a stage of its own."""
-
-FACTORS = (1, 2, 4, 8, 16)
-"""Lengths of `extrapolate`, in contexts."""
-
-
 PLANETS_YEARS = (1950, 2050, 2200)
 """Years from and to which real planets are taken, and the last to which a segment may reach."""
 
+Readout = Literal[
+    "kick_response", "jacobian", "linear", "evaluate", "extrapolate", "transfer",
+    "transfer_frozen", "inductive_bias",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(Options):
     """One run of the whole path: a law, a model and the states on which it is questioned."""
 
     out: str | None = None
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
-    law: str = "newton"
-    """Law of force that moves the training orbits: newton, power_law(n=3), hooke, ..."""
-    attention: str = "softmax"
-    """Attention kind: softmax, lssa, lssar(p=15), ..."""
-    context_length: int = 2
-    """How many positions the model sees."""
-    window: int | None = None
-    """Local attention: each layer sees the last W positions; by default the whole context."""
-    target: str = "displacement"
-    """What the model predicts: displacement, residual or position."""
-    head: Literal["regression", "tokens"] = "regression"
-    """A number for each coordinate, or a distribution over bins of the next coordinate."""
-    bins: int = 7000
-    """Bins for each coordinate (head=tokens)."""
-    bin_range: float = 50.0
-    """The bins cover −R to R, in au (head=tokens)."""
-    inputs: Literal["positions", "differences"] = "positions"
-    """What a token holds: the position, or first and second differences of positions as well."""
-    seed: int = 0
+    seed: Annotated[int, AtLeast(0)] = 0
     """Seed of the orbits, the weights, the kicks and the search."""
-    engine: str = "auto"
-    """Symbolic regression: auto, pysr or operon."""
-    simulator: Literal["scipy", "heyoka", "kepler", "auto"] = "scipy"
-    """Engine that integrates the orbits; auto takes heyoka where it is installed."""
-    system: Literal["relative", "barycentric"] = "relative"
-    """One body around a centre, or two visible bodies around their centre of mass."""
-    population: Literal["controlled", "exoplanets"] = "controlled"
-    """Ranges of orbits that suit the law, or published distributions (0.3 to 32 au)."""
-    mass: tuple[float, ...] = (1.0, 1.0)
-    """Central mass, M_sun: lowest and highest; equal values fix it."""
-    orbits: int = 1000
-    """Training orbits."""
-    held_out: int = 0
+    held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
-    samples: int = 128
-    """States in an orbit."""
-    dt: float = 0.008
-    """Time between two states, yr."""
-    kicked: float = 0.0
-    """Fraction of the training orbits whose velocity is turned and rescaled in mid-course."""
-    steps: int = 3000
-    """Training steps."""
-    batch_tokens: int = 1024
-    """Positions seen in each training step."""
-    precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    """Number format of the training passes."""
-    d_model: int = 64
-    """Width of the model."""
-    n_layers: int = 2
-    """Blocks of the model."""
-    n_heads: int = 4
-    """Attention heads in each block."""
-    search_seeds: int = 5
-    """Independent searches for a formula in every set of states."""
-    sources: tuple[str, ...] = ("orbit", "kicked", "planets")
+    sources: tuple[Literal["orbit", "kicked", "planets"], ...] = ("orbit", "kicked", "planets")
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
-    controls: tuple[str, ...] = ("injected", "untrained")
+    controls: tuple[Literal["injected", "untrained", "keplerian"], ...] = ("injected", "untrained")
     """Controls on kicked states: injected, untrained, keplerian."""
-    readouts: tuple[str, ...] = ("jacobian",)
+    readouts: tuple[Readout, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
     transfer_frozen, inductive_bias."""
-    transfer: tuple[int, ...] = (900, 100)
-    """Orbits on which transfer fine-tunes: with a label of force at every time, and with two labels
-    each (published: 9000 1000)."""
-    transfer_steps: int = 500
-    """Steps of fine-tuning, of batch_tokens positions each."""
-    bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
-    """Real planets whose positions the model is shown."""
+    workers: Annotated[int, AtLeast(0)] = 0
+    """Stages that run at the same time; 0 takes one for every core. No number depends on it."""
+    generate: GenerateConfig = field(default_factory=GenerateConfig)
+    planets: EphemerisConfig = field(default_factory=EphemerisConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+    probe: ProbeConfig = field(default_factory=ProbeConfig)
+    evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
+    extrapolate: ExtrapolateConfig = field(default_factory=ExtrapolateConfig)
+    recover: RecoverConfig = field(default_factory=RecoverConfig)
+
+    FREE: ClassVar[tuple[str, ...]] = ("out", "workers")
+    """Options that change no number."""
+    QUESTIONS: ClassVar[tuple[str, ...]] = ("sources", "controls", "readouts")
+    """Options that may differ when a run goes on: what is asked of the model, not what it is."""
+    DECIDED: ClassVar[tuple[str, ...]] = (
+        "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
+        "planets.stop", "planets.frame", "planets.centre", "train.seed", "train.resume",
+        "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
+        "extrapolate.out", "recover.law", "recover.target", "recover.features", "recover.groups",
+        "recover.units", "recover.sigma", "recover.pair", "recover.seed",
+    )  # fmt: skip
+    """Options of the stages that the run decides by itself."""
+    ALIASES: ClassVar[dict[str, str]] = {
+        "held_out": "held_out_orbits",
+        **{
+            name: f"generate.{name}"
+            for name in ("law", "system", "population", "orbits", "samples", "dt", "mass")
+        },
+        "simulator": "generate.engine",
+        "bodies": "planets.bodies",
+        **{
+            name: f"train.{name}"
+            for name in (
+                "attention", "context_length", "window", "target", "head", "bins", "bin_range",
+                "inputs", "kicked", "steps", "batch_tokens", "precision", "d_model", "n_layers",
+                "n_heads",
+            )
+        },
+        "transfer_steps": "probe.transfer.steps",
+        "engine": "recover.engine",
+        "search_seeds": "recover.seeds",
+    }  # fmt: skip
+    """Short names of the stages' options."""
 
     def __post_init__(self) -> None:
-        """Check what no later stage would check before hours have passed."""
-        counts = (
-            "context_length", "orbits", "samples", "steps", "d_model", "n_layers", "n_heads",
-            "bins", "batch_tokens", "search_seeds", "transfer_steps",
-        )  # fmt: skip
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{option(name)} is {getattr(self, name)}; at least 1.")
-        if self.window is not None and self.window < 1:
-            raise ValueError(f"--window is {self.window}; at least 1, or none at all.")
-        for name in ("seed", "held_out"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{option(name)} is {getattr(self, name)}; at least 0.")
-        if not (math.isfinite(self.dt) and self.dt > 0):
-            raise ValueError(f"--dt is {self.dt} yr; it must be positive and finite.")
-        if not 0 <= self.kicked <= 1:
-            raise ValueError(f"--kicked is {self.kicked}; a fraction from 0 to 1 is needed.")
-        if self.orbits < 8:
-            raise ValueError(f"--orbits is {self.orbits}; at least 8, to hold some out.")
-        low, high = self.mass if len(self.mass) == 2 else (0.0, 0.0)
-        if not 0 < low <= high < math.inf:
-            given = " ".join(map(str, self.mass))
-            raise ValueError(f"--mass is {given or 'empty'}; give low and high, 0 < low <= high.")
-        if len(self.transfer) != 2 or min(self.transfer) < 1:
-            given = " ".join(map(str, self.transfer))
-            raise ValueError(f"--transfer is {given or 'empty'}; give two counts, at least 1 each.")
+        """Check what no stage can check by itself."""
+        super().__post_init__()
+        self._check_decided()
+        self._check_orbits()
         self._check_questions()
+
+    def _check_decided(self) -> None:
+        for name in self.DECIDED:
+            group, _, own = name.partition(".")
+            default = option_value(type(getattr(self, group))(), own)
+            if option_value(self, name) != default:
+                raise OptionError(name, "is decided by the run itself; leave it out.")
+
+    def _check_orbits(self) -> None:
+        orbits, samples = self.generate.orbits, self.generate.samples
+        if self.generate.system not in ("relative", "barycentric"):
+            raise OptionError(
+                "generate.system",
+                f"is {self.generate.system!r}; a run reads orbits of one body (relative) or of two "
+                "visible ones (barycentric).",
+            )
+        if self.train.kicked and self.generate.system == "barycentric":
+            raise OptionError(
+                "train.kicked", "turns the velocity of one body; leave it out with --system "
+                "barycentric.",
+            )  # fmt: skip
+        if orbits < 8:
+            raise OptionError("generate.orbits", f"is {orbits}; at least 8, to hold some out.")
         # half of an orbit before the kick (the model's context), half after it
-        if self.samples < 2 * self.context_length or self.samples < 24:
-            raise ValueError(
-                f"--samples is {self.samples}; a context of {self.context_length} needs at least "
-                f"{max(24, 2 * self.context_length)} (the kick comes in mid-orbit)."
+        context = self.train.context_length
+        if samples < max(24, 2 * context):
+            raise OptionError(
+                "generate.samples",
+                f"is {samples}; a context of {context} needs at least {max(24, 2 * context)} (the "
+                "kick comes in mid-orbit).",
             )
 
     def _check_questions(self) -> None:
-        for name, known in (("sources", SOURCES), ("controls", CONTROLS), ("readouts", READOUTS)):
+        for name in self.QUESTIONS:
             values = getattr(self, name)
-            for value in values:
-                require_known(name.removesuffix("s"), value, known)
             if len(set(values)) < len(values):
-                raise ValueError(f"{option(name)} names something twice: {' '.join(values)}.")
+                raise OptionError(name, f"names something twice: {' '.join(values)}.")
         if not (self.sources or self.readouts):
             raise ValueError("--sources and --readouts are empty: there is nothing to ask.")
-        if "planets" in self.sources and not self.bodies:
-            raise ValueError("--bodies is empty; name at least one planet.")
-        if "planets" in self.sources and self.system == "barycentric":
+        if "linear" in self.readouts and self.held_out_count < 10:
             raise ValueError(
-                "--sources planets shows one body around the Sun, but --system barycentric "
-                "trains on two bodies; leave planets away."
-            )
-        if self.kicked and self.system == "barycentric":
-            raise ValueError(
-                "--kicked turns the velocity of one body; leave it away with --system barycentric."
-            )
-        if "linear" in self.readouts and self.held_out_orbits < 10:
-            raise ValueError(
-                f"--readouts linear needs 10 held-out orbits; there are {self.held_out_orbits} "
+                f"--readouts linear needs 10 held-out orbits; there are {self.held_out_count} "
                 "(--held-out)."
             )
+        if "planets" not in self.sources:
+            return
+        if self.generate.system == "barycentric":
+            raise ValueError(
+                "--sources planets shows one body around the Sun, but --system barycentric "
+                "trains on two bodies; leave planets out."
+            )
         first, _, last = PLANETS_YEARS
-        if "planets" in self.sources and self.samples * self.dt > last - first:
+        samples, dt = self.generate.samples, self.generate.dt
+        if samples * dt > last - first:
             raise ValueError(
                 f"--sources planets: the positions end in {last}, {last - first} yr after the "
-                f"first, but --samples {self.samples} times --dt {self.dt:g} yr is "
-                f"{self.samples * self.dt:g} yr; take less, or leave planets away."
+                f"first, but --samples {samples} times --dt {dt:g} yr is {samples * dt:g} yr; take "
+                "less, or leave planets out."
             )
+
+    @property
+    def law(self) -> str:
+        """The law that moves the training orbits."""
+        return self.generate.law
 
     @property
     def folder(self) -> Path:
         """The run directory."""
         if self.out is not None:
             return Path(self.out)
-        law, kind = file_name(self.law), file_name(self.attention)
-        return Path("runs") / f"{law}-{kind}-context{self.context_length}-seed{self.seed}"
+        law, kind = file_name(self.law), file_name(self.train.attention)
+        return Path("runs") / f"{law}-{kind}-context{self.train.context_length}-seed{self.seed}"
 
     @property
     def questions(self) -> tuple[str, ...]:
         """The read-outs that this model has: one of tokens has no derivatives by positions."""
-        return tuple(r for r in self.readouts if self.head != "tokens" or r != "jacobian")
+        return tuple(r for r in self.readouts if self.train.head != "tokens" or r != "jacobian")
 
     @property
-    def held_out_orbits(self) -> int:
+    def held_out_count(self) -> int:
         """Orbits that the model never trains on."""
-        return self.held_out or max(2, self.orbits // 4)
+        return self.held_out_orbits or max(2, self.generate.orbits // 4)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides a run's results, as JSON has it."""
+        return {key: value for key, value in as_json(self).items() if key not in self.FREE}
+
+    def orbits_of(self, count: int, seed: int, samples: int | None = None) -> GenerateConfig:
+        """Options of a set of orbits like the training orbits."""
+        options = replace(self.generate, orbits=count, seed=seed)
+        return options if samples is None else replace(options, samples=samples)
 
 
-def resolved(config: RunConfig) -> dict[str, Any]:
-    """Everything that decides a run's results: all options but its folder."""
-    return {key: value for key, value in asdict(config).items() if key != "out"}
-
-
-def option(name: str) -> str:
-    """A field's name as on the command line."""
-    return f"--{name.replace('_', '-')}"
+def changed_options(before: RunConfig, now: RunConfig, free: tuple[str, ...]) -> list[str]:
+    """Options that differ between two runs, in words; those in `free` may."""
+    allowed = (*free, *RunConfig.FREE)
+    return [
+        f"--{name.replace('_', '-')} {option_value(before, name)} (now {option_value(now, name)})"
+        for name in option_names(RunConfig)
+        if name.split(".")[0] not in allowed and option_value(before, name) != option_value(now, name)
+    ]
 
 
 def file_name(text: str) -> str:

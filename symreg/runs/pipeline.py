@@ -1,23 +1,69 @@
-"""All stages of a run, each a process of its own, skipped when its output is already there.
+"""All stages of a run, each a process of its own, side by side as far as they can be.
 
-A stage that ends well leaves a record: its command, the fingerprints of what it read and wrote,
-its seconds. The next run skips every stage whose record still fits, so an interrupted run goes on
-where it stopped, and a file that somebody changed is made again with all that follows from it.
+A stage waits for those that write what it reads, and for a free core. One that ends well leaves a
+record: its command and options, the fingerprints of what it read and wrote, its seconds. The next
+run skips every stage whose record still fits, so an interrupted run goes on where it stopped; what
+somebody changed since is removed and made again, with all that follows from it.
 """
 
 import hashlib
-import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orbits.records.files import read_json, sha256_of_file, write_json
+from orbits.records.typed import as_json, of_json
 from symreg.runs.config import RunConfig
-from symreg.runs.folder import claimed, end
+from symreg.runs.folder import claimed
+from symreg.runs.processes import end, environment, places
 from symreg.runs.stages import Stage, stages
+
+POLL = 0.02
+"""Seconds between two looks at the running processes."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a finished stage did.
+
+    Attributes:
+        command: with which it ran.
+        options: of the command.
+        inputs: fingerprint of everything it read, by path.
+        output: fingerprint of what it wrote.
+        seconds: of wall clock.
+    """
+
+    command: tuple[str, ...]
+    options: dict[str, Any]
+    inputs: dict[str, str | None]
+    output: str | None
+    seconds: float
+
+
+@dataclass
+class Running:
+    """A stage whose process runs."""
+
+    stage: Stage
+    process: "subprocess.Popen[bytes]"
+    inputs: dict[str, str | None]
+    began: float = field(default_factory=time.monotonic)
+
+
+class StageFailure(Exception):  # noqa: N818 - not an error of this process: the stage reported it
+    """A stage ended with an error and said why on stderr."""
+
+    def __init__(self, stage: Stage, code: int) -> None:
+        super().__init__(f"stage {stage.name} ended with exit code {code}")
+        self.stage = stage
+        self.code = code
 
 
 def run_stages(config: RunConfig) -> dict[str, float]:
@@ -30,40 +76,123 @@ def run_stages(config: RunConfig) -> dict[str, float]:
         ValueError: if the run directory belongs to another configuration, or is in use.
         StageFailure: if a stage ends with an error; it has said why, and earlier stages stay.
     """
-    folder = config.folder
-    todo = stages(config)
-    check_options(todo)
-    with claimed(folder, config):
-        seconds = {}
-        for number, stage in enumerate(todo, 1):
-            header = f"[{number}/{len(todo)}] {stage.title}"
-            record = _valid_record(folder, stage)
+    with claimed(config.folder, config):
+        return Pipeline(config.folder, stages(config), places(config.workers)).run()
+
+
+class Pipeline:
+    """Stages in a folder, of which each starts as soon as it can.
+
+    Args:
+        folder: the run directory.
+        todo: the stages; the first of those that can start goes first.
+        cores: that they may keep busy together.
+    """
+
+    def __init__(self, folder: Path, todo: Sequence[Stage], cores: int) -> None:
+        self.folder = folder
+        self.todo = list(todo)
+        self.cores = cores
+        self.seconds: dict[str, float] = {}
+        self.waiting = list(todo)
+        self.running: list[Running] = []
+
+    def run(self) -> dict[str, float]:
+        """Run to the end; see `run_stages`."""
+        try:
+            while self.waiting or self.running:
+                if not self._start_some():
+                    time.sleep(POLL)
+                for job in [job for job in self.running if job.process.poll() is not None]:
+                    self._finish(job)
+        finally:
+            end([job.process for job in self.running])
+        return {stage.name: self.seconds[stage.name] for stage in self.todo}
+
+    def _start_some(self) -> bool:
+        """Start, or skip, the first stage that can be; whether there was one."""
+        unfinished = {stage.output for stage in self.waiting}
+        unfinished |= {job.stage.output for job in self.running}
+        free = self.cores - sum(min(job.stage.cores, self.cores) for job in self.running)
+        for stage in self.waiting:
+            if unfinished & set(stage.inputs) or min(stage.cores, self.cores) > free:
+                continue
+            self.waiting.remove(stage)
+            header = f"[{len(self.todo) - len(self.waiting)}/{len(self.todo)}] {stage.title}"
+            inputs = {name: fingerprint(self.folder / name) for name in stage.inputs}
+            record = self._fitting_record(stage, inputs)
             if record is None:
                 print(header, flush=True)
-                record = _run_stage(folder, stage)
+                self.running.append(self._started(stage, inputs))
             else:
-                print(f"{header}: there already ({record['seconds']:.0f} s)", flush=True)
-            seconds[stage.name] = record["seconds"]
-    return seconds
+                print(f"{header}: there already ({record.seconds:.0f} s)", flush=True)
+                self.seconds[stage.name] = record.seconds
+            return True
+        return False
 
+    def _fitting_record(self, stage: Stage, inputs: dict[str, str | None]) -> Record | None:
+        """The record of a finished stage, if command, options, inputs and output are still those.
 
-def check_options(todo: list[Stage]) -> None:
-    """Let the stage that trains check its options now, not after minutes of simulation."""
-    for stage in todo:
-        if stage.name == "train":
-            program, *arguments = stage.command
-            command = [sys.executable, "-P", "-m", program, *arguments, "--check"]
-            if code := subprocess.run(command).returncode:
-                raise StageFailure(stage, code)
+        The output of one that no longer fits is removed: a command that finds its result there
+        would take it for finished, damaged or not.
+        """
+        path = self._record_path(stage)
+        if not path.exists():
+            return None
+        now = (stage.command, stage.options, inputs, fingerprint(self.folder / stage.output))
+        try:
+            record = of_json(Record, read_json(path), str(path))
+        except ValueError:
+            record = None
+        if (
+            record is not None
+            and now == (record.command, record.options, record.inputs, record.output)
+            and record.output is not None
+        ):
+            return record
+        remove(self.folder / stage.output)
+        path.unlink()
+        return None
 
+    def _record_path(self, stage: Stage) -> Path:
+        return self.folder / "stages" / f"{stage.name}.json"
 
-class StageFailure(Exception):  # noqa: N818 - not an error of this process: the stage reported it
-    """A stage ended with an error and said why on stderr."""
+    def _started(self, stage: Stage, inputs: dict[str, str | None]) -> Running:
+        """Start the process of a stage; what it prints goes to its log."""
+        (self.folder / stage.output).parent.mkdir(parents=True, exist_ok=True)
+        options = f"configs/{stage.name}.json"
+        write_json(self.folder / options, stage.options)
+        program, *arguments = stage.command
+        command = [program, *arguments, "--config", options]
+        logs = self.folder / "logs"
+        logs.mkdir(exist_ok=True)
+        with open(logs / f"{stage.name}.log", "wb") as log:
+            log.write(f"$ {shlex.join(command)}\n".encode())
+            log.flush()
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", *command],
+                cwd=self.folder,
+                stdout=log,
+                env=environment(1 if self.cores > 1 else None),
+            )
+        return Running(stage, process, inputs)
 
-    def __init__(self, stage: Stage, code: int) -> None:
-        super().__init__(f"stage {stage.name} ended with exit code {code}")
-        self.stage = stage
-        self.code = code
+    def _finish(self, job: Running) -> None:
+        """Keep what an ended process did, and show what it printed."""
+        self.running.remove(job)
+        stage, code = job.stage, job.process.returncode
+        log = self.folder / "logs" / f"{stage.name}.log"
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
+            print(f"    {line}", flush=True)
+        if code == 130:
+            raise KeyboardInterrupt
+        output = fingerprint(self.folder / stage.output)
+        if code or output is None:
+            raise StageFailure(stage, code or 1)
+        seconds = time.monotonic() - job.began
+        record = Record(stage.command, stage.options, job.inputs, output, seconds)
+        write_json(self._record_path(stage), as_json(record))
+        self.seconds[stage.name] = seconds
 
 
 def fingerprint(path: Path) -> str | None:
@@ -78,54 +207,9 @@ def fingerprint(path: Path) -> str | None:
     return digest.hexdigest()
 
 
-def _valid_record(folder: Path, stage: Stage) -> dict[str, Any] | None:
-    """The record of a finished stage, if command, inputs and output are still those."""
-    try:
-        record = read_json(folder / "stages" / f"{stage.name}.json")
-    except ValueError:
-        return None
-    now = {
-        "command": list(stage.command),
-        "inputs": {name: fingerprint(folder / name) for name in stage.inputs},
-        "output": fingerprint(folder / stage.output),
-    }
-    return record if all(record.get(key) == value for key, value in now.items()) else None
-
-
-def _run_stage(folder: Path, stage: Stage) -> dict[str, Any]:
-    """Run one stage; echo and log what it prints, leave its progress to the terminal."""
-    program, *arguments = stage.command
-    inputs = {name: fingerprint(folder / name) for name in stage.inputs}
-    (folder / stage.output).parent.mkdir(parents=True, exist_ok=True)
-    (folder / "logs").mkdir(exist_ok=True)
-    start = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", program, *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    assert process.stdout is not None  # for the type checker: stdout=PIPE
-    try:
-        with open(folder / "logs" / f"{stage.name}.log", "w", encoding="utf-8") as log:
-            print(f"$ {shlex.join(stage.command)}", file=log)
-            for line in process.stdout:
-                print(f"    {line}", end="", flush=True)
-                log.write(line)
-        code = process.wait()
-    except KeyboardInterrupt:
-        end([process])
-        raise
-    if code == 130:
-        raise KeyboardInterrupt
-    if code:
-        raise StageFailure(stage, code)
-    record = {
-        "command": list(stage.command),
-        "inputs": inputs,
-        "output": fingerprint(folder / stage.output),
-        "seconds": time.monotonic() - start,
-    }
-    write_json(folder / "stages" / f"{stage.name}.json", record)
-    return record
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -11,7 +11,11 @@ ROLLOUT_STEPS = (1, 4, 16, 64)
 """Steps at which the error of a roll-out becomes a column, as far as the orbits go."""
 
 
-def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, float | None]]:
+Metrics = dict[str, float | None]
+"""Numbers by name."""
+
+
+def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
     """Metrics by read-out; one repeated with a control is called NAME_CONTROL.
 
     Args:
@@ -35,7 +39,7 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, float | Non
     return found
 
 
-def _evaluation(result: dict[str, Any]) -> dict[str, float | None]:
+def _evaluation(result: dict[str, Any]) -> Metrics:
     rolled = result["rollout"]
     errors = rolled["median_error"]
     drifts = {name: rolled[name] for name in ("energy_drift", "angular_momentum_drift")}
@@ -43,7 +47,7 @@ def _evaluation(result: dict[str, Any]) -> dict[str, float | None]:
     return {**result["next_step"], **at, **drifts}
 
 
-def _extrapolation(rows: list[dict[str, Any]]) -> dict[str, float | None]:
+def _extrapolation(rows: list[dict[str, Any]]) -> Metrics:
     return {
         f"{name}_{row['factor']}": row[name]
         for name in ("loss", "late_loss", "ratio")
@@ -51,9 +55,9 @@ def _extrapolation(rows: list[dict[str, Any]]) -> dict[str, float | None]:
     }
 
 
-def _numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float | None]:
+def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:
     """The numbers of nested dictionaries, names joined by underscores."""
-    flat: dict[str, float | None] = {}
+    flat: Metrics = {}
     for key, value in metrics.items():
         if isinstance(value, dict):
             flat |= _numbers(value, f"{prefix}{key}_")

@@ -1,10 +1,13 @@
-"""The stages of a run: which processes, with which options, in which order."""
+"""The stages of a run: which processes, with which options, and what each needs of the others."""
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from symreg.runs.config import CONTROLS, FACTORS, PLANETS_YEARS, SOURCES, RunConfig
+from orbits.command.options import Options
+from orbits.records.typed import as_json
+from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, RunConfig
 
 HELD_OUT_SEED_OFFSET = 1_000_003
 """Added to the seed for the held-out orbits, so that no run trains on its own test orbits."""
@@ -35,123 +38,128 @@ CONTROLLED = {
 """Read-outs that are repeated with controls, and with which."""
 
 TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
-LONG, TRANSFER, MODEL = "data/long.zarr", "data/transfer.zarr", "model"
+LONG, TRANSFER = "data/long.zarr", "data/transfer.zarr"
+MODEL = "model"
+BEGINNING = "untrained"
+"""The run before its first step: all that a control needs to know of the model."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One process: its name, what it does, its command, and the paths it reads and writes.
+    """One process: what it does, its command, and the paths it reads and writes.
 
     Paths are relative to the run directory, in which the command runs.
+
+    Attributes:
+        name: of the stage, and of its log and its record.
+        title: what it does, for the terminal.
+        command: without its options.
+        options: all of them, which the command reads from a file.
+        inputs: what it reads; a stage waits for those that write these.
+        output: what it writes.
+        cores: that it keeps busy.
     """
 
     name: str
     title: str
     command: tuple[str, ...]
+    options: dict[str, Any]
     inputs: tuple[str, ...]
     output: str
+    cores: int = 1
 
 
 def stages(config: RunConfig) -> list[Stage]:
-    """The stages of a run, in order."""
-    made = [*_data(config), _training(config)]
-    for name in config.sources:
-        made += _implied(config, name, SOURCES[name])
-    for name in config.controls:
-        made += _implied(config, name, CONTROLS[name])
-    for name in config.questions:
-        made += _readout(config, name)
+    """The stages of a run: what most others wait for comes first."""
+    made = [*_training(config), *_data(config)]
+    for source in config.sources:
+        made += _implied(config, source, SOURCES[source])
+    for control in config.controls:
+        made += _implied(config, control, CONTROLS[control])
+    for question in config.questions:
+        made += _readout(config, question)
+    if any(BEGINNING in stage.inputs for stage in made):
+        made.append(_beginning(config))
     return made
 
 
-def _data(config: RunConfig) -> Iterator[Stage]:
+def _training(config: RunConfig) -> Iterator[Stage]:
+    orbits = config.generate.orbits
     yield _orbits(
-        config, "train_orbits", f"simulate {config.orbits} orbits under {config.law}",
-        TRAIN, config.orbits, config.samples, config.seed,
+        "train_orbits", f"simulate {orbits} orbits under {config.law}", TRAIN,
+        config.orbits_of(orbits, config.seed),
     )  # fmt: skip
+    what = f"{config.train.attention}, context {config.train.context_length}"
+    yield Stage(
+        "train",
+        f"train the world model ({what})",
+        ("worldmodel", "train", TRAIN, MODEL),
+        as_json(replace(config.train, seed=config.seed)),
+        (TRAIN,),
+        MODEL,
+    )
+
+
+def _beginning(config: RunConfig) -> Stage:
+    return Stage(
+        "begin",
+        "note what the model will be: its shape, its units, its data",
+        ("worldmodel", "train", TRAIN, BEGINNING),
+        as_json(replace(config.train, seed=config.seed, steps=0)),
+        (TRAIN,),
+        BEGINNING,
+    )
+
+
+def _data(config: RunConfig) -> Iterator[Stage]:
+    count = config.held_out_count
     yield _orbits(
-        config, "held_out_orbits",
-        f"simulate {config.held_out_orbits} orbits that the model will not train on",
-        HELD_OUT, config.held_out_orbits, config.samples, config.seed + HELD_OUT_SEED_OFFSET,
+        "held_out_orbits", f"simulate {count} orbits that the model will not train on",
+        HELD_OUT, config.orbits_of(count, config.seed + HELD_OUT_SEED_OFFSET),
     )  # fmt: skip
     if "extrapolate" in config.questions:
-        samples = max(FACTORS) * config.context_length + 1
+        samples = max(config.extrapolate.factors) * config.train.context_length + 1
+        count = min(config.held_out_count, LONG_ORBITS)
         yield _orbits(
-            config, "long_orbits", f"simulate orbits of {samples} states",
-            LONG, min(config.held_out_orbits, LONG_ORBITS), samples,
-            config.seed + LONG_SEED_OFFSET,
+            "long_orbits", f"simulate orbits of {samples} states", LONG,
+            config.orbits_of(count, config.seed + LONG_SEED_OFFSET, samples),
         )  # fmt: skip
     if transfers(config):
+        count = _transfer_orbits(config)
         yield _orbits(
-            config, "transfer_orbits", f"simulate {sum(config.transfer)} orbits to fine-tune on",
-            TRANSFER, sum(config.transfer), config.samples, config.seed + TRANSFER_SEED_OFFSET,
+            "transfer_orbits", f"simulate {count} orbits to fine-tune on", TRANSFER,
+            config.orbits_of(count, config.seed + TRANSFER_SEED_OFFSET),
         )  # fmt: skip
     if "planets" in config.sources:
-        start, stop, _ = PLANETS_YEARS
-        stop = max(stop, start + math.ceil(config.samples * config.dt))
-        yield Stage(
-            "planets",
-            f"take the positions of {', '.join(config.bodies)} from JPL DE421",
-            (
-                "orbits", "ephemeris", PLANETS, "--bodies", *config.bodies,
-                "--samples", str(config.samples), "--dt", str(config.dt),
-                "--start", str(start), "--stop", str(stop),
-            ),
-            (),
-            PLANETS,
-        )  # fmt: skip
+        yield _planets(config)
 
 
-def _orbits(
-    config: RunConfig, name: str, title: str, path: str, count: int, samples: int, seed: int
-) -> Stage:
-    low, high = config.mass
-    command = (
-        "orbits", "generate", path, "--orbits", str(count), "--seed", str(seed),
-        "--law", config.law, "--samples", str(samples), "--dt", str(config.dt),
-        "--engine", config.simulator, "--system", config.system,
-        "--population", config.population,
-        "--mass", *((str(low),) if low == high else (str(low), str(high))),
-    )  # fmt: skip
-    return Stage(name, title, command, (), path)
+def _orbits(name: str, title: str, path: str, options: Options) -> Stage:
+    return Stage(name, title, ("orbits", "generate", path), as_json(options), (), path, cores=2)
 
 
-def _training(config: RunConfig) -> Stage:
-    window = () if config.window is None else ("--window", str(config.window))
-    bins = ("--bins", str(config.bins), "--bin-range", str(config.bin_range))
-    command = (
-        "worldmodel", "train", TRAIN, MODEL,
-        "--attention", config.attention,
-        "--context-length", str(config.context_length), *window,
-        "--target", config.target,
-        "--inputs", config.inputs,
-        "--head", config.head, *(bins if config.head == "tokens" else ()),
-        "--d-model", str(config.d_model),
-        "--n-layers", str(config.n_layers),
-        "--n-heads", str(config.n_heads),
-        "--steps", str(config.steps),
-        "--batch-tokens", str(config.batch_tokens),
-        "--kicked", str(config.kicked),
-        "--precision", config.precision,
-        "--seed", str(config.seed),
-    )  # fmt: skip
-    what = f"{config.attention}, context {config.context_length}"
-    return Stage("train", f"train the world model ({what})", command, (TRAIN,), MODEL)
+def _planets(config: RunConfig) -> Stage:
+    samples, dt = config.generate.samples, config.generate.dt
+    start, stop, _ = PLANETS_YEARS
+    stop = max(stop, start + math.ceil(samples * dt))
+    options = replace(config.planets, samples=samples, dt=dt, start=str(start), stop=str(stop))
+    return Stage(
+        "planets",
+        f"take the positions of {', '.join(config.planets.bodies)} from JPL DE421",
+        ("orbits", "ephemeris", PLANETS),
+        as_json(options),
+        (),
+        PLANETS,
+    )
 
 
 def _implied(config: RunConfig, name: str, title: str) -> Iterator[Stage]:
     """Implied accelerations of a source or a control, and the law that is found in them."""
-    options: tuple[str, ...] = ("--states", "orbit" if name in ("orbit", "planets") else "kicked")
-    if name in CONTROLS:
-        options += ("--control", name)
-    forces = f"forces/{name}.parquet"
-    yield Stage(
-        f"probe_{name}",
-        f"read the accelerations that the predictions imply: {title}",
-        _probe(config, PLANETS if name == "planets" else HELD_OUT, forces, *options),
-        (MODEL, PLANETS if name == "planets" else HELD_OUT),
-        forces,
-    )
+    states = "orbit" if name in ("orbit", "planets") else "kicked"
+    control = name if name in CONTROLS else "none"
+    data, forces = PLANETS if name == "planets" else HELD_OUT, f"forces/{name}.parquet"
+    what = f"read the accelerations that the predictions imply: {title}"
+    yield _probe(config, f"probe_{name}", what, data, forces, states=states, control=control)
     yield _law(config, name, title)
 
 
@@ -159,45 +167,50 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
     """A further question, with its controls where it has some."""
     title = f"read-out {name.replace('_', ' ')}"
     out = f"readouts/{name}.json"
-    command: tuple[str, ...]
     if name == "evaluate":
         command = ("worldmodel", "evaluate", MODEL, HELD_OUT, out)
-        yield Stage(name, "measure roll-out errors", command, (MODEL, HELD_OUT), out)
+        title, options = "measure roll-out errors", as_json(config.evaluate)
+        yield Stage(name, title, command, options, (MODEL, HELD_OUT), out)
     elif name == "extrapolate":
         out = "readouts/extrapolate"
-        factors = ("--factors", *map(str, FACTORS))
-        command = ("worldmodel", "extrapolate", MODEL, LONG, "--out", out, *factors)
-        yield Stage(name, "measure the loss on longer sequences", command, (MODEL, LONG), out)
+        yield Stage(
+            name,
+            "measure the loss on longer sequences",
+            ("worldmodel", "extrapolate", MODEL, LONG),
+            as_json(replace(config.extrapolate, out=out)),
+            (MODEL, LONG),
+            out,
+        )
     elif name in TRANSFERS:
         for repeated in titles(config, name):
             yield from _transfer(config, repeated)
     else:
-        command = _probe(config, HELD_OUT, out, "--readout", name)
-        yield Stage(name, title, command, (MODEL, HELD_OUT), out)
+        yield _probe(config, name, title, HELD_OUT, out, readout=name)
         for control in controlled(config, name):
-            file = f"readouts/{name}_{control}.json"
-            command = _probe(config, HELD_OUT, file, "--readout", name, "--control", control)
-            yield Stage(
-                f"{name}_{control}", f"{title}: {CONTROLS[control]}", command,
-                (MODEL, HELD_OUT), file,
-            )  # fmt: skip
+            file, what = f"readouts/{name}_{control}.json", f"{title}: {CONTROLS[control]}"
+            yield _probe(
+                config, f"{name}_{control}", what, HELD_OUT, file, readout=name, control=control
+            )
 
 
 def _transfer(config: RunConfig, title: str) -> Iterator[Stage]:
     """Fine-tuning on forces, and the law that is found in what the fine-tuned model says."""
-    forces = f"forces/{title}.parquet"
-    labelled, few = map(str, config.transfer)
-    frozen = ("--transfer.frozen",) if "frozen" in title else ()
-    control = ("--control", "untrained") if "untrained" in title else ()
-    command = (
-        "worldmodel", "probe", MODEL, TRANSFER, forces, "--readout", "transfer",
-        "--transfer.labelled", labelled, "--transfer.few", few,
-        "--transfer.steps", str(config.transfer_steps),
-        "--transfer.batch-tokens", str(config.batch_tokens), *frozen, *control,
-        "--orbits", str(sum(config.transfer)), "--seed", str(config.seed),
-    )  # fmt: skip
-    yield Stage(title, f"fine-tune: {TRANSFERS[title]}", command, (MODEL, TRANSFER), forces)
+    yield _probe(
+        config,
+        title,
+        f"fine-tune: {TRANSFERS[title]}",
+        TRANSFER,
+        f"forces/{title}.parquet",
+        readout="transfer",
+        control="untrained" if "untrained" in title else "none",
+        orbits=_transfer_orbits(config),
+        transfer=replace(config.probe.transfer, frozen="frozen" in title),
+    )
     yield _law(config, title, TRANSFERS[title])
+
+
+def _transfer_orbits(config: RunConfig) -> int:
+    return config.probe.transfer.labelled + config.probe.transfer.few
 
 
 def transfers(config: RunConfig) -> tuple[str, ...]:
@@ -216,17 +229,22 @@ def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
     return tuple(name for name in config.controls if name in CONTROLLED.get(readout, ()))
 
 
-def _probe(config: RunConfig, data: str, out: str, *options: str) -> tuple[str, ...]:
-    count, seed = str(config.held_out_orbits), str(config.seed)
-    return (
-        "worldmodel", "probe", MODEL, data, out, *options, "--orbits", count, "--seed", seed,
-    )  # fmt: skip
+def _probe(
+    config: RunConfig, name: str, title: str, data: str, out: str, **options: Any
+) -> Stage:
+    """A probe of the model; a control needs only to know what the model will be."""
+    model = BEGINNING if options.get("control", "none") != "none" else MODEL
+    probe = replace(
+        config.probe, **{"orbits": config.held_out_count, "seed": config.seed, **options}
+    )
+    command = ("worldmodel", "probe", model, data, out)
+    return Stage(name, title, command, as_json(probe), (model, data), out)
 
 
 def _law(config: RunConfig, name: str, title: str) -> Stage:
     forces, law = f"forces/{name}.parquet", f"laws/{name}.json"
-    command = (
-        "symreg", "recover", forces, law, "--law", config.law, "--engine", config.engine,
-        "--seed", str(config.seed), "--seeds", str(config.search_seeds),
-    )  # fmt: skip
-    return Stage(f"recover_{name}", f"search the law: {title}", command, (forces,), law)
+    options = replace(config.recover, law=config.law, seed=config.seed)
+    command = ("symreg", "recover", forces, law)
+    return Stage(
+        f"recover_{name}", f"search the law: {title}", command, as_json(options), (forces,), law
+    )

@@ -3,34 +3,31 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from orbits.command.cluster import connect
-from orbits.records.files import read_json, sha256_of_json, write_json
-from symreg.runs.config import resolved
-from symreg.runs.folder import end
+from orbits.records.files import sha256_of_json, write_json
+from orbits.records.typed import as_json
+from symreg.runs.processes import THREADS, cores, end
+from symreg.runs.result import Run
 from symreg.studies.grid import Cell
-
-STARTING = 0.2
-"""Seconds in which a cell that was about to begin has begun, so that it is ended too."""
 
 PATIENCE = 30.0
 """Seconds that an interrupted cell has to keep what it has."""
 
+POLL = 0.2
+"""Seconds between two looks at a running cell, and at whether it should end."""
+
+STOP = ".stop"
+"""A file in the study's folder: while it is there, running cells end and no other begins."""
+
 RUN = (sys.executable, "-P", "-m", "symreg", "run")
 """The process of a cell."""
-
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
-_running: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -42,24 +39,22 @@ class Outcome:
     seconds: float
 
 
-def verdict_of(folder: Path, cell: Cell) -> dict[str, Any] | None:
-    """A cell's verdict, if it is there for just these options."""
+def finished_run(folder: Path, cell: Cell) -> Run | None:
+    """What a cell found, if it is finished for just these options."""
     try:
-        verdict: dict[str, Any] = read_json(folder / "cells" / cell.name / "verdict.json")
+        found = Run.read(folder / "cells" / cell.name)
     except ValueError:
         return None
-    same = verdict.get("configuration_sha256") == sha256_of_json(resolved(cell.config))
-    return verdict if same else None
-
-
-def finished(folder: Path, cell: Cell) -> bool:
-    """Whether a cell's verdict is there, for just these options."""
-    return verdict_of(folder, cell) is not None
+    return found if found.configuration_sha256 == sha256_of_json(cell.config.identity) else None
 
 
 def prepare(folder: Path, cell: Cell) -> None:
     """Write the options of a cell, from which `symreg run --config` makes it alone."""
-    write_json(folder / "configs" / f"{cell.name}.json", resolved(cell.config))
+    options = {k: v for k, v in as_json(cell.config).items() if k not in ("out", "workers")}
+    for name in cell.config.DECIDED:
+        group, _, own = name.partition(".")
+        options[group].pop(own)
+    write_json(folder / "configs" / f"{cell.name}.json", options)
 
 
 def run_cell(folder: str, name: str, threads: int) -> Outcome:
@@ -70,53 +65,39 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
     Args:
         folder: of the study, absolute.
         name: of the cell.
-        threads: of its processes; 0 takes this dask worker's share of the cores.
+        threads: cores that it may keep busy; 0 takes this dask worker's share of them.
     """
     share = str(threads or _share_of_a_worker())
-    logs = Path(folder) / "logs"
+    logs, stop = Path(folder) / "logs", Path(folder) / STOP
     logs.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
+    if stop.exists():
+        return Outcome(130, "", 0.0)
     with open(logs / f"{name}.log", "wb") as out, open(logs / f"{name}.err", "wb") as err:
         process = subprocess.Popen(
             [
-                *RUN,
-                "--config", f"{folder}/configs/{name}.json", "--out", f"{folder}/cells/{name}",
+                *RUN, "--config", f"{folder}/configs/{name}.json", "--workers", share,
+                "--out", f"{folder}/cells/{name}",
             ],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err,
             env={**os.environ, **dict.fromkeys(THREADS, share)},
         )  # fmt: skip
-        with _lock:
-            _running[folder, name] = process
-        try:
-            code = process.wait()
-        finally:
-            with _lock:
-                del _running[folder, name]
-    error = ""
+        while process.poll() is None:
+            if stop.exists():
+                end([process], PATIENCE)
+            else:
+                time.sleep(POLL)
+    code, error = process.returncode, ""
     if code:
         last = _last_line(logs / f"{name}.err") or _last_line(logs / f"{name}.log")
         error = last or f"exit code {code}"
     outcome = Outcome(code, error, time.monotonic() - began)
-    write_json(logs / f"{name}.json", asdict(outcome))
+    write_json(logs / f"{name}.json", as_json(outcome))
     return outcome
 
 
-def end_cells(folder: str) -> None:
-    """Interrupt the cells of a study that run in this process, and wait until they have ended."""
-    time.sleep(STARTING)
-    with _lock:
-        processes = [process for (study, _), process in _running.items() if study == folder]
-    end(processes, PATIENCE)
-
-
-def running(folder: str) -> int:
-    """Cells of a study that run in this process."""
-    with _lock:
-        return sum(study == folder for study, _ in _running)
-
-
 @contextmanager
-def workers_of(folder: str, workers: int, scheduler: str) -> Iterator[tuple[Executor, int]]:
+def workers_of(folder: Path, workers: int, scheduler: str) -> Iterator[tuple[Executor, int]]:
     """Threads of this process, or the workers of a dask cluster; all cells end with the block.
 
     Yields:
@@ -125,34 +106,31 @@ def workers_of(folder: str, workers: int, scheduler: str) -> Iterator[tuple[Exec
     Raises:
         ValueError: if dask is not installed or no scheduler answers.
     """
-    if not scheduler:
-        pool = ThreadPoolExecutor(workers)
-        try:
-            yield pool, workers
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_cells(folder)
-            raise
-        finally:
-            pool.shutdown()
-        return
-    client = connect(scheduler)
-    with client:
-        places = sum(client.nthreads().values())
-        if not places:
-            raise ValueError(f"the dask scheduler at {scheduler} has no workers; start some.")
-        executor = client.get_executor(pure=False, retries=0)
-        try:
-            yield executor, places
-        except BaseException:
-            executor.shutdown(wait=False)
-            client.run(end_cells, folder)
-            raise
+    stop = folder / STOP
+    stop.unlink(missing_ok=True)
+    try:
+        if not scheduler:
+            with ThreadPoolExecutor(workers) as pool, _stopping(stop):
+                yield pool, workers
+            return
+        with connect(scheduler) as client:
+            places = sum(client.nthreads().values())
+            if not places:
+                raise ValueError(f"the dask scheduler at {scheduler} has no workers; start some.")
+            with client.get_executor(pure=False, retries=0) as executor, _stopping(stop):
+                yield executor, places
+    finally:
+        stop.unlink(missing_ok=True)
 
 
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+@contextmanager
+def _stopping(stop: Path) -> Iterator[None]:
+    """Tell all cells to end where the block is left by an exception."""
+    try:
+        yield
+    except BaseException:
+        stop.touch()
+        raise
 
 
 def _share_of_a_worker() -> int:

@@ -2,28 +2,24 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from orbits.command.options import AtLeast, Options
 
 
 @dataclass(frozen=True)
-class StudyConfig:
+class StudyConfig(Options):
     """Where a study is kept and who does the work."""
 
     out: str | None = None
     """Folder of the study; by default studies/NAME."""
-    workers: int = 0
+    workers: Annotated[int, AtLeast(0)] = 0
     """Cells that run at the same time; 0 takes one for every core."""
     scheduler: str = ""
     """Address of a dask scheduler (tcp://host:port) whose workers run the cells instead; they
     must see the same folder."""
-    minutes: float = 0.0
+    minutes: Annotated[float, AtLeast(0)] = 0.0
     """Stop after so many minutes, as Ctrl-C would, to go on later; 0 never stops."""
-
-    def __post_init__(self) -> None:
-        """Check every number."""
-        if self.workers < 0:
-            raise ValueError(f"--workers is {self.workers}; at least 0.")
-        if not self.minutes >= 0:
-            raise ValueError(f"--minutes is {self.minutes}; at least 0.")
 
     def folder(self, name: str) -> Path:
         """The study's folder."""

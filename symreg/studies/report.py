@@ -6,11 +6,12 @@ from typing import Any
 import matplotlib
 import pandas as pd
 
-from orbits.records.files import write_text, written_aside
+from orbits.records.files import write_text
 from orbits.records.provenance import git_commit, versions
-from symreg.runs.report import embedded, environment
-from symreg.studies.drawings import draw
-from symreg.studies.grid import Study
+from symreg.recovery.words import KINDS, number
+from symreg.runs.report import embedded, environment, save
+from symreg.studies.figures import FIGURES
+from symreg.studies.grid import NO_FIGURE, Study
 
 SHOWN = {
     "world_model": "world model",
@@ -41,10 +42,11 @@ def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
     """
     matplotlib.use("Agg")
     captions = {}
-    for name, (figure, caption) in draw(study.figure, frame).items():
-        with written_aside(folder / "figures" / f"{name}.png") as aside:
-            figure.savefig(aside, dpi=130, format="png")
-        captions[name] = caption
+    done = frame[frame["status"] == "done"]
+    if study.figure != NO_FIGURE and not done.empty:
+        for name, (figure, caption) in FIGURES[study.figure].draw(done).items():
+            save(figure, folder, name)
+            captions[name] = caption
     write_text(folder / "report.html", render(study, folder, frame, captions))
 
 
@@ -83,6 +85,7 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
             pictures=embedded(folder / "figures", captions),
             versions=versions(),
             git_commit=git_commit(),
+            kinds=KINDS,
         )
     )
 
@@ -96,4 +99,4 @@ def _shown(value: Any) -> str:
         return "yes" if value else "no"
     if pd.isna(value):
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)

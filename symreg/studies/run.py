@@ -9,33 +9,27 @@ import pandas as pd
 from tqdm import tqdm
 
 from orbits.records.files import write_json
-from symreg.runs.folder import held, require_same_run
-from symreg.runs.pipeline import check_options
-from symreg.runs.stages import stages
-from symreg.studies.cells import Outcome, cores, finished, prepare, run_cell, running, workers_of
+from symreg.runs.folder import held_as, require_same_run
+from symreg.runs.processes import cores, places
+from symreg.studies.cells import Outcome, finished_run, prepare, run_cell, workers_of
 from symreg.studies.config import StudyConfig
 from symreg.studies.grid import Cell, Study, load_study
 from symreg.studies.report import write_report
 from symreg.studies.table import table, write_table
 
+STUDY = "study.json"
 
-def check(source: str, config: StudyConfig) -> Study:
-    """Read a study and check the options of every cell, to those of its training.
+
+def check_study(source: str, config: StudyConfig) -> Study:
+    """Read a study and check the options of every cell.
 
     Raises:
         ValueError: as `load_study`; or if a cell's folder belongs to other options.
-        StageFailure: if the options of a training are refused; its process has said why.
     """
     study = load_study(source)
     folder = config.folder(study.name)
-    trainings = {}
     for cell in study.cells:
         require_same_run(folder / "cells" / cell.name, cell.config)
-        if not finished(folder, cell):
-            todo = [stage for stage in stages(cell.config) if stage.name == "train"]
-            trainings[_without_seed(todo[0].command)] = todo
-    for todo in trainings.values():
-        check_options(todo)
     return study
 
 
@@ -43,7 +37,7 @@ def run_study(source: str, config: StudyConfig) -> int:
     """Run every cell that is not finished; write table, figures and report.
 
     Args:
-        source: a YAML file, or the name of a study that comes with the package.
+        source: a YAML file, or the name of a bundled study.
         config: where, and on how many workers.
 
     Returns:
@@ -53,11 +47,11 @@ def run_study(source: str, config: StudyConfig) -> int:
         ValueError: if the study cannot run, or its folder is somebody else's or in use.
         KeyboardInterrupt: if it was interrupted; all that was finished stays.
     """
-    study = check(source, config)
+    study = check_study(source, config)
     folder = config.folder(study.name).absolute()
-    with held(folder, folder / "study.json", "symreg study"):
-        write_json(folder / "study.json", study.to_json())
-        todo = [cell for cell in study.cells if not finished(folder, cell)]
+    with held_as(folder, STUDY, "symreg study"):
+        write_json(folder / STUDY, study.to_dict())
+        todo = [cell for cell in study.cells if finished_run(folder, cell) is None]
         print(f"{study.name}: {study.question}")
         print(
             f"{len(study.cells)} cells in {folder}, {len(study.cells) - len(todo)} finished already"
@@ -82,7 +76,7 @@ def _work(
     study: Study, folder: Path, todo: list[Cell], config: StudyConfig, errors: dict[str, str]
 ) -> None:
     """Run cells side by side; after each, write the table again and say how far it is."""
-    workers = min(config.workers or cores(), len(todo))
+    workers = min(places(config.workers), len(todo))
     threads = 0 if config.scheduler else max(1, cores() // workers)
     deadline = time.monotonic() + 60 * config.minutes if config.minutes else None
     for cell in todo:
@@ -91,7 +85,7 @@ def _work(
     took: list[float] = []
     with (
         tqdm(total=len(study.cells), initial=done, unit="cell", disable=None) as bar,
-        workers_of(str(folder), workers, config.scheduler) as (executor, places),
+        workers_of(folder, workers, config.scheduler) as (executor, at_once),
     ):
         cells = {executor.submit(run_cell, str(folder), c.name, threads): c.name for c in todo}
         pending: set[Future[Outcome]] = set(cells)
@@ -111,11 +105,10 @@ def _work(
                 bar.update()
                 frame = table(study, folder, errors)
                 write_table(frame, folder)
-                remaining = len(pending) * sum(took) / len(took) / min(places, len(todo))
-                now = min(places, len(pending)) if config.scheduler else running(str(folder))
+                remaining = len(pending) * sum(took) / len(took) / min(at_once, len(todo))
                 tqdm.write(
                     f"[{done}/{len(study.cells)}] {name}: {_in_words(frame, name)}, "
-                    f"{outcome.seconds:.0f} s; {min(now, len(pending))} running, "
+                    f"{outcome.seconds:.0f} s; {min(at_once, len(pending))} running, "
                     f"about {_duration(remaining)} left"
                 )
 
@@ -140,8 +133,3 @@ def _in_words(frame: pd.DataFrame, name: str) -> str:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def _without_seed(command: tuple[str, ...]) -> tuple[str, ...]:
-    place = command.index("--seed")
-    return command[:place] + command[place + 2 :]

@@ -7,7 +7,10 @@ from typing import Any
 import pandas as pd
 
 from orbits.records.files import written_aside
-from symreg.studies.cells import verdict_of
+from symreg.recovery.judge import first_step
+from symreg.recovery.result import Quantity
+from symreg.runs.result import Source
+from symreg.studies.cells import finished_run
 from symreg.studies.grid import Cell, Study
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
@@ -45,42 +48,49 @@ def write_table(frame: pd.DataFrame, folder: Path) -> None:
 
 
 def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str, Any]:
-    verdict = verdict_of(folder, cell)
-    status = "done" if verdict else "failed" if error else "pending"
-    row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if verdict else error}
+    run = finished_run(folder, cell)
+    status = "done" if run else "failed" if error else "pending"
+    row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if run else error}
     row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
-    if verdict is None:
+    if run is None:
         return row
-    row["world_model"] = (verdict["world_model"] or {}).get("kind")
-    row["recovered"] = verdict["recovered"]
-    failed = [gate["name"] for gate in verdict["gates"] if not gate["passed"]]
-    row["gates_failed"] = ", ".join(failed) or None
-    for name, source in (verdict["sources"] | verdict["controls"]).items():
+    row["world_model"] = run.world_model.kind if run.world_model else None
+    row["recovered"] = run.recovered
+    row["gates_failed"] = ", ".join(gate.name for gate in run.gates if not gate.passed) or None
+    for name, source in run.results.items():
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
-    for name, metrics in verdict["readouts"].items():
+    for name, metrics in run.readouts.items():
         row |= {f"{name}.{key}": value for key, value in metrics.items()}
-    row["engine"] = verdict.get("engine")  # none where no law was searched in kicked states
-    row["git_commit"] = verdict["git_commit"]
-    row["seconds"] = sum(verdict["seconds"].values())
-    row |= {f"seconds.{stage}": seconds for stage, seconds in verdict["seconds"].items()}
+    # none where no law was searched in kicked states
+    row["engine"] = run.kicked.recovery.engine if run.kicked else None
+    row["git_commit"] = run.git_commit
+    row["seconds"] = sum(run.seconds.values())
+    row |= {f"seconds.{stage}": seconds for stage, seconds in run.seconds.items()}
     return row
 
 
-def _of_source(source: dict[str, Any]) -> dict[str, Any]:
-    row = {key: source[key] for key in ("verdict", "expression", "recovered", "r2")}
-    for quantity in ("exponent", "constant"):
-        value = source[quantity] or {}
-        row[quantity] = value.get("value")
-        row |= {f"{quantity}_{key}": value.get(key) for key in ("low", "high", "truth")}
-    for feature, value in (source.get("exponents") or {}).items():
+def _of_source(source: Source) -> dict[str, Any]:
+    law = source.recovery
+    row: dict[str, Any] = {
+        "verdict": law.verdict,
+        "expression": law.expression,
+        "recovered": law.recovered,
+        "r2": source.r2,
+        **_of_quantity("exponent", law.exponent),
+        **_of_quantity("constant", law.constant),
+    }
+    for feature, value in law.exponents.items():
         if feature != "r":
-            row[f"exponent_of_{feature}"] = value.get("value")
-            row |= {f"exponent_of_{feature}_{k}": value.get(k) for k in ("low", "high", "truth")}
-    row["seeds_agreeing"] = source["seeds"]["agreeing"]
-    kicks = source["kick_r2"]
-    if kicks:
-        row["kick_r2_first"] = kicks[min(kicks, key=int)]
-    return row | {f"kick_r2_{step}": value for step, value in kicks.items()}
+            row |= _of_quantity(f"exponent_of_{feature}", value)
+    row["seeds_agreeing"] = law.seeds.agreeing
+    if source.kick_r2:
+        row["kick_r2_first"] = source.kick_r2[str(first_step(source.kick_r2))]
+    return row | {f"kick_r2_{step}": value for step, value in source.kick_r2.items()}
+
+
+def _of_quantity(name: str, quantity: Quantity) -> dict[str, float | None]:
+    row = {name: quantity.value}
+    return row | {f"{name}_{key}": getattr(quantity, key) for key in ("low", "high", "truth")}
 
 
 def _plain(value: Any) -> Any:

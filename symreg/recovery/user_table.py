@@ -1,5 +1,6 @@
-"""Tables of the user's own: CSV or Parquet with a target and its features."""
+"""Tables of the user's own: CSV, Parquet or a DataFrame with a target and its features."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ LEAST_ROWS = 8
 MOST_ROWS = 50_000
 """Larger tables are sampled at random when they are read, and say so."""
 CSV_ROWS_AT_ONCE = 500_000
+UNREADABLE = (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError)
+"""What reading a file that is no table, or half of one, raises."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,13 @@ class UserTable:
     notes: tuple[str, ...]
 
 
-def read_user_table(path: str, columns: Sequence[str], seed: int) -> UserTable:
-    """Read the columns of a CSV or Parquet file, at most `MOST_ROWS` rows of them.
+def read_user_table(
+    source: str | os.PathLike[str] | pd.DataFrame, columns: Sequence[str], seed: int
+) -> UserTable:
+    """The columns of a CSV or Parquet file or of a DataFrame, at most `MOST_ROWS` rows of them.
 
     Args:
-        path: a file that ends in .csv, .csv.gz, .tsv or .parquet.
+        source: a DataFrame, or a file that ends in .csv, .csv.gz, .tsv or .parquet.
         columns: names that must be there.
         seed: of the draw of rows.
 
@@ -46,48 +51,67 @@ def read_user_table(path: str, columns: Sequence[str], seed: int) -> UserTable:
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
             values that are not finite, or there are too few rows (says which).
     """
-    there = columns_in(path)
+    there = columns_in(source)
+    name = name_of(source)
     for column in columns:
         require_known("column", column, there)
     rng = np.random.default_rng(seed)
-    try:
-        table, rows = (
-            _read_parquet(path, columns, rng)
-            if Path(path).suffix == ".parquet"
-            else _read_csv(path, columns, rng)
-        )
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        first = (str(error).strip().splitlines() or ["unreadable"])[0]
-        raise ValueError(f"{path} is not a readable table ({first}).") from None
+    if isinstance(source, pd.DataFrame):
+        table, rows = source[list(columns)], len(source)
+        table = _drawn(table, min(1.0, MOST_ROWS / max(rows, 1)), rng).copy()
+    else:
+        table, rows = _read(source, columns, rng)
     if rows < LEAST_ROWS:
         raise ValueError(
-            f"{path} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
+            f"{name} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
         )
     for column in columns:
-        table[column] = _numeric(table[column], path, column)
+        table[column] = _numeric(table[column], name, column)
     notes: tuple[str, ...] = ()
     if rows > len(table):
         notes = (f"{len(table)} of {rows} rows, drawn at random, were read",)
     return UserTable(table.reset_index(drop=True), rows, notes)
 
 
-def columns_in(path: str) -> list[str]:
+def name_of(source: str | os.PathLike[str] | pd.DataFrame) -> str:
+    """What a table is called in messages."""
+    return "the table" if isinstance(source, pd.DataFrame) else str(source)
+
+
+def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
     """Names of a table's columns.
 
     Raises:
         ValueError: if the file is missing or unreadable.
     """
-    if not Path(path).is_file():
-        raise ValueError(f"{path} does not exist; give a CSV or Parquet file.")
+    if isinstance(source, pd.DataFrame):
+        return [str(column) for column in source.columns]
+    path = Path(source)
+    if not path.is_file():
+        raise ValueError(f"{source} does not exist; give a CSV or Parquet file.")
     try:
-        if Path(path).suffix == ".parquet":
+        if path.suffix == ".parquet":
             return list(pq.read_schema(path).names)
         return list(pd.read_csv(path, sep=_separator(path), nrows=0).columns)
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        first = (str(error).strip().splitlines() or ["unreadable"])[0]
-        raise ValueError(f"{path} is not a readable table ({first}).") from None
     except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} is empty.") from None
+        raise ValueError(f"{source} is empty.") from None
+    except UNREADABLE as error:
+        raise _unreadable(source, error) from None
+
+
+def _read(
+    path: str | os.PathLike[str], columns: Sequence[str], rng: np.random.Generator
+) -> tuple[pd.DataFrame, int]:
+    read = _read_parquet if Path(path).suffix == ".parquet" else _read_csv
+    try:
+        return read(Path(path), columns, rng)
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str | os.PathLike[str], error: Exception) -> ValueError:
+    first = (str(error).strip().splitlines() or ["unreadable"])[0]
+    return ValueError(f"{path} is not a readable table ({first}).")
 
 
 def samples_of(
@@ -168,7 +192,7 @@ def _weights(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
 
 
 def _read_parquet(
-    path: str, columns: Sequence[str], rng: np.random.Generator
+    path: Path, columns: Sequence[str], rng: np.random.Generator
 ) -> tuple[pd.DataFrame, int]:
     file = pq.ParquetFile(path)
     rows = file.metadata.num_rows
@@ -180,7 +204,7 @@ def _read_parquet(
 
 
 def _read_csv(
-    path: str, columns: Sequence[str], rng: np.random.Generator
+    path: Path, columns: Sequence[str], rng: np.random.Generator
 ) -> tuple[pd.DataFrame, int]:
     separator = _separator(path)
     rows, kept = 0, []
@@ -204,8 +228,8 @@ def _drawn(
     return table.iloc[np.sort(rng.choice(len(table), count, replace=False))]
 
 
-def _separator(path: str) -> str:
-    return "\t" if ".tsv" in Path(path).suffixes else ","
+def _separator(path: Path) -> str:
+    return "\t" if ".tsv" in path.suffixes else ","
 
 
 def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:

@@ -1,0 +1,39 @@
+"""Every reference law fitted to samples: an explicit test, not a search."""
+
+import numpy as np
+
+from symreg.fit.refine import Fit, Fitted, fit
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate
+from symreg.formulas.laws import named_forms
+
+NODES = 5
+"""Complexity that every named law is charged for: that of c*r**n, the simplest of them."""
+
+
+def fitted_laws(samples: Samples) -> list[Fitted]:
+    """Every reference law that can be written over the features, with fitted constants.
+
+    Laws whose own parameters come out negative are left out: they are other laws.
+    """
+    laws = []
+    for named in named_forms(samples.names, samples.X):
+        best: Fit | None = None
+        for start in named.starts:
+            shape = evaluate(named.form, samples.names, samples.X, (1.0, *start))
+            with np.errstate(all="ignore"):
+                strength = float(np.nanmedian(samples.y / shape))
+            if not np.isfinite(strength) or strength == 0:
+                continue
+            found = fit(named.form, (strength, *start), samples)
+            if best is None or found.mean_square < best.mean_square:
+                best = found
+        if best is None or any(value <= 0 for value in best.constants[1:]):
+            continue
+        laws.append(
+            Fitted(
+                named.form, best.constants, best.mean_square, best.smooth, NODES, "named-laws",
+                name=named.name, parameters=named.parameters,
+            )
+        )  # fmt: skip
+    return laws

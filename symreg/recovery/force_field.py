@@ -1,0 +1,216 @@
+"""The force fields that tables hold: radial attraction, the force between two bodies, isotropy."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from orbits.records.force_samples import varies, vectors
+from orbits.units import G
+from symreg.fit.monomial import fit_monomial, usable
+from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN, weighed
+from symreg.fit.samples import Samples
+
+MASS_COLUMNS = ("gm", "m1", "m2", "mass")
+"""Columns that become features where they vary; where `gm` does, `mass` says nothing new."""
+MASSES = ("m1", "m2")
+FEW_REPELLED = 0.02
+"""Largest fraction of rows with a repulsion that are left out, so that logarithms can be taken."""
+PAIR_COLUMNS = ("m1", "m2", "x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
+"""Columns that a table of two bodies has; z1, z2, az1 and az2 are read where they are."""
+PAIR_SPATIAL = ("z1", "z2", "az1", "az2")
+
+
+@dataclass(frozen=True)
+class RadialField:
+    """The radial attraction of a table of force samples, and what is not radial.
+
+    Attributes:
+        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. Of two
+            bodies whose masses vary the target is the force on the first, -m1 (a·x)/r.
+        non_central: rms of the tangential acceleration over rms of the whole.
+        constants: value of every mass or GM column that does not vary; `gm` also where a mass
+            gives it.
+        notes: what was done to the rows.
+        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1, where both accelerations are there.
+    """
+
+    samples: Samples
+    non_central: float
+    constants: dict[str, float]
+    notes: tuple[str, ...] = ()
+    third_law: float | None = None
+
+
+def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Distance and attraction (minus the radial acceleration) of every row, au and au/yr^2."""
+    r = table["r"].to_numpy()
+    return r, -np.sum(vectors(table) * vectors(table, "a_"), axis=1) / r
+
+
+def radial_field(table: pd.DataFrame) -> RadialField:
+    """The radial attraction of force samples (`orbits.records.force_samples`).
+
+    With columns m1 and m2, positions are those of the first body seen from the second, and
+    accelerations the first body's own in an inertial frame.
+
+    Raises:
+        ValueError: if a separation is zero, or there are fewer than 8 rows.
+    """
+    if len(table) < 8:
+        raise ValueError(
+            f"the table has {len(table)} row(s); a law needs at least 8, better hundreds."
+        )
+    if np.any(table["r"] <= 0):
+        raise ValueError("the table has rows with r = 0; a direction to the centre needs r > 0.")
+    r, inward = attraction(table)
+    size = np.sum(vectors(table, "a_") ** 2, axis=1)
+    across = np.maximum(size - inward**2, 0.0)
+    non_central = float(np.sqrt(across.sum() / size.sum())) if size.sum() > 0 else 0.0
+    columns, constants = _masses(table)
+    force = any(name in columns for name in MASSES)
+    target = inward * table["m1"].to_numpy() if force else inward
+    attracted = inward > 0
+    kept = np.ones(len(r), dtype=bool)
+    notes: tuple[str, ...] = ()
+    if not attracted.all() and attracted.mean() >= 1 - FEW_REPELLED:
+        kept = attracted
+        notes = (f"{np.sum(~attracted)} of {len(r)} rows repel and were left out",)
+    groups = groups_of(table)
+    samples = Samples(
+        np.column_stack([r, *columns.values()]),
+        target,
+        ("r", *columns),
+        groups,
+        target="F" if force else "a",
+    )
+    third_law = None
+    if set(PAIR_COLUMNS) <= set(table.columns):
+        third_law = pair_force(table, groups).third_law
+    return RadialField(samples.rows(kept), non_central, constants, notes, third_law)
+
+
+def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Masses and GM that vary, and the values of those that do not.
+
+    Raises:
+        ValueError: if one is not positive, or only one of m1 and m2 is there.
+    """
+    there = [name for name in MASS_COLUMNS if name in table.columns]
+    if len([name for name in there if name in MASSES]) == 1:
+        raise ValueError("the table has one of the columns m1 and m2; a force needs both masses.")
+    columns: dict[str, np.ndarray] = {}
+    constants: dict[str, float] = {}
+    for name in there:
+        values = table[name].to_numpy()
+        if np.any(values <= 0):
+            raise ValueError(f"the column {name} has values that are not above 0.")
+        if not varies(values):
+            constants[name] = float(np.mean(values))
+        elif name != "mass" or "gm" not in columns:
+            columns[name] = values
+    # what attracts: the second body, or the central mass
+    for name in ("m2", "mass"):
+        if name in constants and "gm" not in (*columns, *constants):
+            constants["gm"] = G * constants[name]
+    return columns, constants
+
+
+def groups_of(table: pd.DataFrame) -> np.ndarray:
+    """(row,) group numbers: the orbit, and the body where there are several."""
+    keys = [name for name in ("orbit", "body") if name in table.columns]
+    return table.groupby(keys, sort=True).ngroup().to_numpy()
+
+
+@dataclass(frozen=True)
+class PairForce:
+    """The force on the first body towards the second.
+
+    Attributes:
+        samples: F = m1 a1 along the line between the bodies, against r, m1 and m2.
+        non_central: rms of the part of m1 a1 across that line over rms of the whole.
+        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1; zero where action equals reaction.
+    """
+
+    samples: Samples
+    non_central: float
+    third_law: float
+
+
+def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
+    """F = m1 a1 from barycentric positions and accelerations of two bodies.
+
+    Args:
+        table: `PAIR_COLUMNS`, one row per state of the pair; any consistent units.
+        groups: (row,) statistical units.
+
+    Raises:
+        ValueError: if a mass is not positive, or the bodies coincide.
+    """
+    axes = "xyz" if all(name in table for name in PAIR_SPATIAL) else "xy"
+    first, second, a1, a2 = (
+        table[[pattern.format(axis) for axis in axes]].to_numpy(dtype=float)
+        for pattern in ("{}1", "{}2", "a{}1", "a{}2")
+    )
+    m1, m2 = (table[name].to_numpy(dtype=float) for name in ("m1", "m2"))
+    if np.any(m1 <= 0) or np.any(m2 <= 0):
+        raise ValueError("m1 and m2 must be above 0 in every row.")
+    line = second - first
+    r = np.linalg.norm(line, axis=1)
+    if np.any(r == 0):
+        raise ValueError("the two bodies are at the same place in some rows; F needs r > 0.")
+    force, reaction = m1[:, None] * a1, m2[:, None] * a2
+    along = np.sum(force * line, axis=1) / r
+    size = np.sum(force**2, axis=1)
+    whole = float(np.sqrt(np.mean(size)))
+    across = float(np.sqrt(np.mean(np.maximum(size - along**2, 0))))
+    unbalanced = float(np.sqrt(np.mean(np.sum((force + reaction) ** 2, axis=1))))
+    samples = Samples(
+        np.column_stack([r, m1, m2]), along, ("r", "m1", "m2"), np.asarray(groups), target="F"
+    )
+    return PairForce(samples, across / whole, unbalanced / whole)
+
+
+def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:
+    """Relative rms of the part of an attraction that goes with the direction.
+
+    What depends on the features is taken out first: a product of powers, then the mean of every
+    bin of distances. What is left is fitted by the first two harmonics of the direction; the part
+    that chance gives such a fit is taken off.
+
+    Args:
+        samples: the attraction, with `r` among the features.
+        directions: (row, axis) unit vectors.
+        floor: relative error below which rows do not count more (`symreg.fit.scatter`).
+
+    Returns:
+        None where it cannot be told: not all rows attract, or there are too few.
+    """
+    bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
+    if not usable(samples) or bins < 1:
+        return None
+    found = fit_monomial(samples)
+    residuals = np.log(samples.y) - found.log_constant - np.log(samples.X) @ found.exponents
+    weights = weighed(samples, floor).weights
+    weights = np.ones(len(residuals)) if weights is None else weights
+    axes = directions.shape[1]
+    harmonics = [directions[:, i] for i in range(axes)]
+    harmonics += [
+        directions[:, i] * directions[:, j] - (1 / axes if i == j else 0)
+        for i in range(axes)
+        for j in range(i, axes)
+        if (i, j) != (axes - 1, axes - 1)  # the squares sum to one
+    ]
+    design = np.column_stack(harmonics)
+    distance = samples.X[:, samples.names.index("r")]
+    for rows in np.array_split(np.argsort(distance, kind="stable"), bins):
+        share = weights[rows] ** 2 / np.sum(weights[rows] ** 2)
+        residuals[rows] -= share @ residuals[rows]
+        design[rows] -= share @ design[rows]
+    weighted = design * weights[:, None]
+    solution, *_ = np.linalg.lstsq(weighted, residuals * weights, rcond=None)
+    explained = np.mean((weighted @ solution) ** 2)
+    rest = np.mean((residuals * weights - weighted @ solution) ** 2)
+    free = len(residuals) - bins - design.shape[1]
+    chance = rest * design.shape[1] / max(free, 1)
+    return float(np.sqrt(max(explained - chance, 0.0)))

@@ -1,0 +1,229 @@
+"""The one judge: every condition on a law, on a world model and on its kind, as gates.
+
+A law counts as recovered from a table when its structure is the reference's (sympy), its constants
+and free exponents are near the truth where that is known, it predicts held-out groups, the
+acceleration is central, most seeds agree on it, and permuted targets yield no law.
+
+On the orbits it was trained on, a model that merely fits ellipses also yields Newton's law, so
+nothing that is read off held-out orbits counts for a model. What counts is read off kicked states:
+the velocity turned and rescaled in mid-orbit, where only a model that knows the force can go on.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from symreg.formulas.compare import FOUND
+from symreg.recovery.config import Thresholds
+from symreg.recovery.finding import Finding
+from symreg.recovery.result import Gate, Null, Quantity, Recovery
+from symreg.recovery.words import (
+    INJECTED,
+    KEPLERIAN,
+    KICK,
+    NEITHER,
+    NEWTONIAN,
+    PERMUTED,
+    UNTRAINED,
+    number,
+    percent,
+    plural,
+)
+
+LATER_STEP = 4
+"""Steps after a kick at which the answer must be right too, beside the first step read."""
+
+
+def passed(gates: Iterable[Gate]) -> bool:
+    """Whether every gate is."""
+    return all(gate.passed for gate in gates)
+
+
+def law_gates(
+    finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
+) -> list[Gate]:
+    """Every condition on the law of a table, but for what its controls say.
+
+    Args:
+        finding: of the search.
+        quantities: constant and parameters of the law.
+        t: where the lines are drawn.
+        non_central: part of the acceleration across the line to the centre, where it is known.
+    """
+    verdict = finding.verdict.verdict
+    gates = [Gate("structure", verdict in FOUND, " or ".join(FOUND), verdict)]
+    for name, truth in finding.true_exponents.items():
+        value = finding.exponents[name].value
+        gates.append(
+            Gate(
+                f"exponent of {name}",
+                abs(value - truth) <= t.exponent_margin,
+                f"within {t.exponent_margin:g} of {truth:.3f}",
+                f"{value:.3f}",
+            )
+        )
+    for quantity in quantities:
+        if quantity.relative_error is not None:
+            gates.append(
+                Gate(
+                    f"constant {quantity.name}",
+                    abs(quantity.relative_error) <= t.constant_margin,
+                    f"within {percent(t.constant_margin)} of {number(quantity.truth, 5)}",
+                    number(quantity.value, 5),
+                )
+            )
+    gates.append(at_least("held-out R²", finding.r2, t.r2))
+    agreeing, run = finding.outcome.agreeing, finding.outcome.seeds
+    gates.append(
+        Gate(
+            "seeds",
+            agreeing >= t.agreement * run,
+            f"at least {percent(t.agreement)} agree",
+            f"{agreeing} of {run}",
+        )
+    )
+    if non_central is not None:
+        gates.append(share("central", non_central, t.non_central, "part across the line"))
+    return gates
+
+
+def at_least(name: str, value: float | None, least: float) -> Gate:
+    """A gate that asks for a least value; what was not measured does not pass."""
+    return Gate(name, value is not None and value >= least, f"at least {least:g}", number(value))
+
+
+def share(name: str, value: float, most: float, what: str) -> Gate:
+    """A gate that allows a largest share of something unwanted."""
+    return Gate(name, value <= most, f"{what} at most {percent(most)}", percent(value, 1))
+
+
+def null_gate(name: str, null: Null | Recovery) -> Gate:
+    """A gate that asks for nothing to be found."""
+    found = f"{null.verdict}, {'' if null.recovered else 'not '}recovered"
+    return Gate(name, not null.recovered, "not recovered", found)
+
+
+def model_gates(
+    kicked: Recovery, kick_r2: Mapping[str, float | None], controls: Mapping[str, Recovery],
+    t: Thresholds,
+) -> list[Gate]:  # fmt: skip
+    """Every condition on the law of a world model: those on kicked states, kicks and controls.
+
+    Args:
+        kicked: what was recovered from kicked states.
+        kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
+        controls: what was recovered from the controls that were run, of `injected`, `untrained`.
+        t: where the lines are drawn.
+    """
+    gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
+    # a run knows its law: an exponent or a constant that could not be measured is no pass
+    for what, measured in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
+        if not any(gate.name.startswith(what) for gate in gates):
+            gates.append(Gate(what, False, "near the true law's", number(measured.value)))
+    steps = {first_step(kick_r2), LATER_STEP} | {int(step) for step in kick_r2}
+    for step in sorted(steps):
+        value = kick_r2.get(str(step))
+        gates.append(at_least(f"{KICK} after {plural(step, 'step')}", value, t.kick_r2))
+    gates += [gate for gate in kicked.gates if gate.name == PERMUTED]
+    if untrained := controls.get("untrained"):
+        gates.append(null_gate(UNTRAINED, untrained))
+    if injected := controls.get("injected"):
+        found = "recovered" if injected.recovered else f"not recovered ({injected.verdict})"
+        gates.append(Gate(INJECTED, injected.recovered, "recovered", found))
+    return gates
+
+
+def first_step(kick_r2: Mapping[str, float | None]) -> int:
+    """The first step read after a kick: the second where masses differ between orbits."""
+    return min(map(int, kick_r2), default=1)
+
+
+@dataclass(frozen=True)
+class WorldModelKind:
+    """The world-model score: which kind of model the evidence shows.
+
+    A model is *Newtonian* if it knows a force: after its velocity is turned in mid-orbit, its
+    predictions imply the right acceleration at once and four steps later, they depend on the last
+    positions alone, and the law comes out of those kicked states.
+    It is *Keplerian* if it knows the shape of orbits: right on undisturbed orbits, wrong as soon
+    as the velocity is turned and still four steps later, because it continues the curve on which
+    it was. Everything else is *neither*: wrong on undisturbed orbits already, right again soon
+    after the kick (a model that extrapolates from a few positions more than it needs), or somewhere
+    between the two, and the gates of both kinds say which.
+
+    "Newtonian" speaks of the kind of law, not of its exponent: a model that knows Hooke's force is
+    Newtonian, one that continues Hooke's ellipses is Keplerian.
+
+    Attributes:
+        kind: Newtonian, Keplerian or neither.
+        newtonian: what a Newtonian model must show; `passed` is None where nothing was measured.
+        keplerian: the same of a Keplerian one.
+    """
+
+    kind: str
+    newtonian: tuple[Gate, ...]
+    keplerian: tuple[Gate, ...]
+
+
+def world_model_kind(
+    orbit_r2: float | None,
+    kicked: Recovery,
+    kick_r2: Mapping[str, float | None],
+    t: Thresholds,
+    locality: float | None = None,
+    gm_varies: bool = False,
+    injected: Recovery | None = None,
+) -> WorldModelKind:
+    """Which kind of world model the evidence shows; kicked states alone can decide.
+
+    Args:
+        orbit_r2: R² on undisturbed held-out orbits, if they were looked at.
+        kicked: what was recovered from kicked states.
+        kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
+        t: where the lines are drawn.
+        locality: of the Jacobian, if it was measured.
+        gm_varies: whether GM differs between orbits; it must be inferred from older positions
+            then, and a Jacobian that reaches back is no fault.
+        injected: what was recovered from the law itself on the same states, if that control was
+            run; a law that is not found even there is not asked of the model.
+    """
+    step = first_step(kick_r2)
+    first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
+    soon = f"R² {plural(step, 'step')} after a kick"
+    late = f"R² {plural(LATER_STEP, 'step')} after a kick"
+    newtonian = [_measured(soon, first, t.newtonian_r2), _measured(late, later, t.newtonian_r2)]
+    if not gm_varies:
+        newtonian.append(_measured("locality of the Jacobian", locality, t.locality))
+    if kicked.is_found or injected is None or injected.is_found:
+        found = kicked.verdict if kicked.is_found else "not recovered"
+        newtonian.append(Gate("law from kicked states", kicked.is_found, " or ".join(FOUND), found))
+    keplerian = [
+        _measured("R² on undisturbed orbits", orbit_r2, t.orbit_r2),
+        Gate(
+            soon,
+            None if first is None else first <= t.keplerian_r2,
+            f"at most {t.keplerian_r2:g}",
+            number(first),
+        ),
+        Gate(
+            late,
+            None if later is None else later < t.newtonian_r2,
+            f"below {t.newtonian_r2:g}",
+            number(later),
+        ),
+    ]
+    kind = NEITHER
+    if all(gate.passed for gate in newtonian[:2]) and not _fails(newtonian):
+        kind = NEWTONIAN
+    elif all(gate.passed for gate in keplerian[:2]) and not _fails(keplerian):
+        kind = KEPLERIAN
+    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian))
+
+
+def _measured(name: str, value: float | None, least: float) -> Gate:
+    """A gate that says nothing where nothing was measured."""
+    gate = at_least(name, value, least)
+    return gate if value is not None else Gate(name, None, gate.required, gate.found)
+
+
+def _fails(gates: Iterable[Gate]) -> bool:
+    return any(gate.passed is False for gate in gates)

@@ -1,0 +1,211 @@
+"""What is asked of a recovery: samples, the references to compare with, and what else must hold."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from orbits.records.force_samples import ForceSamples
+from symreg.engines.base import TARGET
+from symreg.fit.samples import Samples
+from symreg.formulas.units import Unit, parse_units, strength_unit
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.force_field import (
+    PAIR_COLUMNS,
+    PAIR_SPATIAL,
+    anisotropy,
+    pair_force,
+    radial_field,
+)
+from symreg.recovery.judge import share
+from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
+from symreg.recovery.result import Gate
+from symreg.recovery.user_table import (
+    UserTable,
+    columns_in,
+    group_numbers,
+    read_user_table,
+    samples_of,
+    sigma_column,
+)
+
+Source = str | os.PathLike[str] | pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table made ready for the search.
+
+    Attributes:
+        samples: features, target and groups.
+        references: to compare with.
+        asked: whether they were asked for, or are all that are known.
+        rows: of the table.
+        notes: what was done to the rows.
+        non_central: part of the acceleration across the line to the centre, where the target is
+            its radial part.
+        gates: what else must hold, whatever is found.
+        metrics: of the probe that wrote the table.
+        units: of the columns, where they are given.
+    """
+
+    samples: Samples
+    references: Sequence[Reference]
+    asked: bool
+    rows: int
+    notes: tuple[str, ...] = ()
+    non_central: float | None = None
+    gates: tuple[Gate, ...] = ()
+    metrics: dict[str, Any] = field(default_factory=dict)
+    units: dict[str, Unit] = field(default_factory=dict)
+
+    @property
+    def si_units(self) -> dict[str, str]:
+        """Units for an engine that knows dimensions; that of the target under its own name."""
+        names = {self.samples.target: TARGET}
+        return {names.get(name, name): unit.si_text for name, unit in self.units.items()}
+
+    def constant_unit(self, spec: str | None, strength: str) -> Unit | None:
+        """The unit of the constant in front of a reference, where the columns have units."""
+        for reference in self.references if self.units else ():
+            if reference.spec == spec and reference.strength == strength:
+                try:
+                    return strength_unit(shape(reference), self.units, self.samples.target)
+                except ValueError:
+                    continue
+        return None
+
+
+def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
+    """The radial attraction of force samples, or the force between their two bodies.
+
+    Raises:
+        ValueError: for an unknown law, too few rows, or masses that make no sense.
+    """
+    found = radial_field(samples.table)
+    wanted = config.law or samples.law
+    gates: tuple[Gate, ...] = ()
+    if found.third_law is not None:
+        gates = (_third_law(found.third_law, config),)
+    return Problem(
+        found.samples,
+        of_field(found.samples.names, found.constants, wanted),
+        wanted is not None,
+        len(samples),
+        found.notes,
+        found.non_central,
+        gates,
+        samples.metrics,
+    )
+
+
+def of_user_table(source: Source, config: RecoverConfig) -> Problem:
+    """A table of the user's own: any target, any features, any units.
+
+    With one target, that column is searched against the features. With the components of a
+    vector (a_x, a_y[, a_z]) and positions among the features, its radial part is. With `pair`,
+    the force between two bodies is taken from their accelerations and masses.
+
+    Raises:
+        ValueError: for whatever is wrong with the table, the columns, the units or the law.
+    """
+    if config.pair:
+        return _pair(source, config)
+    if not config.feature_names:
+        raise ValueError(
+            "--features is missing; name the columns that the target may depend on: "
+            "--features r,m1,m2."
+        )
+    if len(config.target_names) > 1:
+        return _vector(source, config)
+    return _scalar(source, config)
+
+
+def _scalar(source: Source, config: RecoverConfig) -> Problem:
+    (target,), features = config.target_names, config.feature_names
+    read = _columns(source, (target, *features), config)
+    samples = samples_of(read, target, features, config.groups, config.sigma)
+    references = of_table(features, config.law)
+    units = parse_units(config.unit_texts, (target, *features)) if config.units else {}
+    asked = config.law is not None
+    if units:
+        references = [in_units(reference, units, target, asked) for reference in references]
+    return Problem(samples, references, asked, read.rows, read.notes, units=units)
+
+
+def _vector(source: Source, config: RecoverConfig) -> Problem:
+    _refuse(config, ("units",), "the components of a vector")
+    targets, features = config.target_names, config.feature_names
+    axes = [name for name in features if name in ("x", "y", "z")]
+    if len(axes) != len(targets):
+        raise ValueError(
+            f"{len(targets)} targets are the components of a vector: give as many coordinates "
+            f"(x, y, z) among the features, in the same order; they are {', '.join(features)}."
+        )
+    others = [name for name in features if name not in (*axes, "r")]
+    read = _columns(source, (*targets, *axes, *others), config)
+    position = read.table[axes].to_numpy(dtype=float)
+    vector = read.table[list(targets)].to_numpy(dtype=float)
+    r = np.linalg.norm(position, axis=1)
+    if np.any(r == 0):
+        raise ValueError("the table has rows at the origin; a direction to the centre needs r > 0.")
+    inward = -np.sum(position * vector, axis=1) / r
+    size = np.sum(vector**2, axis=1)
+    across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
+    table = read.table.assign(r=r, attraction=inward)
+    names = ["r", *others]
+    samples = samples_of(
+        replace(read, table=table), "attraction", names, config.groups, config.sigma
+    )
+    uneven = anisotropy(samples, position / r[:, None], config.error_floor)
+    gates: tuple[Gate, ...] = ()
+    if uneven is not None:
+        most = config.thresholds.anisotropy
+        gates = (share("isotropic", uneven, most, "part that goes with the direction"),)
+    return Problem(
+        samples,
+        of_table(samples.names, config.law),
+        config.law is not None,
+        read.rows,
+        read.notes,
+        float(across),
+        gates,
+    )
+
+
+def _pair(source: Source, config: RecoverConfig) -> Problem:
+    _refuse(config, ("units", "sigma"), "--pair")
+    spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(columns_in(source)) else ()
+    read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
+    force = pair_force(read.table, group_numbers(read.table, config.groups))
+    return Problem(
+        force.samples,
+        of_table(force.samples.names, config.law),
+        config.law is not None,
+        read.rows,
+        (*read.notes, f"third law: {force.third_law:.1%} unbalanced"),
+        force.non_central,
+        (_third_law(force.third_law, config),),
+    )
+
+
+def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
+    """Those columns, with those of the groups and the standard errors."""
+    extra = (config.groups, sigma_column(config.sigma))
+    return read_user_table(
+        source, [*names, *(name for name in extra if name and name not in names)], config.seed
+    )
+
+
+def _third_law(unbalanced: float, config: RecoverConfig) -> Gate:
+    most = config.thresholds.third_law
+    return share("third law", unbalanced, most, "|m1 a1 + m2 a2| over |m1 a1|")
+
+
+def _refuse(config: RecoverConfig, options: tuple[str, ...], what: str) -> None:
+    given = [f"--{name}" for name in options if getattr(config, name)]
+    if given:
+        raise ValueError(f"{' and '.join(given)} cannot be given with {what}; leave it out.")

@@ -1,0 +1,129 @@
+"""What a figure of a study offers, and what several of them share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from orbits.palette import COLORS, CYCLE
+from symreg.recovery.config import Thresholds
+
+FULL = "full context"
+STYLES = ("-", "--", ":", "-.")
+THRESHOLDS = Thresholds()
+"""Where the dotted lines are drawn."""
+
+
+class StudyFigure(ABC):
+    """The figures of one kind of study; one object in a file of this folder."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+        """Figures with their captions, by file name.
+
+        Args:
+            frame: the table of the study, of cells that are done. A column that it does not have
+                is left out; a panel without any says so.
+        """
+
+
+def panels(rows: int, columns: int, width: float = 11.0) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(width, 4.2 * rows), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+
+
+def plot_against(
+    axes: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    columns: Mapping[str, str],
+    *,
+    colors: Sequence[str] = CYCLE,
+) -> Axes:
+    """Columns against an option: a point for every cell, a line through the medians.
+
+    Args:
+        axes: where to draw.
+        frame: the table of a study.
+        x: column of the option, a number.
+        columns: column by its name in the legend.
+        colors: one for each column.
+    """
+    drawn = False
+    for (label, column), color in zip(columns.items(), colors, strict=False):
+        if column not in frame or frame[column].isna().all():
+            continue
+        known = frame[[x, column]].dropna().astype(float)
+        axes.scatter(known[x], known[column], s=16, color=color, alpha=0.6, linewidths=0)
+        medians = known.groupby(x)[column].median()
+        axes.plot(medians.index, medians, color=color, linewidth=1.6, label=label)
+        drawn = True
+    return finished(axes, drawn)
+
+
+def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
+    """Distance of the exponent from the true law's by an option, for each set of states."""
+    words = labels(frame, by)
+    values = list(dict.fromkeys(words))
+    drawn = False
+    for number, source in enumerate(("orbit", "kicked", "planets", "transfer")):
+        names = [f"{source}.exponent", f"{source}.exponent_truth"]
+        if not set(names) <= set(frame):
+            continue
+        known = frame[names].dropna()
+        error = (known[names[0]].astype(float) - known[names[1]].astype(float)).abs()
+        y = [values.index(value) + 0.15 * (number - 1) for value in words[known.index]]
+        color = COLORS.get(source, "#aa3377")
+        axes.scatter(error.clip(lower=1e-5), y, s=28, color=color, label=source)
+        drawn = True
+    axes.set_yticks(range(len(values)), values)
+    axes.invert_yaxis()
+    if drawn:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.axvline(
+            THRESHOLDS.exponent_margin, color=COLORS["reference"], linestyle=":", linewidth=1
+        )
+        axes.set_xlabel("distance of the exponent from the true law's (dotted: the gate)")
+    return finished(axes, drawn)
+
+
+def settings(frame: pd.DataFrame) -> pd.Series:
+    """In words, what was varied beside the kind of attention: window and kicked training."""
+    words = pd.Series(FULL, index=frame.index, dtype=object)
+    if "window" in frame:
+        window = frame["window"].astype("Int64").astype(str)
+        words = words.where(frame["window"].isna(), "window " + window)
+    if "kicked" in frame:
+        beside = words.map(lambda word: "" if word == FULL else f"{word}, ")
+        words = words.where(frame["kicked"] == 0, beside + "kicked training")
+    return words
+
+
+def labels(frame: pd.DataFrame, by: str) -> pd.Series:
+    """An option in words, with the width and the time step where they vary too."""
+    words = frame[by].astype(str).astype(object)
+    if "d_model" in frame and by != "d_model":
+        words = words + ", width " + frame["d_model"].astype(str)
+    if "dt" in frame and by != "dt":
+        words = words + ", dt " + frame["dt"].map("{:.2g} yr".format)
+    return words
+
+
+def finished(axes: Axes, drawn: bool, columns: int = 1, beside: bool = False) -> Axes:
+    """With a legend, beside the panel where it would hide something; or with words in its place."""
+    if drawn:
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        axes.legend(
+            fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns,
+            **(place if beside else {}),
+        )  # fmt: skip
+    else:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
+    return axes
