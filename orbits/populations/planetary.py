@@ -194,15 +194,15 @@ def _room_for_all(
         placed[chosen] += 1
         failures[open_ones[~fits]] += 1
         failures[chosen] = 0
-        hopeless = failures > TRIES
-        restarts += int(hopeless.sum())
+        given_up = failures > TRIES
+        restarts += int(given_up.sum())
         if restarts > RESTARTS * systems:
             raise ValueError(
                 f"there is hardly any room for {planets} planets between "
                 f"{ranges.semi_major_axis[0]:g} and {ranges.semi_major_axis[1]:g} au; take fewer "
-                "--planets, a wider --semi-major-axis, smaller --eccentricity or --planet-mass."
+                "--planets, a wider --semi-major-axis, smaller --eccentricity or --companion-mass."
             )
-        placed[hopeless] = failures[hopeless] = 0
+        placed[given_up] = failures[given_up] = 0
     return a, e
 
 

@@ -150,7 +150,7 @@ def test_a_period_is_keplers_third_law():
     ("change", "message"),
     [
         ({"engine": "heyoke"}, "did you mean 'heyoka'"),
-        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton only"),
+        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton between two bodies only"),
         ({"gm": np.array([-1.0])}, "must be above 0"),
         ({"gm": np.ones(3)}, "one per orbit"),
         ({"position": np.zeros((1, 2))}, "collide"),
