@@ -73,7 +73,10 @@ def test_table(path, capsys):
     ("arguments", "hint"),
     [
         (["plot", "{path}", "x.docx"], "known:"),
-        (["plot", "{path}", "x.png", "--orbits", "0"], "orbits is 0"),
+        (
+            ["plot", "{path}", "x.png", "--orbits", "0"],
+            "--orbits is 0; a whole",
+        ),
         (["plot", "nowhere.zarr", "x.png"], "does not exist"),
         (["info", "nowhere.zarr"], "does not exist"),
     ],
