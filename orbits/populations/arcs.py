@@ -3,7 +3,7 @@
 import numpy as np
 
 from orbits.forces import ForceLaw
-from orbits.integrate import rk4_step
+from orbits.integration import rk4_step
 from orbits.populations.bound import RelativeOrbits
 from orbits.populations.ranges import Ranges
 

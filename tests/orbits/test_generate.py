@@ -11,10 +11,11 @@ from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset, shard_orbits
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
-from orbits.generation import generate
-from orbits.integrate import integrate_bodies
+from orbits.generation import generate, write
+from orbits.integration import integrate_bodies
 from orbits.invariants import angular_momentum, specific_energy
 from orbits.records.places import Place
+from orbits.systems import resolve
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
 
@@ -126,7 +127,7 @@ def test_a_finished_dataset_is_left_alone(tmp_path):
     path = tmp_path / "x.zarr"
     made(path)
     before = {file: file.stat().st_mtime_ns for file in path.rglob("*") if file.name != ".lock"}
-    assert generate(path, SMALL)["made"] == 0
+    assert write(path, resolve(SMALL)) == 0
     assert before == {f: f.stat().st_mtime_ns for f in path.rglob("*") if f.name != ".lock"}
 
 
@@ -149,7 +150,7 @@ def test_a_damaged_shard_is_made_again_bit_for_bit(tmp_path, damage):
     if damage != "flipped":  # sizes are looked at on opening, contents by `orbits validate`
         with pytest.raises(ValueError, match=r"cut short: 1 of 3 shards .*\(1\)"):
             open_dataset(path)
-    assert generate(path, SMALL)["made"] == 1
+    assert write(path, resolve(SMALL)) == 1
     assert files_of(path) == whole
     open_dataset(path)
 
@@ -242,7 +243,7 @@ def test_an_unfinished_dataset_is_not_opened(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="cut short"):
         open_dataset(path)
     monkeypatch.undo()
-    assert generate(path, SMALL)["made"] == 0
+    assert write(path, resolve(SMALL)) == 0
     open_dataset(path)
 
 

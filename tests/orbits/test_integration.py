@@ -6,7 +6,7 @@ import pytest
 from orbits import invariants
 from orbits.elements import Elements, period, state_from_elements
 from orbits.forces import LAWS, parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
 from orbits.units import GM_SUN
 
