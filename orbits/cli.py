@@ -1,7 +1,8 @@
 """The command `orbits`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
@@ -20,41 +21,95 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _generate(path: str, config: GenerateConfig) -> None:
-    from orbits.generation import run
+    from orbits.dataset import open_dataset
+    from orbits.generation import write
+    from orbits.systems import resolve
 
-    run(path, config)
+    write(path, resolve(config), announce=lambda text: print(text, file=sys.stderr))
+    attributes = open_dataset(path).attrs
+    print(f"{path}: {config.orbits} orbits in {attributes['shards']} shards, complete.")
+    _print_table(
+        {
+            name: f"{value:.2e}" if isinstance(value, float) else str(value)
+            for name, value in attributes["integration"].items()
+        }
+    )
+
+
+def _check_generate(path: str, config: GenerateConfig) -> None:
+    from orbits.systems import resolve
+
+    resolve(config)
 
 
 def _ephemeris(path: str, config: EphemerisConfig) -> None:
-    from orbits.ephemeris import run
+    from orbits.planets import ephemeris
 
-    run(path, config)
+    segments = ephemeris(path, config).sizes["orbit"] // len(config.bodies)
+    print(
+        f"{path}: {', '.join(config.bodies)}; {segments} segments of {config.samples} states each, "
+        f"{segments * config.samples * config.dt:.1f} yr from {config.start}, frame {config.frame}."
+    )
+
+
+def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
+    from orbits.planets import dates_of
+
+    dates_of(config)
 
 
 def _validate(path: str, config: ValidateConfig) -> int:
-    from orbits.validation import run
+    from orbits.validation import validate
 
-    return run(path, config)
+    problems = validate(path, config.checksums)
+    for problem in problems:
+        print(f"{path}: {problem}")
+    if not problems:
+        print(f"{path}: valid.")
+    return 1 if problems else 0
 
 
 def _info(path: str, config: InfoConfig) -> None:
-    from orbits.info import run
+    from orbits.info import describe
 
-    run(path, config)
+    table = describe(path)
+    print(path)
+    _print_table(table)
 
 
 def _plot(path: str, out: str, config: PlotConfig) -> None:
-    from orbits.plot import run
+    from orbits.plot import save_figure
 
-    run(path, out, config)
+    save_figure(path, out, config.orbits)
+    print(f"{out}: {path} drawn.")
+
+
+def _print_table(table: Mapping[str, Any]) -> None:
+    width = max(map(len, table))
+    for name, text in table.items():
+        print(f"  {name:{width}s}  {text}")
 
 
 _DATA = Positional("data", "Dataset, as `orbits generate` or `orbits ephemeris` writes it.")
 _OUT = Positional("out", "Dataset to write: a folder (x.zarr) or an fsspec address (s3://...).")
 
 COMMANDS = (
-    Command("generate", _generate, GenerateConfig, "Make orbits under a law of force.", (_OUT,)),
-    Command("ephemeris", _ephemeris, EphemerisConfig, "Real planets, from JPL's DE421.", (_OUT,)),
+    Command(
+        "generate",
+        _generate,
+        GenerateConfig,
+        "Make orbits under a law of force.",
+        (_OUT,),
+        _check_generate,
+    ),
+    Command(
+        "ephemeris",
+        _ephemeris,
+        EphemerisConfig,
+        "Real planets, from JPL's DE421.",
+        (_OUT,),
+        _check_ephemeris,
+    ),
     Command(
         "validate",
         _validate,

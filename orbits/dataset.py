@@ -41,21 +41,26 @@ SHARD_ORBITS = 1024
 SYSTEMS = ("relative", "barycentric", "nbody", "planets")
 
 
+TIME_ATTRIBUTES: dict[str, Any] = {"units": "yr", "long_name": "time since the first state"}
+
+
 @dataclass(frozen=True)
 class Variable:
-    """One array of the format.
-
-    Args:
-        dims: names of its dimensions.
-        unit: its unit.
-        what: one line that says what it is.
-        dtype: its type; None takes the dataset's own.
-    """
+    """One array of the format."""
 
     dims: tuple[str, ...]
+    """Names of its dimensions."""
     unit: str
+    """Its unit."""
     what: str
+    """One line that says what it is."""
     dtype: str | None = "float64"
+    """Its type; None takes the dataset's own."""
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Its attributes in a dataset."""
+        return {"units": self.unit, "long_name": self.what}
 
 
 def variables(system: str) -> dict[str, Variable]:
@@ -100,56 +105,86 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
     return math.ceil(min(size, orbits) / CHUNK_ORBITS) * CHUNK_ORBITS
 
 
-def create(
-    place: Place,
-    system: str,
-    sizes: Mapping[str, int],
-    dt: float,
-    attributes: Mapping[str, Any],
-    dtype: str = "float32",
-    orbits_per_shard: int = SHARD_ORBITS,
-) -> None:
+@dataclass(frozen=True)
+class Layout:
+    """What a dataset is before it holds an orbit: its sizes and its attributes."""
+
+    system: str
+    """One of `SYSTEMS`."""
+    sizes: Mapping[str, int]
+    """Length of every dimension."""
+    dt: float
+    """Time between states, yr."""
+    described: Mapping[str, Any]
+    """`law`, provenance and any other attributes."""
+    dtype: str = "float32"
+    """Of position and velocity."""
+    shard_orbits: int = SHARD_ORBITS
+    """Orbits per shard, a multiple of 16."""
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return math.ceil(self.sizes["orbit"] / self.shard_orbits)
+
+    @property
+    def times(self) -> np.ndarray:
+        """(time,) yr, exactly k*dt."""
+        return np.arange(self.sizes["time"]) * self.dt
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the format, `complete` false."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "system": self.system,
+            "dt": self.dt,
+            "dtype": self.dtype,
+            "units": UNITS,
+            "shard_orbits": self.shard_orbits,
+            "shards": self.shards,
+            "complete": False,
+            **self.described,
+        }
+
+    def orbits_of(self, shard: int) -> slice:
+        """Rows of one shard."""
+        first = shard * self.shard_orbits
+        return slice(first, min(first + self.shard_orbits, self.sizes["orbit"]))
+
+    @property
+    def size_in_bytes(self) -> int:
+        """Size of all arrays."""
+        return sum(
+            np.dtype(variable.dtype or self.dtype).itemsize
+            * math.prod(self.sizes[dim] for dim in variable.dims)
+            for variable in variables(self.system).values()
+        )
+
+
+def create(place: Place, layout: Layout) -> None:
     """Lay out an empty dataset: arrays of NaN, attributes with `complete` false.
 
     The group and its attributes come first, the times last: `is_laid_out` says whether an earlier
     attempt came to its end. One that did not is laid out again.
-
-    Args:
-        place: where to.
-        system: one of `SYSTEMS`.
-        sizes: length of every dimension.
-        dt: time between states, yr.
-        attributes: `law`, provenance and anything else.
-        dtype: of position and velocity.
-        orbits_per_shard: a multiple of 16.
     """
-    described = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "system": system,
-        "dt": dt,
-        "dtype": dtype,
-        "units": UNITS,
-        "shard_orbits": orbits_per_shard,
-        "shards": math.ceil(sizes["orbit"] / orbits_per_shard),
-        "complete": False,
-        **attributes,
-    }
-    group = place.new_group(described)
-    for name, variable in variables(system).items():
+    sizes, orbits_per_shard = layout.sizes, layout.shard_orbits
+    group = place.new_group(layout.attributes)
+    for name, variable in variables(layout.system).items():
         shape = tuple(sizes[dim] for dim in variable.dims)
         is_state = "time" in variable.dims
         floating = variable.dtype != "int16"
         group.create_array(
             name,
             shape=shape,
-            dtype=variable.dtype or dtype,
+            dtype=variable.dtype or layout.dtype,
             chunks=((CHUNK_ORBITS if is_state else orbits_per_shard), *shape[1:]),
             shards=(orbits_per_shard, *shape[1:]) if is_state else None,
             compressors=None,  # mantissas of trajectories are noise to a compressor
             fill_value=float("nan") if floating else -1,
             dimension_names=variable.dims,
-            attributes={"units": variable.unit, "long_name": variable.what},
+            attributes=variable.attributes,
             overwrite=True,
         )
     times = group.create_array(
@@ -158,10 +193,10 @@ def create(
         dtype="float64",
         fill_value=float("nan"),
         dimension_names=("time",),
-        attributes={"units": "yr", "long_name": "time since the first state"},
+        attributes=TIME_ATTRIBUTES,
         overwrite=True,
     )
-    times[:] = np.arange(sizes["time"]) * dt
+    times[:] = layout.times
 
 
 def is_laid_out(place: Place) -> bool:
@@ -219,6 +254,7 @@ def write_shard(
     Returns:
         The marker.
     """
+    require_finite(shard, arrays)
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = place.group()
         members = {name: group[name] for name in arrays}
@@ -230,8 +266,6 @@ def write_shard(
     for name, values in arrays.items():
         array = members[name]
         assert isinstance(array, zarr.Array)
-        if not np.all(np.isfinite(values)) and name in ("position", "velocity", "gm", "mass"):
-            raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
         file = "/".join([name, "c", str(shard), *("0" * (array.ndim - 1))])
         if not vouched:  # zarr would read a torn shard before it writes over it
             place.remove(file)
@@ -240,6 +274,17 @@ def write_shard(
     whole = {"shard": shard, "orbits": len(arrays["position"]), "files": files, **marker}
     place.write_json(marker_name(shard), whole)
     return whole
+
+
+def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Refuse a shard whose states or masses are not finite.
+
+    Raises:
+        ValueError: names the variable.
+    """
+    for name in ("position", "velocity", "gm", "mass"):
+        if name in arrays and not np.all(np.isfinite(arrays[name])):
+            raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 
 
 def marker_name(shard: int) -> str:
@@ -278,6 +323,82 @@ def finish(place: Place, attributes: Mapping[str, Any]) -> None:
         zarr.consolidate_metadata(place.store())
 
 
+def in_memory(
+    layout: Layout, shards: Sequence[Mapping[str, np.ndarray]], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """The dataset that writing these shards and opening it would give, bit for bit.
+
+    Args:
+        layout: sizes and attributes.
+        shards: every variable, shard by shard.
+        attributes: what was measured on the way, as for `finish`.
+    """
+    for shard, arrays in enumerate(shards):
+        require_finite(shard, arrays)
+    held = {}
+    for name, variable in variables(layout.system).items():
+        dtype = np.dtype(variable.dtype or layout.dtype)
+        values = np.concatenate([arrays[name] for arrays in shards], dtype=dtype)
+        held[name] = variable.dims, values, variable.attributes
+    described = {**layout.attributes, **attributes, "complete": True}
+    return _with_names(
+        xr.Dataset(
+            held,
+            coords={"time": (("time",), layout.times, TIME_ATTRIBUTES)},
+            attrs=json.loads(json.dumps(described)),
+        )
+    )
+
+
+def as_dataset(data: xr.Dataset | str | os.PathLike[str]) -> xr.Dataset:
+    """The dataset itself, or the one at a path.
+
+    Raises:
+        ValueError: if it is neither, or as `open_dataset` does.
+    """
+    if isinstance(data, xr.Dataset):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return open_dataset(data)
+    raise ValueError(
+        f"data is {type(data).__name__}; a dataset of orbits is needed, or the path of one."
+    )
+
+
+def relative_states(
+    system: str, position: np.ndarray, velocity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and velocities as seen from the attracting body.
+
+    Of two visible bodies it is the first as seen from the second, x1 - x2: attraction points
+    against it. Planets are seen from their star. What is one body around a centre is so already.
+
+    Args:
+        system: one of `SYSTEMS`, as the attribute of the dataset says.
+        position: (orbit, time[, body], axis), au.
+        velocity: of the same shape, au/yr.
+
+    Returns:
+        (orbit, time, axis) position and velocity; (orbit, time, planet, axis) of several planets.
+    """
+    if system == "barycentric":
+        return position[:, :, 0] - position[:, :, 1], velocity[:, :, 0] - velocity[:, :, 1]
+    if system == "nbody":
+        return position[:, :, 1:] - position[:, :, :1], velocity[:, :, 1:] - velocity[:, :, :1]
+    return position, velocity
+
+
+def relative_shares(mass: np.ndarray) -> np.ndarray:
+    """(orbit, body) share of each of two bodies in x1 - x2: (m2, -m1)/(m1 + m2).
+
+    The barycentre is then at rest in the origin.
+
+    Args:
+        mass: (orbit, body), M_sun.
+    """
+    return np.stack([mass[:, 1], -mass[:, 0]], axis=1) / mass.sum(axis=1, keepdims=True)
+
+
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 
@@ -313,12 +434,17 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
             raise ValueError(
                 f"{place}: {name} has the dimensions {dataset[name].dims}, not {variable.dims}."
             )
-    if "bodies" in attributes:
-        names = np.asarray(attributes["bodies"])
-        if attributes["system"] == "planets":
-            return dataset.assign_coords(body_name=("orbit", names[dataset["body"].values]))
-        return dataset.assign_coords(body_name=("body", names))
-    return dataset
+    return _with_names(dataset)
+
+
+def _with_names(dataset: xr.Dataset) -> xr.Dataset:
+    """The same with the bodies' names as a coordinate, where they have any."""
+    if "bodies" not in dataset.attrs:
+        return dataset
+    names = np.asarray(dataset.attrs["bodies"])
+    if dataset.attrs["system"] == "planets":
+        return dataset.assign_coords(body_name=("orbit", names[dataset["body"].values]))
+    return dataset.assign_coords(body_name=("body", names))
 
 
 def read_attributes(place: Place) -> dict[str, Any]:
@@ -332,19 +458,32 @@ def read_attributes(place: Place) -> dict[str, Any]:
         what = "is not a dataset of orbits" if place.exists() else "does not exist"
         raise ValueError(f"{place} {what}; `orbits generate` makes one.")
     attributes = described.get("attributes", {}) if isinstance(described, dict) else {}
+    require_format(attributes, str(place))
+    return attributes
+
+
+def require_format(attributes: Mapping[str, Any], name: str) -> None:
+    """Refuse attributes that are of no dataset of orbits.
+
+    Args:
+        attributes: of the dataset.
+        name: of the dataset, for the message.
+
+    Raises:
+        ValueError: says what they are instead.
+    """
     if attributes.get("format") != FORMAT:
         raise ValueError(
-            f"{place} has the format {attributes.get('format')!r}, not {FORMAT!r}; "
+            f"{name} has the format {attributes.get('format')!r}, not {FORMAT!r}; "
             "`orbits generate` makes such a dataset."
         )
     if attributes.get("format_version") != FORMAT_VERSION:
         raise ValueError(
-            f"{place} has the format version {attributes.get('format_version')}; this program "
+            f"{name} has the format version {attributes.get('format_version')}; this program "
             f"reads version {FORMAT_VERSION}."
         )
     if attributes.get("system") not in SYSTEMS:
-        raise ValueError(f"{place} has an unknown system, {attributes.get('system')!r}.")
-    return attributes
+        raise ValueError(f"{name} has an unknown system, {attributes.get('system')!r}.")
 
 
 def missing_shards(

@@ -1,23 +1,23 @@
 """Generating a dataset: shards made in parallel, vouched for one by one, resumed from markers."""
 
-import math
 import os
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
-import numpy as np
+import xarray as xr
 from tqdm import tqdm
 
 from orbits import dataset
 from orbits.command.cluster import connect
+from orbits.command.options import options_from
 from orbits.config import GenerateConfig
-from orbits.ephemeris import PLANETS
-from orbits.records.files import sha256_of_json
+from orbits.dataset import Layout
+from orbits.planets import PLANETS
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
-from orbits.systems import CHECKED_SHARE, Recipe, make_shard, resolve
+from orbits.systems import CHECKED_SHARE, Arrays, Quality, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written: their speed gives the estimate of time."""
@@ -28,119 +28,157 @@ STARTING_WORKERS = 3.0
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
 
+T = TypeVar("T")
+Marker = dict[str, Any]
 
-def generate(path: str | os.PathLike[str], config: GenerateConfig) -> dict[str, Any]:
-    """Make a dataset, or finish one that was begun with the same configuration.
+
+def generate(
+    out: str | os.PathLike[str] | None = None,
+    config: GenerateConfig | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Orbits under a law of force.
+
+        orbits.generate(law="newton", orbits=1000, seed=0)            # in memory
+        orbits.generate("train.zarr", law="newton", orbits=1_000_000)  # written, then opened
+
+    Both give the same numbers. What was begun at `out` with the same configuration is finished.
 
     Args:
-        path: a local folder or an fsspec address.
+        out: a local folder or an fsspec address to write to; without it all is in memory.
         config: what to make.
+        **options: fields of `GenerateConfig` that differ from `config`.
 
     Returns:
-        `orbits`, `shards`, `made` (shards made now), `bytes`, `seconds` and `integration`, the
+        The dataset, as `orbits.dataset` describes it; its attribute `integration` holds the
         measured errors and drifts.
 
     Raises:
-        ValueError: if the configuration is impossible, the path holds something else, another
-            process writes there, or the disk is too small; nothing has been written then.
+        ValueError: for an unknown option, if the configuration is impossible, `out` holds
+            something else, another process writes there, or the disk is too small; nothing has
+            been written then.
     """
-    began = time.monotonic()
-    recipe = resolve(config)
-    config, identity = recipe.config, recipe.identity
-    per_shard = config.shard_orbits
-    shards = math.ceil(config.orbits / per_shard)
-    fingerprint = sha256_of_json(identity)
-    place = Place(path)
-    dataset.begun(place, identity)
-    bytes_needed = estimate_bytes(recipe)
-    _require_space(place, bytes_needed)
+    recipe = resolve(options_from(GenerateConfig, config, options))
+    if out is None:
+        return _in_memory(recipe)
+    write(out, recipe)
+    return dataset.open_dataset(out)
+
+
+def write(
+    path: str | os.PathLike[str], recipe: Recipe, announce: Callable[[str], object] | None = None
+) -> int:
+    """Write a dataset, or finish one that was begun with the same configuration.
+
+    Args:
+        path: a local folder or an fsspec address.
+        recipe: what to make.
+        announce: told in one line what there is to do, before it is done.
+
+    Returns:
+        Number of shards that were made now.
+
+    Raises:
+        ValueError: as `generate` does.
+    """
+    place, layout = Place(path), layout_of(recipe)
+    dataset.begun(place, recipe.identity)
+    _require_space(place, layout)
     speed = _trial(recipe)
     with place.alone():
-        if not (dataset.begun(place, identity) and dataset.is_laid_out(place)):
-            description = {
-                "law": recipe.law.spec,
-                "sampling": "bound" if recipe.bound else "arcs",
-                **provenance(identity),
-            }
-            if config.system == "solar":
-                description["bodies"] = ["sun", *PLANETS]
-            dataset.create(
-                place, recipe.system, recipe.sizes, config.dt, description, config.dtype, per_shard
-            )
-        markers = {
-            shard: dataset.read_marker(place, shard, fingerprint, checksums=True)
-            for shard in range(shards)
-        }
-        pending = [shard for shard, marker in markers.items() if marker is None]
-        for shard in pending:
-            place.remove(dataset.marker_name(shard))
-        place.remove_partial_files()
-        seconds = config.orbits * len(pending) / shards / speed
-        workers = min(config.workers or _workers_worth(seconds), max(1, len(pending)))
-        print(
-            f"{place}: {config.orbits} orbits of {config.samples} states under {recipe.law.spec}, "
-            f"{bytes_needed / 1e6:.3g} MB in {shards} shards ({shards - len(pending)} there "
-            f"already); engine {config.engine}, {config.scheduler or f'{workers} worker(s)'}, "
-            f"about {seconds / workers:.0f} s",
-            file=sys.stderr,
-        )
-        jobs = [(place.address, recipe, shard, per_shard, fingerprint) for shard in pending]
-        with tqdm(
-            total=config.orbits,
-            initial=sum(marker["orbits"] for marker in markers.values() if marker),
-            unit="orbit",
-            disable=None,
-            file=sys.stderr,
-        ) as bar:
-            for marker in _work(jobs, workers, config.scheduler):
-                markers[marker["shard"]] = marker
-                bar.update(marker["orbits"])
-        integration = summarise(
-            [marker for _, marker in sorted(markers.items()) if marker is not None],
-            recipe.config.engine,
-            recipe.check_engine,
-        )
+        if not (dataset.begun(place, recipe.identity) and dataset.is_laid_out(place)):
+            dataset.create(place, layout)
+        markers = _vouched(place, layout)
+        pending = [shard for shard in range(layout.shards) if shard not in markers]
+        seconds = layout.sizes["orbit"] * len(pending) / layout.shards / speed
+        workers = min(recipe.config.workers or _workers_worth(seconds), max(1, len(pending)))
+        if announce:
+            announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
+        jobs = [(place.address, recipe, layout, shard) for shard in pending]
+        made = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
+        done = sum(marker["orbits"] for marker in markers.values())
+        for marker in _shown(made, layout, done, lambda marker: marker["orbits"]):
+            markers[marker["shard"]] = marker
         if pending or not dataset.read_attributes(place)["complete"]:
-            dataset.finish(place, {"integration": integration})
-    return {
-        "orbits": config.orbits,
-        "shards": shards,
-        "made": len(pending),
-        "bytes": bytes_needed,
-        "seconds": time.monotonic() - began,
-        "integration": integration,
+            found = [marker["quality"] for _, marker in sorted(markers.items())]
+            dataset.finish(place, {"integration": summarise(found, recipe)})
+    return len(pending)
+
+
+def layout_of(recipe: Recipe) -> Layout:
+    """What the dataset will hold, and where it comes from."""
+    config = recipe.config
+    described: dict[str, Any] = {
+        "law": recipe.law.spec,
+        "sampling": "bound" if recipe.bound else "arcs",
+        **provenance(recipe.identity),
     }
+    if config.system == "solar":
+        described["bodies"] = ["sun", *PLANETS]
+    return Layout(
+        recipe.system, recipe.sizes, config.dt, described, config.dtype, config.shard_orbits
+    )
 
 
-def estimate_bytes(recipe: Recipe) -> int:
-    """Size of the dataset's arrays."""
-    total = 0
-    for variable in dataset.variables(recipe.system).values():
-        item = np.dtype(variable.dtype or recipe.config.dtype).itemsize
-        total += item * math.prod(recipe.sizes[dim] for dim in variable.dims)
-    return total
-
-
-def summarise(markers: list[dict[str, Any]], engine: str, check_engine: str) -> dict[str, Any]:
+def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
     """The worst error and drifts of all shards."""
-    found = [marker["quality"] for marker in markers]
     summary: dict[str, Any] = {
-        "engine": engine,
-        "check_engine": check_engine,
+        "engine": recipe.config.engine,
+        "check_engine": recipe.check_engine,
         "orbits_checked": sum(quality["checked"] for quality in found),
     }
-    for name in found[0]:
+    for name in sorted(found[0]):
         if name != "checked":
             summary[f"max_{name}"] = max(quality[name] for quality in found)
     return summary
 
 
-def _require_space(place: Place, bytes_needed: int) -> None:
-    free = place.free_bytes()
+def _in_memory(recipe: Recipe) -> xr.Dataset:
+    layout, config = layout_of(recipe), recipe.config
+    workers = config.workers
+    if not workers:
+        several = layout.shards > 1  # one shard is one process's work
+        workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
+    jobs = [(recipe, layout, shard) for shard in range(layout.shards)]
+    made = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
+    shards: dict[int, tuple[Arrays, Quality]] = {}
+    for shard, arrays, quality in _shown(made, layout, 0, lambda made: len(made[1]["gm"])):
+        shards[shard] = arrays, quality
+    arrays_in_order, found = zip(*(shards[shard] for shard in range(layout.shards)), strict=True)
+    integration = summarise(list(found), recipe)
+    return dataset.in_memory(layout, arrays_in_order, {"integration": integration})
+
+
+def _vouched(place: Place, layout: Layout) -> dict[int, Marker]:
+    """Markers of the shards that are whole; what is left of any other is removed."""
+    fingerprint = layout.described["configuration_sha256"]
+    markers: dict[int, Marker] = {}
+    for shard in range(layout.shards):
+        marker = dataset.read_marker(place, shard, fingerprint, checksums=True)
+        if marker is None:
+            place.remove(dataset.marker_name(shard))
+        else:
+            markers[shard] = marker
+    place.remove_partial_files()
+    return markers
+
+
+def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: float) -> str:
+    config = recipe.config
+    return (
+        f"{config.orbits} orbits of {config.samples} states under {recipe.law.spec}, "
+        f"{layout.size_in_bytes / 1e6:.3g} MB in {layout.shards} shards "
+        f"({layout.shards - pending} there already); engine {config.engine}, "
+        f"{config.scheduler or f'{workers} worker(s)'}, about {seconds / workers:.0f} s"
+    )
+
+
+def _require_space(place: Place, layout: Layout) -> None:
+    free, needed = place.free_bytes(), layout.size_in_bytes
     held = place.size("zarr.json") is not None
-    if free is not None and not held and free < DISK_MARGIN * bytes_needed:
+    if free is not None and not held and free < DISK_MARGIN * needed:
         raise ValueError(
-            f"the dataset needs {bytes_needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
+            f"the dataset needs {needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
         )
 
@@ -164,52 +202,53 @@ def _workers_worth(seconds: float) -> int:
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
+def _shown(made: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]) -> Iterator[T]:
+    """The same, with a progress bar where there is a terminal."""
+    total = layout.sizes["orbit"]
+    with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
+        for result in made:
+            yield result
+            bar.update(orbits(result))
+
+
 def _work(
-    jobs: list[tuple[str, Recipe, int, int, str]], workers: int, scheduler: str
-) -> Iterator[dict[str, Any]]:
-    """Markers of the shards as they are finished."""
+    function: Callable[..., T], jobs: list[tuple[Any, ...]], workers: int, scheduler: str
+) -> Iterator[T]:
+    """What the function gives for every job, as they are finished."""
     if scheduler:
-        yield from _work_on_cluster(jobs, scheduler)
+        yield from _work_on_cluster(function, jobs, scheduler)
     elif workers == 1:
-        yield from (_make_and_write(*job) for job in jobs)
+        yield from (function(*job) for job in jobs)
     else:
         import joblib
 
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_make_and_write)(*job) for job in jobs)
+        yield from parallel(joblib.delayed(function)(*job) for job in jobs)
 
 
 def _work_on_cluster(
-    jobs: list[tuple[str, Recipe, int, int, str]], scheduler: str
-) -> Iterator[dict[str, Any]]:
+    function: Callable[..., T], jobs: list[tuple[Any, ...]], scheduler: str
+) -> Iterator[T]:
     """The same on a dask cluster, whose workers must reach the dataset's address."""
     client = connect(scheduler)
     from distributed import as_completed
 
     with client:
-        futures = [client.submit(_make_and_write, *job, pure=False) for job in jobs]
+        futures = [client.submit(function, *job, pure=False) for job in jobs]
         for future in as_completed(futures):
             yield future.result()
 
 
-def _make_and_write(
-    address: str, recipe: Recipe, shard: int, per_shard: int, fingerprint: str
-) -> dict[str, Any]:
-    config = recipe.config
-    count = min(per_shard, config.orbits - shard * per_shard)
-    arrays, quality = make_shard(recipe, count, shard)
-    marker = {"seed": config.seed, "configuration_sha256": fingerprint, "quality": quality}
+def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, Arrays, Quality]:
+    rows = layout.orbits_of(shard)
+    return shard, *make_shard(recipe, rows.stop - rows.start, shard)
+
+
+def _make_and_write(address: str, recipe: Recipe, layout: Layout, shard: int) -> Marker:
+    _, arrays, quality = _make(recipe, layout, shard)
+    marker = {
+        "seed": recipe.config.seed,
+        "configuration_sha256": layout.described["configuration_sha256"],
+        "quality": quality,
+    }
     return dataset.write_shard(Place(address), shard, arrays, marker)
-
-
-def run(path: str, config: GenerateConfig) -> None:
-    """The command `orbits generate`."""
-    summary = generate(path, config)
-    integration = summary["integration"]
-    lines = [f"{path}: {summary['orbits']} orbits in {summary['shards']} shards, complete."]
-    lines += [f"  {name:30s} {_shown(value)}" for name, value in integration.items()]
-    print("\n".join(lines))
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.2e}" if isinstance(value, float) else str(value)

@@ -4,35 +4,29 @@ import os
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from orbits import dataset
-from orbits.config import InfoConfig
-from orbits.records.places import Place
 
 SHOWN_ORBITS = 1024
 """Orbits read for the ranges of separation and speed."""
 
 
-def describe(path: str | os.PathLike[str]) -> dict[str, str]:
+def describe(data: xr.Dataset | str | os.PathLike[str]) -> dict[str, str]:
     """A dataset's contents by name, as text.
+
+    Args:
+        data: a dataset, or the path of one.
 
     Raises:
         ValueError: if there is no whole dataset.
     """
-    data = dataset.open_dataset(path)
+    data = dataset.as_dataset(data)
     a: dict[str, Any] = data.attrs
-    place = Place(path)
-    size = sum(
-        file["bytes"]
-        for shard in range(a["shards"])
-        for file in (place.read_json(dataset.marker_name(shard)) or {"files": {}})["files"].values()
-    )
+    size = sum(data[name].nbytes for name in dataset.variables(a["system"]))
     some = data.isel(orbit=slice(0, SHOWN_ORBITS))
-    position = some["position"].values.astype(float)
-    velocity = some["velocity"].values.astype(float)
-    if "body" in data["position"].dims:
-        position = position[:, :, 1:] - position[:, :, :1]
-        velocity = velocity[:, :, 1:] - velocity[:, :, :1]
+    states = (some[name].values.astype(float) for name in ("position", "velocity"))
+    position, velocity = dataset.relative_states(a["system"], *states)
     table = {
         "system": a["system"] + (f", {', '.join(a['bodies'])}" if "bodies" in a else ""),
         "law": a["law"],
@@ -56,13 +50,6 @@ def describe(path: str | os.PathLike[str]) -> dict[str, str]:
     table["configuration"] = a["configuration_sha256"][:12]
     table["commit"] = str(a.get("git_commit"))
     return table
-
-
-def run(path: str, config: InfoConfig) -> None:
-    """The command `orbits info`."""
-    table = describe(path)
-    width = max(map(len, table))
-    print("\n".join([str(path), *(f"  {name:{width}s}  {text}" for name, text in table.items())]))
 
 
 def _range(values: np.ndarray, unit: str) -> str:

@@ -6,27 +6,29 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from orbits.config import PlotConfig
-from orbits.dataset import open_dataset
+from orbits.dataset import as_dataset, relative_states
 from orbits.forces import parse_law
 from orbits.invariants import energy_scale, specific_energy, total_energy
 
 FRAMES = 64
 """Most frames of an animation."""
 
+Data = xr.Dataset | str | os.PathLike[str]
+"""A dataset, or the path of one."""
 
-def plot_orbits(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+
+def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
 
     Args:
-        data: as `open_dataset` gives it.
+        data: a dataset, or the path of one.
         orbits: how many to draw, spread evenly over the dataset.
         ax: where to draw; without it a new figure's.
 
     Returns:
         The matplotlib `Axes`.
     """
-    ax = ax or _new_axes()
+    ax, data = ax or _new_axes(), as_dataset(data)
     some = _some(data, orbits)
     for i, position in enumerate(some["position"].values):
         bodies = position[:, None] if position.ndim == 2 else position
@@ -42,11 +44,11 @@ def plot_orbits(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
     return ax
 
 
-def plot_phase_portrait(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Radial speed over separation: a closed curve for every bound orbit.
 
     Args:
-        data: as `open_dataset` gives it.
+        data: a dataset, or the path of one.
         orbits: how many to draw.
         ax: where to draw; without it a new figure's.
 
@@ -54,7 +56,7 @@ def plot_phase_portrait(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> A
         The matplotlib `Axes`.
     """
     ax = ax or _new_axes()
-    position, velocity = _relative(_some(data, orbits))
+    position, velocity = _relative(_some(as_dataset(data), orbits))
     r = np.linalg.norm(position, axis=-1)
     radial = np.sum(position * velocity, axis=-1) / r
     for i in range(len(r)):
@@ -63,20 +65,20 @@ def plot_phase_portrait(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> A
     return ax
 
 
-def plot_energy_drift(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any:
+def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Largest departure so far of each orbit's energy, over its largest kinetic energy.
 
     In a float32 file this shows the rounding of the file, not the error of the integration.
 
     Args:
-        data: as `open_dataset` gives it.
+        data: a dataset, or the path of one.
         orbits: how many to draw.
         ax: where to draw; without it a new figure's.
 
     Returns:
         The matplotlib `Axes`.
     """
-    ax = ax or _new_axes()
+    ax, data = ax or _new_axes(), as_dataset(data)
     some = _some(data, orbits)
     law = parse_law(data.attrs["law"])
     if data.attrs["system"] == "nbody":
@@ -97,11 +99,11 @@ def plot_energy_drift(data: xr.Dataset, orbits: int = 12, ax: Any = None) -> Any
     return ax
 
 
-def animate(data: xr.Dataset, orbits: int = 6) -> Any:
+def animate(data: Data, orbits: int = 6) -> Any:
     """The bodies on their way, with the last stretch of their paths behind them.
 
     Args:
-        data: as `open_dataset` gives it.
+        data: a dataset, or the path of one.
         orbits: how many systems to draw.
 
     Returns:
@@ -110,6 +112,7 @@ def animate(data: xr.Dataset, orbits: int = 6) -> Any:
     from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
+    data = as_dataset(data)
     some = _some(data, orbits)
     position = some["position"].values
     paths = position[:, :, None] if position.ndim == 3 else position
@@ -141,11 +144,11 @@ def animate(data: xr.Dataset, orbits: int = 6) -> Any:
     return FuncAnimation(figure, draw, frames=range(0, samples, stride), blit=False)
 
 
-def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> None:
+def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     """Draw a dataset into a file: a GIF is animated, any other picture has three panels.
 
     Args:
-        path: the dataset.
+        data: a dataset, or the path of one.
         out: `.gif`, or what matplotlib can write (`.png`, `.svg`, `.pdf`).
         orbits: how many to draw.
 
@@ -159,7 +162,7 @@ def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> Non
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
-    data = open_dataset(path)
+    data = as_dataset(data)
     if ending == "gif":
         animation = animate(data, orbits)
         animation.save(out, writer="pillow", fps=20, dpi=80)
@@ -172,12 +175,6 @@ def save_figure(path: str | os.PathLike[str], out: str, orbits: int = 12) -> Non
     figure.savefig(out, dpi=120)
 
 
-def run(path: str, out: str, config: PlotConfig) -> None:
-    """The command `orbits plot`."""
-    save_figure(path, out, config.orbits)
-    print(f"{out}: {path} drawn.")
-
-
 def _some(data: xr.Dataset, orbits: int) -> xr.Dataset:
     count = data.sizes["orbit"]
     rows = np.unique(np.linspace(0, count - 1, min(orbits, count)).astype(int))
@@ -185,15 +182,16 @@ def _some(data: xr.Dataset, orbits: int) -> xr.Dataset:
 
 
 def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(path, time, axis) positions and velocities relative to the first body, if there are more."""
-    states = []
-    for name in ("position", "velocity"):
-        values = some[name].values.astype(float)
-        if values.ndim == 4:
-            values = values[:, :, 1:] - values[:, :, :1]
-            values = np.swapaxes(values, 1, 2).reshape(-1, values.shape[1], values.shape[-1])
-        states.append(values)
-    return states[0], states[1]
+    """(path, time, axis) relative positions and velocities, one path for every planet."""
+    states = (some[name].values.astype(float) for name in ("position", "velocity"))
+    position, velocity = relative_states(some.attrs["system"], *states)
+    if position.ndim == 3:
+        return position, velocity
+    shape = (-1, position.shape[1], position.shape[3])
+    return (
+        np.swapaxes(position, 1, 2).reshape(shape),
+        np.swapaxes(velocity, 1, 2).reshape(shape),
+    )
 
 
 def _new_axes() -> Any:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,18 +81,18 @@ def read_shard(place: Place, array: Any, shard: int) -> np.ndarray:
     per_shard = (array.shards or array.chunks)[0]
     first = shard * per_shard
     count = min(per_shard, array.shape[0] - first)
-    if place.is_local and array.shards is not None and not array.compressors:
-        whole = _mapped(place, array, shard)
+    if place.local is not None and array.shards is not None and not array.compressors:
+        whole = _mapped(place.local, array, shard)
         if whole is not None:
             return whole[:count]
     return np.asarray(array[first : first + count])
 
 
-def _mapped(place: Place, array: Any, shard: int) -> np.ndarray | None:
+def _mapped(folder: Path, array: Any, shard: int) -> np.ndarray | None:
     chunks = array.shards[0] // array.chunks[0]
     chunk_bytes = int(np.prod(array.chunks)) * array.dtype.itemsize
     name = "/".join([array.basename, "c", str(shard), *("0" * (array.ndim - 1))])
-    file = place.path / name
+    file = folder / name
     index_bytes = chunks * INDEX_ENTRY
     if file.stat().st_size != chunks * chunk_bytes + index_bytes + INDEX_CHECKSUM:
         return None

@@ -1,14 +1,15 @@
 """Checking a dataset against the written format and against physics."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import xarray as xr
 import zarr
 
 from orbits import dataset
-from orbits.config import ValidateConfig
 from orbits.forces import ForceLaw, parse_law
 from orbits.records.places import Place
 from orbits.systems import body_drifts, relative_drifts
@@ -29,49 +30,97 @@ FAST = 0.5
 """Phase between two states, rad, above which velocities cannot be compared with positions."""
 
 
-def validate(path: str | os.PathLike[str], checksums: bool = True) -> list[str]:
+@dataclass(frozen=True)
+class _Array:
+    """One array of a dataset, written or in memory: what it is, and how to read some orbits."""
+
+    dims: tuple[str, ...]
+    dtype: str
+    unit: str | None
+    shape: tuple[int, ...]
+    read: Callable[[slice], np.ndarray]
+
+
+def validate(data: xr.Dataset | str | os.PathLike[str], checksums: bool = True) -> list[str]:
     """Everything that is wrong with a dataset; empty if nothing is.
 
     Checked are schema and units, missing shards and their checksums, sample times, finite values,
     velocities against positions, and the drift of energy and angular momentum.
 
     Args:
-        path: a local folder or an fsspec address.
+        data: the path of a dataset; or a dataset, whose shards and checksums are not looked at.
         checksums: whether to read every file again and compare its SHA-256.
 
     Raises:
         ValueError: if there is no dataset of orbits at all.
     """
-    place = Place(path)
+    if isinstance(data, xr.Dataset):
+        dataset.require_format(data.attrs, "the dataset")
+        problems = _attribute_problems(data.attrs)
+        return problems or _array_problems(_arrays_of_dataset(data), data.attrs, set())
+    place = Place(data)
     attributes = dataset.read_attributes(place)
     problems = _attribute_problems(attributes)
     if problems:
         return problems
-    group = place.group("r")
-    arrays, problems = _schema_problems(group, attributes)
+    unreadable = set(dataset.missing_shards(place, attributes))
+    problems = _array_problems(
+        _arrays_of_group(place.group("r"), attributes["system"]), attributes, unreadable
+    )
+    return problems + _shard_file_problems(place, attributes, checksums)
+
+
+def _arrays_of_dataset(data: xr.Dataset) -> dict[str, _Array]:
+    found = {}
+    for name in _expected(data.attrs["system"]):
+        if name in data.variables:
+            array = data[name].variable
+            dims = tuple(map(str, array.dims))
+            found[name] = _Array(
+                dims, str(array.dtype), array.attrs.get("units"), array.shape, _reader(array)
+            )
+    return found
+
+
+def _arrays_of_group(group: zarr.Group, system: str) -> dict[str, _Array]:
+    found = {}
+    for name in _expected(system):
+        array = group.get(name)
+        if isinstance(array, zarr.Array):
+            dims: Any = array.metadata.dimension_names  # type: ignore[union-attr]
+            unit: Any = array.attrs.get("units")
+            found[name] = _Array(dims, str(array.dtype), unit, array.shape, _reader(array))
+    return found
+
+
+def _reader(array: Any) -> Callable[[slice], np.ndarray]:
+    return lambda some: np.asarray(array[some])
+
+
+def _expected(system: str) -> dict[str, dataset.Variable]:
+    return {**dataset.variables(system), "time": dataset.Variable(("time",), "yr", "time")}
+
+
+def _shard_file_problems(place: Place, attributes: Mapping[str, Any], checksums: bool) -> list[str]:
     missing = dataset.missing_shards(place, attributes, checksums)
     if missing:
         which = ", ".join(map(str, missing[:20])) + ("..." if len(missing) > 20 else "")
-        problems.append(f"{len(missing)} shard(s) missing, cut short or changed: {which}")
-    elif not attributes.get("complete"):
-        problems.append("the dataset is not marked complete; run the command that made it again")
-    if "time" in arrays:
-        problems += _time_problems(arrays["time"], attributes["dt"])
-    held = dataset.variables(attributes["system"])
-    if all(name in arrays for name in held):
-        unreadable = set(dataset.missing_shards(place, attributes))
-        problems += _content_problems(arrays, attributes, unreadable)
+        return [f"{len(missing)} shard(s) missing, cut short or changed: {which}"]
+    if not attributes.get("complete"):
+        return ["the dataset is not marked complete; run the command that made it again"]
+    return []
+
+
+def _array_problems(
+    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], unreadable: set[int]
+) -> list[str]:
+    """What is wrong with the arrays and, if they are all there, with their numbers."""
+    sound, problems = _schema_problems(arrays, attributes)
+    if "time" in sound:
+        problems += _time_problems(sound["time"], attributes["dt"])
+    if all(name in sound for name in dataset.variables(attributes["system"])):
+        problems += _content_problems(sound, attributes, unreadable)
     return problems
-
-
-def run(path: str, config: ValidateConfig) -> int:
-    """The command `orbits validate`: exit code 1 and a list if anything is wrong."""
-    problems = validate(path, config.checksums)
-    for problem in problems:
-        print(f"{path}: {problem}")
-    if not problems:
-        print(f"{path}: valid.")
-    return 1 if problems else 0
 
 
 def _attribute_problems(attributes: Mapping[str, Any]) -> list[str]:
@@ -92,38 +141,33 @@ def _attribute_problems(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def _schema_problems(
-    group: zarr.Group, attributes: Mapping[str, Any]
-) -> tuple[dict[str, zarr.Array], list[str]]:
+    found: Mapping[str, _Array], attributes: Mapping[str, Any]
+) -> tuple[dict[str, _Array], list[str]]:
     """The arrays that are as the format says, and what is wrong with the others."""
-    held = dataset.variables(attributes["system"])
-    expected = {
-        **held,
-        "time": dataset.Variable(("time",), "yr", "time"),
-    }
-    arrays, problems = {}, []
+    sound, problems = {}, []
     sizes: dict[str, int] = {}
-    for name, variable in expected.items():
-        array = group.get(name)
-        if not isinstance(array, zarr.Array):
+    for name, variable in _expected(attributes["system"]).items():
+        array = found.get(name)
+        if array is None:
             problems.append(f"{name} is missing")
             continue
-        found = {
-            "dimensions": (array.metadata.dimension_names, variable.dims),  # type: ignore[union-attr]
-            "type": (str(array.dtype), variable.dtype or attributes["dtype"]),
-            "unit": (array.attrs.get("units"), variable.unit),
+        pairs = {
+            "dimensions": (array.dims, variable.dims),
+            "type": (array.dtype, variable.dtype or attributes["dtype"]),
+            "unit": (array.unit, variable.unit),
         }
-        wrong = [f"{what} {a!r}, not {b!r}" for what, (a, b) in found.items() if a != b]
+        wrong = [f"{what} {a!r}, not {b!r}" for what, (a, b) in pairs.items() if a != b]
         for dim, size in zip(variable.dims, array.shape, strict=False):
             if sizes.setdefault(dim, size) != size:
                 wrong.append(f"{size} along {dim}, not {sizes[dim]}")
         problems += [f"{name} has the {what}" for what in wrong]
         if not wrong:
-            arrays[name] = array
-    return arrays, problems
+            sound[name] = array
+    return sound, problems
 
 
-def _time_problems(array: zarr.Array, dt: float) -> list[str]:
-    times = np.asarray(array[:])
+def _time_problems(array: _Array, dt: float) -> list[str]:
+    times = array.read(slice(None))
     wrong = np.flatnonzero(times != np.arange(len(times)) * dt)
     if not len(wrong):
         return []
@@ -134,7 +178,7 @@ def _time_problems(array: zarr.Array, dt: float) -> list[str]:
 
 
 def _content_problems(
-    arrays: Mapping[str, zarr.Array], attributes: Mapping[str, Any], missing: set[int]
+    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], missing: set[int]
 ) -> list[str]:
     """What is wrong with the numbers, shard by shard; each kind of problem is told once."""
     law = parse_law(attributes["law"])
@@ -151,7 +195,7 @@ def _content_problems(
 
 
 def _shards(
-    arrays: Mapping[str, zarr.Array], per_shard: int, missing: set[int]
+    arrays: Mapping[str, _Array], per_shard: int, missing: set[int]
 ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
     orbits = arrays["position"].shape[0]
     for shard, first in enumerate(range(0, orbits, per_shard)):
@@ -159,7 +203,7 @@ def _shards(
             continue
         some = slice(first, min(first + per_shard, orbits))
         held = (name for name in arrays if name != "time")
-        yield first, {name: np.asarray(arrays[name][some]) for name in held}
+        yield first, {name: arrays[name].read(some) for name in held}
 
 
 def _shard_problems(
@@ -182,7 +226,11 @@ def _shard_problems(
     velocity = values["velocity"][good].astype(np.float64)
     gm = values["gm"][good]
     mass = values["mass"][good] if "mass" in values else None
-    apart, error = _separation_and_mismatch(law, attributes, position, velocity, gm, mass)
+    relative = dataset.relative_states(attributes["system"], position, velocity)
+    apart = np.all(np.any(relative[0] != 0, axis=-1).reshape(len(good), -1), axis=1)
+    error = np.zeros(len(good))
+    if np.all(apart):
+        error = _velocity_mismatch(law, attributes, position, velocity, gm, mass)
     yield "bodies coincide", _within(good, finite, ~apart)
     yield "velocity is not the derivative of position", _within(good, finite, error > 1)
     if attributes.get("centre") == "barycentre" or not np.all(apart):
@@ -194,7 +242,7 @@ def _shard_problems(
         assert mass is not None
         drifts = body_drifts(law, position, velocity, mass)
     else:
-        drifts = relative_drifts(law, *_relative(attributes, position, velocity), gm)
+        drifts = relative_drifts(law, *relative, gm)
     for name, drift in drifts.items():
         if name in ("energy_drift", "angular_momentum_drift"):
             what = name.removesuffix("_drift").replace("_", " ")
@@ -207,56 +255,35 @@ def _within(good: np.ndarray, finite: np.ndarray, bad: np.ndarray) -> np.ndarray
     return mask
 
 
-def _relative(
-    attributes: Mapping[str, Any], position: np.ndarray, velocity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    if attributes["system"] != "barycentric":
-        return position, velocity
-    return position[:, :, 1] - position[:, :, 0], velocity[:, :, 1] - velocity[:, :, 0]
-
-
-def _separation_and_mismatch(
+def _velocity_mismatch(
     law: ForceLaw,
     attributes: Mapping[str, Any],
     position: np.ndarray,
     velocity: np.ndarray,
     gm: np.ndarray,
     mass: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit,) whether bodies stay apart, and the mismatch of velocities over what is allowed.
+) -> np.ndarray:
+    """(orbit,) mismatch of velocities and positions, over what is allowed.
 
     Each displacement is compared with the corrected trapezoidal rule,
     (v0 + v1) dt/2 - (a1 - a0) dt^2/12, whose error is (w dt)^5/720 of the separation for motion of
     rate w; accelerations come from the law.
     """
     dt, system = attributes["dt"], attributes["system"]
-    apart = _stay_apart(attributes, position, velocity)
-    if not np.all(apart):
-        return apart, np.zeros(len(apart))
+    relative = dataset.relative_states(system, position, velocity)
+    r = np.linalg.norm(relative[0], axis=-1)
     if system == "nbody":
         assert mass is not None
-        r = np.linalg.norm(position[:, :, 1:] - position[:, :, :1], axis=-1)
         strength = G * (mass[:, None, :1] + mass[:, None, 1:])
         acceleration = _mutual_acceleration(law, position, mass)
     else:
-        position, velocity = _relative(attributes, position, velocity)
-        r = np.linalg.norm(position, axis=-1)
+        position, velocity = relative
         strength = gm[:, None]
         acceleration = law.acceleration(position, strength)
     phase = dt * np.sqrt(-law.radial_acceleration(r, strength) / r)
     phase = np.maximum(phase[:, 1:], phase[:, :-1])
     size = np.maximum(r[:, 1:], r[:, :-1])
-    truncation = 100 * phase**5 / 720 * size  # 100: eccentric motion has higher harmonics
-    if system == "nbody":
-        # The star answers every planet, the planets answer the star: nobody is better resolved
-        # than the fastest planet's share of the motion.
-        assert mass is not None
-        share = mass[:, None, 1:] / mass.sum(axis=1)[:, None, None]
-        star = 10 * np.sum(share * np.minimum(truncation, size), axis=-1, keepdims=True)
-        truncation = np.concatenate([star, truncation + star], axis=-1)
-        slow = np.concatenate([np.ones_like(star), phase <= FAST], axis=-1)
-    else:
-        slow = phase <= FAST
+    truncation, slow = _truncation(phase, size, mass if system == "nbody" else None)
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
     correction = dt**2 / 12 * np.diff(acceleration, axis=1)
     around_sun = attributes.get("centre") != "barycentre"
@@ -270,18 +297,28 @@ def _separation_and_mismatch(
     if not around_sun:
         allowed += phase**3 * size
     ratio = np.where(slow > 0, error / allowed, 0.0)
-    return apart, np.max(ratio.reshape(len(ratio), -1), axis=1)
+    return np.max(ratio.reshape(len(ratio), -1), axis=1)
 
 
-def _stay_apart(
-    attributes: Mapping[str, Any], position: np.ndarray, velocity: np.ndarray
-) -> np.ndarray:
-    """(orbit,) whether no body ever coincides with the centre or the first body."""
-    if attributes["system"] == "nbody":
-        position = position[:, :, 1:] - position[:, :, :1]
-    else:
-        position, _ = _relative(attributes, position, velocity)
-    return np.all(np.any(position != 0, axis=-1).reshape(len(position), -1), axis=1)
+def _truncation(
+    phase: np.ndarray, size: np.ndarray, mass: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Error allowed to the trapezoidal rule, and whether the motion is slow enough to compare.
+
+    Args:
+        phase: (orbit, step[, planet]) phase between two states, rad.
+        size: separation, au.
+        mass: (orbit, body) of several planets and their star.
+    """
+    truncation = 100 * phase**5 / 720 * size  # 100: eccentric motion has higher harmonics
+    if mass is None:
+        return truncation, phase <= FAST
+    # The star answers every planet, the planets answer the star: nobody is better resolved than
+    # the fastest planet's share of the motion.
+    share = mass[:, None, 1:] / mass.sum(axis=1)[:, None, None]
+    star = 10 * np.sum(share * np.minimum(truncation, size), axis=-1, keepdims=True)
+    slow = np.concatenate([np.ones_like(star), phase <= FAST], axis=-1)
+    return np.concatenate([star, truncation + star], axis=-1), slow
 
 
 def _mutual_acceleration(law: ForceLaw, position: np.ndarray, mass: np.ndarray) -> np.ndarray:

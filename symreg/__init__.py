@@ -47,7 +47,20 @@ _PLACES = {
     "run": "symreg.runs.run",
 }
 
-__all__ = sorted(_PLACES)
+__all__ = [
+    "ENGINES",
+    "Comparison",
+    "Gate",
+    "Quantity",
+    "RecoverConfig",
+    "Recovery",
+    "Run",
+    "RunConfig",
+    "Thresholds",
+    "compare",
+    "recover",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from orbits.engines.base import IntegrationError
 from orbits.forces import ForceLaw
-from orbits.integrate import integrate
+from orbits.integration import integrate
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,9 +21,11 @@ import operator
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from orbits.command.near_misses import require_known
+
+T = TypeVar("T")
 
 
 class OptionError(ValueError):
@@ -61,7 +63,8 @@ class Range:
         """Whether the range holds a number."""
         low = value > self.low if self.above else value >= self.low
         high = value < self.high if self.below else value <= self.high
-        return math.isfinite(value) and low and high
+        finite = isinstance(value, int) or math.isfinite(value)  # an int may exceed any float
+        return finite and low and high
 
     @property
     def words(self) -> str:
@@ -153,6 +156,22 @@ def with_options(options: Any, values: Mapping[str, Any]) -> Any:
         except OptionError as error:
             raise error.within(group) from None
     return dataclasses.replace(options, **own)
+
+
+def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
+    """What a function was asked for by an object of options, by keywords, or by both.
+
+    Args:
+        kind: class of the options.
+        given: such an object, or None for the defaults.
+        values: options that differ from it.
+
+    Raises:
+        ValueError: if it is an object of another kind, or as `with_options` does.
+    """
+    if given is not None and not isinstance(given, kind):
+        raise ValueError(f"config is {_shown(given)}; a {kind.__name__} is needed.")
+    return with_options(kind() if given is None else given, values)
 
 
 def hints_of(options: type) -> dict[str, Any]:

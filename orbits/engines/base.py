@@ -1,15 +1,12 @@
 """What an integration engine offers: accurate states at given times, orbit by orbit."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
 
 from orbits.forces import ForceLaw
-
-Progress = Callable[[int], object]
-"""Called with the number of orbits finished since the last call."""
 
 States = tuple[np.ndarray, np.ndarray]
 """Position and velocity."""
@@ -22,7 +19,29 @@ class IntegrationError(ValueError):
 class Engine(ABC):
     """A way to integrate orbits. Every orbit has its own steps; none hides behind another."""
 
-    name: ClassVar[str]
+    name: str
+    requires: ClassVar[str] = ""
+    """Package to install for this engine, where `orbits` itself does not need it."""
+    is_slow: ClassVar[bool] = False
+    """Whether an orbit takes milliseconds rather than microseconds."""
+    has_steps: ClassVar[bool] = True
+    """Whether an orbit of many turns takes longer than one of few."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the engine can be used here."""
+        return not self.requires or find_spec(self.requires) is not None
+
+    def require_possible(self, law: ForceLaw, several: bool) -> None:  # noqa: B027 - most can all
+        """Refuse what the engine cannot do, before anything is made.
+
+        Args:
+            law: the attraction.
+            several: whether there are several planets.
+
+        Raises:
+            ValueError: says what it can do.
+        """
 
     @abstractmethod
     def relative(
@@ -32,7 +51,6 @@ class Engine(ABC):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         """Follow relative two-body orbits.
 
@@ -42,7 +60,6 @@ class Engine(ABC):
             velocity: (orbit, axis) at time 0, au/yr.
             gm: (orbit,) gravitational parameter, au^3/yr^2.
             times: (time,) yr, ascending from 0.
-            progress: told how many orbits are finished.
 
         Returns:
             (orbit, time, axis) position and velocity, float64.
@@ -59,7 +76,6 @@ class Engine(ABC):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         """Follow systems of bodies that all attract one another.
 
@@ -69,7 +85,6 @@ class Engine(ABC):
             velocity: (system, body, axis) at time 0, au/yr.
             gm: (system, body) G times each mass, au^3/yr^2.
             times: (time,) yr, ascending from 0.
-            progress: told how many systems are finished.
 
         Returns:
             (system, time, body, axis) position and velocity, float64.

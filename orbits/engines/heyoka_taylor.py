@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.engines.base import Engine, IntegrationError, Progress, States
+from orbits.engines.base import Engine, IntegrationError, States
 from orbits.forces import GM_SYMBOL, RADIUS, ForceLaw
 
 BATCH = 8
@@ -28,7 +28,8 @@ class HeyokaEngine(Engine):
     angular momentum (a small orbit, or an eccentric one) needs many steps.
     """
 
-    name: ClassVar[str] = "heyoka"
+    name: str = "heyoka"
+    requires: ClassVar[str] = "heyoka"
 
     def relative(
         self,
@@ -37,14 +38,11 @@ class HeyokaEngine(Engine):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         axes = position.shape[1]
         momentum = _momentum(position, velocity)
         states = np.concatenate([position, velocity], axis=1)
-        solution = _propagate(
-            _central(law, axes), states, gm[:, None], times, np.argsort(momentum), progress
-        )
+        solution = _propagate(_central(law, axes), states, gm[:, None], times, np.argsort(momentum))
         return solution[..., :axes], solution[..., axes:]
 
     def bodies(
@@ -54,7 +52,6 @@ class HeyokaEngine(Engine):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         systems, bodies, axes = position.shape
         half = bodies * axes
@@ -62,7 +59,7 @@ class HeyokaEngine(Engine):
             [position.reshape(systems, half), velocity.reshape(systems, half)], axis=1
         )
         order = np.argsort(np.min(_momentum(*_relative_to_first(position, velocity)), axis=1))
-        solution = _propagate(_pairwise(law, bodies, axes), states, gm, times, order, progress)
+        solution = _propagate(_pairwise(law, bodies, axes), states, gm, times, order)
         shape = (systems, len(times), bodies, axes)
         return solution[..., :half].reshape(shape), solution[..., half:].reshape(shape)
 
@@ -73,7 +70,6 @@ def _propagate(
     parameters: np.ndarray,
     times: np.ndarray,
     order: np.ndarray,
-    progress: Progress | None,
 ) -> np.ndarray:
     """(orbit, time, state) along every orbit, batch by batch in the given order."""
     import heyoka
@@ -100,8 +96,6 @@ def _propagate(
                     f"({str(outcome).rsplit('.', 1)[-1]}); the bodies come too close: raise "
                     "--min-perihelion."
                 )
-        if progress:
-            progress(len(chosen))
     return found
 
 
@@ -170,3 +164,6 @@ def _momentum(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """(...) size of the angular momentum, from Lagrange's identity for any number of axes."""
     square = np.sum(position**2, axis=-1) * np.sum(velocity**2, axis=-1)
     return np.sqrt(np.maximum(square - np.sum(position * velocity, axis=-1) ** 2, 0.0))
+
+
+HEYOKA = HeyokaEngine()

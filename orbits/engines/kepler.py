@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from orbits.elements import propagate_kepler
-from orbits.engines.base import Engine, Progress, States
+from orbits.engines.base import Engine, States
 from orbits.forces import ForceLaw
 from orbits.forces.newton import Newton
 
@@ -18,7 +18,16 @@ BATCH = 256
 class KeplerEngine(Engine):
     """No steps and no accumulated error; the oracle of the other engines."""
 
-    name: ClassVar[str] = "kepler"
+    name: str = "kepler"
+    has_steps: ClassVar[bool] = False
+
+    def require_possible(self, law: ForceLaw, several: bool) -> None:
+        if several or not isinstance(law, Newton):
+            what = "several planets" if several else law.spec
+            raise ValueError(
+                f"engine {self.name!r} solves newton between two bodies only, not {what}; "
+                "take scipy or heyoka."
+            )
 
     def relative(
         self,
@@ -27,18 +36,15 @@ class KeplerEngine(Engine):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
-        if not isinstance(law, Newton):
-            raise ValueError(
-                f"engine 'kepler' solves newton only, not {law.spec}; take scipy or heyoka."
-            )
+        self.require_possible(law, several=False)
         positions = np.empty((len(position), len(times), position.shape[1]))
         velocities = np.empty_like(positions)
         for first in range(0, len(position), BATCH):
             some = slice(first, first + BATCH)
             states = propagate_kepler(position[some], velocity[some], gm[some], times)
             positions[some], velocities[some] = states
-            if progress:
-                progress(len(states[0]))
         return positions, velocities
+
+
+KEPLER = KeplerEngine()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from orbits.engines.base import Engine, IntegrationError, Progress, States
+from orbits.engines.base import Engine, IntegrationError, States
 from orbits.forces import ForceLaw
 
 
@@ -19,7 +19,8 @@ class ScipyEngine(Engine):
     The absolute tolerance is set as well: scipy's own, 1e-6, leaves an error of 7e-4.
     """
 
-    name: ClassVar[str] = "scipy"
+    is_slow: ClassVar[bool] = True
+    name: str = "scipy"
     method: str = "DOP853"
     tolerance: float = 1e-12
 
@@ -30,7 +31,6 @@ class ScipyEngine(Engine):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         axes = position.shape[1]
         right_hand_side = _planar if axes == 2 else _spatial
@@ -39,8 +39,6 @@ class ScipyEngine(Engine):
         for i, state in enumerate(np.concatenate([position, velocity], axis=1)):
             solution = self._solve(right_hand_side(law, float(gm[i])), state, times, i)
             positions[i], velocities[i] = solution[:axes].T, solution[axes:].T
-            if progress:
-                progress(1)
         return positions, velocities
 
     def bodies(
@@ -50,7 +48,6 @@ class ScipyEngine(Engine):
         velocity: np.ndarray,
         gm: np.ndarray,
         times: np.ndarray,
-        progress: Progress | None = None,
     ) -> States:
         systems, bodies, axes = position.shape
         half = bodies * axes
@@ -58,8 +55,6 @@ class ScipyEngine(Engine):
         for i in range(systems):
             state = np.concatenate([position[i].ravel(), velocity[i].ravel()])
             found[i] = self._solve(_mutual(law, gm[i], axes), state, times, i).T
-            if progress:
-                progress(1)
         shape = (systems, len(times), bodies, axes)
         return found[..., :half].reshape(shape), found[..., half:].reshape(shape)
 
@@ -85,6 +80,11 @@ class ScipyEngine(Engine):
                 "the bodies come too close: raise --min-perihelion."
             )
         return solution.y
+
+
+SCIPY = ScipyEngine()
+LSODA = ScipyEngine("scipy-lsoda", "LSODA")
+RADAU = ScipyEngine("scipy-radau", "Radau")
 
 
 def _planar(law: ForceLaw, gm: float) -> Callable:

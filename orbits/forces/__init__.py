@@ -4,25 +4,25 @@ import ast
 import dataclasses
 
 from orbits.command.near_misses import require_known
+from orbits.command.registry import Registry
+from orbits.command.specs import parse_spec
 from orbits.expressions import FUNCTIONS
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
-from orbits.forces.deep_mond import DeepMOND
 from orbits.forces.formula import Formula, parse_formula
-from orbits.forces.hooke import Hooke
-from orbits.forces.logarithmic import Logarithmic
-from orbits.forces.newton import Newton
-from orbits.forces.newton_gr import NewtonGR
-from orbits.forces.plummer import Plummer
-from orbits.forces.power_law import PowerLaw
-from orbits.forces.yukawa import Yukawa
 
 __all__ = ["GM_SYMBOL", "LAWS", "RADIUS", "ForceLaw", "Formula", "parse_law"]
 
-LAWS: dict[str, type[ForceLaw]] = {
-    law.name: law
-    for law in (Newton, PowerLaw, Logarithmic, Hooke, Yukawa, Plummer, NewtonGR, DeepMOND)
-}
-"""The laws known by name."""
+LAWS: Registry[type[ForceLaw]] = Registry(
+    "orbits.forces",
+    ForceLaw,
+    of_classes=True,
+    order=(
+        "newton", "power_law", "logarithmic", "hooke", "yukawa", "plummer", "newton_gr",
+        "deep_mond",
+    ),
+    skip=("formula",),
+)  # fmt: skip
+"""The laws known by name, one file each."""
 
 
 def parse_law(text: str) -> ForceLaw:
@@ -37,47 +37,31 @@ def parse_law(text: str) -> ForceLaw:
         ValueError: if the law or a parameter is not known, a value is not a number, or the
             formula is no law.
     """
-    tree = _tree(text)
-    if isinstance(tree, ast.Name) and tree.id != "r":
-        return LAWS[require_known("law", tree.id, LAWS)]()
-    if (
-        isinstance(tree, ast.Call)
-        and isinstance(tree.func, ast.Name)
-        and tree.func.id not in FUNCTIONS
-    ):
-        law = LAWS[require_known("law", tree.func.id, LAWS)]
-        return law(**_parameters(tree, law, text))
+    name = text.partition("(")[0].strip()
+    if name.isidentifier() and name != "r" and name not in FUNCTIONS:
+        return _named(LAWS[require_known("law", name, LAWS)], text)
+    _require_readable(text)
     return parse_formula(text)
 
 
-def _tree(text: str) -> ast.expr:
+def _named(law: type[ForceLaw], text: str) -> ForceLaw:
+    known = [field.name for field in dataclasses.fields(law)]
+    example = f"{law.name}({known[0]}=1.5)" if known else law.name
+    values = dict(parse_spec("law", text, example).parameters)
+    for name in values:
+        if not known:
+            raise ValueError(f"law {text!r}: {law.name} has no parameters; write {law.name}.")
+        require_known(f"parameter of {law.name}", name, known)
+    return law(**values)
+
+
+def _require_readable(text: str) -> None:
     formula = text.split(";")[0].strip().replace("^", "**")
     try:
-        return ast.parse(formula, mode="eval").body
+        ast.parse(formula, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ValueError(
             f"law {text!r} cannot be read; write a name, a name with values, as in "
             "power_law(n=3), or a formula of r, as in k*r**-2.5. "
             f"Known: {', '.join(sorted(LAWS))}."
         ) from None
-
-
-def _parameters(call: ast.Call, law: type[ForceLaw], text: str) -> dict[str, float]:
-    known = [field.name for field in dataclasses.fields(law)]
-    if call.args:
-        example = f"{law.name}({known[0]}=...)" if known else law.name
-        raise ValueError(f"law {text!r}: name each parameter, as in {example}.")
-    values = {}
-    for keyword in call.keywords:
-        name = keyword.arg or "**"
-        if not known:
-            raise ValueError(f"law {text!r}: {law.name} has no parameters; write {law.name}.")
-        require_known(f"parameter of {law.name}", name, known)
-        try:
-            value = float(ast.literal_eval(keyword.value))
-        except (ValueError, TypeError):
-            raise ValueError(
-                f"law {text!r}: {name} must be a number, as in {law.name}({name}=1.5)."
-            ) from None
-        values[name] = value
-    return values

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
+from orbits.command.specs import Spec
+
 RADIUS = sympy.Symbol("r", positive=True)
 """Separation, au, in every law's sympy form."""
 
@@ -46,12 +48,7 @@ class ForceLaw(ABC):
     @property
     def spec(self) -> str:
         """Canonical text of the law: `parse_law(law.spec) == law`."""
-        if not self.parameters:
-            return self.name
-        inside = ", ".join(
-            f"{key}={repr(value).removesuffix('.0')}" for key, value in self.parameters.items()
-        )
-        return f"{self.name}({inside})"
+        return str(Spec(self.name, tuple(self.parameters.items())))
 
     @abstractmethod
     def potential(self, r: Any, gm: Any) -> Any:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from orbits.forces import ForceLaw
+from orbits.integration import rk4_step
 from orbits.populations.bound import RelativeOrbits
 from orbits.populations.ranges import Ranges
 
@@ -16,7 +17,7 @@ CANDIDATES = 16
 """Candidates for each orbit in one round; the first that stays is taken."""
 
 ROUNDS = 50
-"""Rounds before the range is declared hopeless."""
+"""Rounds after which the range counts as too narrow."""
 
 
 def sample_arcs(
@@ -97,17 +98,13 @@ def _stays(
     for _ in range(steps):
         if not len(alive):
             break
-        x, v, m, g = r[alive], radial[alive], square[alive], gm[alive]
 
-        def pull(x: np.ndarray, m: np.ndarray = m, g: np.ndarray = g) -> np.ndarray:
+        def pull(
+            x: np.ndarray, m: np.ndarray = square[alive], g: np.ndarray = gm[alive]
+        ) -> np.ndarray:
             return law.radial_acceleration(x, g) + m / x**3
 
-        x1, v1 = v, pull(x)
-        x2, v2 = v + 0.5 * h * v1, pull(x + 0.5 * h * x1)
-        x3, v3 = v + 0.5 * h * v2, pull(x + 0.5 * h * x2)
-        x4, v4 = v + h * v3, pull(x + h * x3)
-        r[alive] = x + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4)
-        radial[alive] = v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+        r[alive], radial[alive] = rk4_step(pull, r[alive], radial[alive], h)
         inside[alive] = (r[alive] > low) & (r[alive] < high)
         alive = alive[inside[alive]]
     return inside

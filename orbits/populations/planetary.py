@@ -144,15 +144,15 @@ def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.n
     Returns:
         The systems (osculating semi-major axes and eccentricities), and the (system,) Julian dates.
     """
-    from orbits import ephemeris
+    from orbits import planets
     from orbits.elements import elements_from_state
 
-    dates = rng.uniform(ephemeris.julian_date("1900"), ephemeris.julian_date("2199"), count)
-    turn = ephemeris.rotation_to_ecliptic().T
-    states = [ephemeris.states(body, dates) for body in ephemeris.PLANETS]
+    dates = rng.uniform(planets.julian_date("1900"), planets.julian_date("2199"), count)
+    turn = planets.rotation_to_ecliptic().T
+    states = [planets.states(body, dates) for body in planets.PLANETS]
     position = np.stack([state[0] @ turn for state in states], axis=1)
     velocity = np.stack([state[1] @ turn for state in states], axis=1)
-    gm = np.array([ephemeris.gm_of(body) for body in ("sun", *ephemeris.PLANETS)])
+    gm = np.array([planets.gm_of(body) for body in ("sun", *planets.PLANETS)])
     elements = elements_from_state(position, velocity, np.broadcast_to(gm[0] + gm[1:], (count, 8)))
     mass = np.broadcast_to(gm / G, (count, 9)).copy()
     systems = Planetary(
@@ -194,15 +194,15 @@ def _room_for_all(
         placed[chosen] += 1
         failures[open_ones[~fits]] += 1
         failures[chosen] = 0
-        hopeless = failures > TRIES
-        restarts += int(hopeless.sum())
+        given_up = failures > TRIES
+        restarts += int(given_up.sum())
         if restarts > RESTARTS * systems:
             raise ValueError(
                 f"there is hardly any room for {planets} planets between "
                 f"{ranges.semi_major_axis[0]:g} and {ranges.semi_major_axis[1]:g} au; take fewer "
-                "--planets, a wider --semi-major-axis, smaller --eccentricity or --planet-mass."
+                "--planets, a wider --semi-major-axis, smaller --eccentricity or --companion-mass."
             )
-        placed[hopeless] = failures[hopeless] = 0
+        placed[given_up] = failures[given_up] = 0
     return a, e
 
 

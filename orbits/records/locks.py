@@ -1,4 +1,4 @@
-"""One lock for folders: held by one process at a time, and gone with it."""
+"""One process at a time: a lock on a folder that dies with its process."""
 
 import errno
 import fcntl
@@ -9,13 +9,11 @@ from pathlib import Path
 
 @contextmanager
 def held(folder: Path, message: str) -> Iterator[None]:
-    """Hold a folder while the block runs.
-
-    The lock belongs to the process: a killed one leaves none behind.
+    """Hold a folder for this process while the block runs; a killed one leaves no lock behind.
 
     Args:
-        folder: made if it does not exist.
-        message: what is said if another process holds it.
+        folder: made if it does not exist; the lock is its file `.lock`.
+        message: what to say if another process holds it.
 
     Raises:
         ValueError: with that message.

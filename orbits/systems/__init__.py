@@ -2,10 +2,12 @@
 
 from orbits.systems.quality import body_drifts, relative_drifts, relative_error
 from orbits.systems.recipe import Recipe, choose_check_engine, choose_engine, resolve
-from orbits.systems.shard import CHECKED_SHARE, make_shard
+from orbits.systems.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 
 __all__ = [
     "CHECKED_SHARE",
+    "Arrays",
+    "Quality",
     "Recipe",
     "body_drifts",
     "choose_check_engine",

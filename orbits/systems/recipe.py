@@ -7,7 +7,7 @@ import numpy as np
 
 from orbits.config import GenerateConfig
 from orbits.dataset import shard_orbits
-from orbits.engines import engine_named, is_installed
+from orbits.engines import ENGINES, engine_named
 from orbits.forces import ForceLaw, parse_law
 from orbits.populations import FEW, Ranges, bound_share, require_attraction
 from orbits.units import G
@@ -118,12 +118,12 @@ def resolve(config: GenerateConfig) -> Recipe:
         companion_mass=_pair(config.companion_mass or companions),
         engine=engine,
         shard_orbits=shard_orbits(
-            config.orbits, config.shard_orbits, slow=several or engine.startswith("scipy")
+            config.orbits, config.shard_orbits, slow=several or ENGINES[engine].is_slow
         ),
     )
     gm = G * max(config.mass)
     require_attraction(law, ranges, gm)
-    if engine != "kepler":
+    if ENGINES[engine].has_steps:
         _require_patience(law, ranges, gm, config.dt * config.samples)
     bound = config.system == "solar" or bound_share(law, ranges, gm) > FEW
     if several and not bound:
@@ -151,14 +151,8 @@ def choose_engine(wanted: str, law: ForceLaw, several: bool = False) -> str:
         ValueError: if the engine is not known or not installed, or cannot do the system.
     """
     if wanted == "auto":
-        return "heyoka" if is_installed("heyoka") else "scipy"
-    engine_named(wanted)
-    if wanted == "kepler" and (law.name != "newton" or several):
-        what = "several planets" if several else law.spec
-        raise ValueError(
-            f"engine 'kepler' solves newton between two bodies only, not {what}; "
-            "take scipy or heyoka."
-        )
+        return "heyoka" if ENGINES["heyoka"].is_installed else "scipy"
+    engine_named(wanted).require_possible(law, several)
     return wanted
 
 
@@ -166,7 +160,7 @@ def choose_check_engine(engine: str, law: ForceLaw, several: bool = False) -> st
     """Another engine than the given one: exact where possible, else the most accurate."""
     if law.name == "newton" and engine != "kepler" and not several:
         return "kepler"
-    if engine != "heyoka" and is_installed("heyoka"):
+    if engine != "heyoka" and ENGINES["heyoka"].is_installed:
         return "heyoka"
     return "scipy" if engine != "scipy" else "scipy-lsoda"
 

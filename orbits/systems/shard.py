@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from orbits.integrate import integrate, integrate_bodies
+from orbits.dataset import relative_shares
+from orbits.integration import integrate, integrate_bodies
 from orbits.populations import (
     RelativeOrbits,
     sample_arcs,
@@ -74,10 +75,10 @@ def _two(
     }
     if recipe.system == "barycentric":
         arrays["mass"] = mass
-        # the recoil: each body moves opposite the other, in proportion to the other's mass
-        share = np.stack([-mass[:, 1], mass[:, 0]], axis=1) / mass.sum(axis=1, keepdims=True)
+        # drawn is the second body as seen from the first, and x1 - x2 is its negative
+        share = relative_shares(mass)
         for name in ("position", "velocity"):
-            arrays[name] = arrays[name][:, :, None, :] * share[:, None, :, None]
+            arrays[name] = -arrays[name][:, :, None, :] * share[:, None, :, None]
     return arrays, quality
 
 

@@ -29,7 +29,7 @@ from orbits.config import GenerateConfig
 from orbits.elements import Elements, period, state_from_elements
 from orbits.forces import parse_law
 from orbits.generation import generate
-from orbits.integrate import integrate, integrate_bodies
+from orbits.integration import integrate, integrate_bodies
 from orbits.invariants import total_energy
 from orbits.populations import Ranges, sample_masses, sample_planets
 from orbits.reading import shuffled_batches

@@ -8,7 +8,8 @@ from distributed import LocalCluster
 from orbits.cli import main
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate
+from orbits.generation import generate, write
+from orbits.systems import resolve
 from orbits.validation import validate
 
 SETTINGS = {"orbits": 70, "samples": 20, "shard_orbits": 16}
@@ -52,12 +53,12 @@ def test_an_address_is_as_good_as_a_folder(tmp_path):
     np.testing.assert_array_equal(remote.position.values, here.position.values)
     np.testing.assert_array_equal(remote.velocity.values, here.velocity.values)
     assert validate(address) == []
-    assert generate(address, config)["made"] == 0
+    assert write(address, resolve(config)) == 0
     files = fsspec.filesystem("memory")
     files.rm_file("/orbits-test/x.zarr/position/c/1/0/0")
     with pytest.raises(ValueError, match="cut short"):
         open_dataset(address)
-    assert generate(address, config)["made"] == 1
+    assert write(address, resolve(config)) == 1
     assert validate(address) == []
     files.rm("/orbits-test", recursive=True)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orbits.expressions import parse_expression
 from orbits.forces import RADIUS, parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.units import GM_SUN
 
 r, k = sympy.symbols("r k", positive=True)

@@ -14,8 +14,9 @@ import zarr
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate
+from orbits.generation import generate, write
 from orbits.records.places import Place
+from orbits.systems import resolve
 from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")
@@ -126,7 +127,7 @@ def test_an_interruption_keeps_what_was_finished(uninterrupted, tmp_path, number
     finished = len(list(markers.glob("shard-*.json")))
     assert 1 <= finished < 20
     config = GenerateConfig(**{**CONFIG.__dict__, "engine": "scipy"})
-    assert generate(path, config)["made"] == 20 - finished
+    assert write(path, resolve(config)) == 20 - finished
 
 
 @pytest.mark.parametrize("done", range(6))
@@ -220,7 +221,7 @@ def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch,
     with pytest.raises(ValueError, match=r"cut short: \d+ of 20"):
         open_dataset(path)
     remount(small_disk, "size=8m")
-    assert generate(path, config)["made"] < 20
+    assert write(path, resolve(config)) < 20
     assert validate(path) == []
     assert content(path) == content(uninterrupted)
 

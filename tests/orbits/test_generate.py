@@ -11,10 +11,11 @@ from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset, shard_orbits
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
-from orbits.generation import generate
-from orbits.integrate import integrate_bodies
+from orbits.generation import generate, write
+from orbits.integration import integrate_bodies
 from orbits.invariants import angular_momentum, specific_energy
 from orbits.records.places import Place
+from orbits.systems import resolve
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
 
@@ -126,7 +127,7 @@ def test_a_finished_dataset_is_left_alone(tmp_path):
     path = tmp_path / "x.zarr"
     made(path)
     before = {file: file.stat().st_mtime_ns for file in path.rglob("*") if file.name != ".lock"}
-    assert generate(path, SMALL)["made"] == 0
+    assert write(path, resolve(SMALL)) == 0
     assert before == {f: f.stat().st_mtime_ns for f in path.rglob("*") if f.name != ".lock"}
 
 
@@ -149,7 +150,7 @@ def test_a_damaged_shard_is_made_again_bit_for_bit(tmp_path, damage):
     if damage != "flipped":  # sizes are looked at on opening, contents by `orbits validate`
         with pytest.raises(ValueError, match=r"cut short: 1 of 3 shards .*\(1\)"):
             open_dataset(path)
-    assert generate(path, SMALL)["made"] == 1
+    assert write(path, resolve(SMALL)) == 1
     assert files_of(path) == whole
     open_dataset(path)
 
@@ -173,13 +174,13 @@ def run(arguments, capsys):
         (["--law", "newtn"], "did you mean 'newton'"),
         (["--eccentricity", "0", "1"], "outside [0, 1)"),
         (["--eccentricity", "-0.1", "0.3"], "outside [0, 1)"),
-        (["--orbits", "0"], "orbits is 0"),
-        (["--samples", "1"], "samples is 1"),
-        (["--dt", "0"], "dt is 0"),
+        (["--orbits", "0"], "--orbits is 0; a whole number of at least 1 is needed"),
+        (["--samples", "1"], "--samples is 1; a whole number of at least 2 and at most 1e+07"),
+        (["--dt", "0"], "--dt is 0.0; a number above 0 is needed"),
         (["--dt", "nan"], "--dt: expected float"),
-        (["--mass", "-1"], "mass is -1"),
+        (["--mass", "-1"], "--mass is (-1.0,); a list, each item a number above 0"),
         (["--mass", "2", "1"], "low comes first"),
-        (["--semi-major-axis", "1", "2", "3"], "give one finite value"),
+        (["--semi-major-axis", "1", "2", "3"], "give one value, or low and high"),
         (["--engine", "heyoke"], "did you mean 'heyoka'"),
         (["--engine", "kepler", "--law", "hooke"], "newton between two bodies only"),
         (["--orbit", "3"], "did you mean --orbits"),
@@ -242,7 +243,7 @@ def test_an_unfinished_dataset_is_not_opened(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="cut short"):
         open_dataset(path)
     monkeypatch.undo()
-    assert generate(path, SMALL)["made"] == 0
+    assert write(path, resolve(SMALL)) == 0
     open_dataset(path)
 
 

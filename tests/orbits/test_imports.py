@@ -6,7 +6,7 @@ import sys
 import pytest
 
 MODULES = (
-    "forces, integrate, generation, dataset, ephemeris, validation, info, plot, reading, systems"
+    "forces, integration, generation, dataset, planets, validation, info, plot, reading, systems"
 )
 
 

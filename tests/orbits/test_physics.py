@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orbits.forces import LAWS, parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.units import GM_SUN
 
 

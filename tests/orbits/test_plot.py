@@ -12,8 +12,8 @@ from PIL import Image
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.ephemeris import make_ephemeris
 from orbits.generation import generate
+from orbits.planets import ephemeris
 from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
 
 
@@ -21,7 +21,7 @@ from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
 def path(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("plot") / "x.zarr"
     if request.param == "planets":
-        make_ephemeris(path, EphemerisConfig(start="2000", stop="2003"))
+        ephemeris(path, EphemerisConfig(start="2000", stop="2003"))
     else:
         generate(path, GenerateConfig(system=request.param, orbits=8, samples=30, workers=1))
     return path
@@ -73,7 +73,10 @@ def test_table(path, capsys):
     ("arguments", "hint"),
     [
         (["plot", "{path}", "x.docx"], "known:"),
-        (["plot", "{path}", "x.png", "--orbits", "0"], "orbits is 0"),
+        (
+            ["plot", "{path}", "x.png", "--orbits", "0"],
+            "--orbits is 0; a whole",
+        ),
         (["plot", "nowhere.zarr", "x.png"], "does not exist"),
         (["info", "nowhere.zarr"], "does not exist"),
     ],

@@ -6,7 +6,7 @@ from scipy import stats
 
 from orbits.elements import elements_from_state
 from orbits.forces import LAWS, parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.populations import FEW, Ranges, bound_share, sample_bound, turn_in_space
 from orbits.populations.arcs import sample_arcs
 from orbits.units import GM_SUN

@@ -7,11 +7,11 @@ from scipy import stats
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.ephemeris import PLANETS, gm_of, states
 from orbits.forces import parse_law
 from orbits.generation import generate
-from orbits.integrate import integrate, integrate_bodies
+from orbits.integration import integrate, integrate_bodies
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
+from orbits.planets import PLANETS, gm_of, states
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
 from orbits.populations.planetary import APSIS_SPACING
 from orbits.units import GM_SUN, G

@@ -9,8 +9,8 @@ import zarr
 
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
-from orbits.ephemeris import make_ephemeris
 from orbits.generation import generate
+from orbits.planets import ephemeris
 from orbits.validation import validate
 
 KINDS = {
@@ -50,7 +50,7 @@ def test_what_is_generated_is_valid(tmp_path, kind):
 @pytest.mark.parametrize("settings", [{}, {"frame": "icrf", "centre": "barycentre"}])
 def test_ephemerides_are_valid(tmp_path, settings):
     config = EphemerisConfig(("mercury", "earth", "neptune"), "1990", "2000", **settings)
-    make_ephemeris(tmp_path / "p.zarr", config)
+    ephemeris(tmp_path / "p.zarr", config)
     assert validate(tmp_path / "p.zarr") == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.units import GM_SUN
 from worldmodel.predictors.ellipse import continue_ellipse, predict_by_ellipse
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orbits.forces import parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.records.force_samples import r_squared, read_force_samples
 from orbits.units import GM_SUN
 from worldmodel.cli import main

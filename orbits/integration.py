@@ -1,8 +1,10 @@
 """One interface to every engine: states in, trajectories out."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from orbits.engines import Progress, States, engine_named
+from orbits.engines import States, engine_named
 from orbits.forces import ForceLaw
 from orbits.units import G
 
@@ -14,7 +16,6 @@ def integrate(
     gm: np.ndarray,
     times: np.ndarray,
     engine: str = "scipy",
-    progress: Progress | None = None,
 ) -> States:
     """Follow relative two-body orbits under a law; each orbit has its own steps.
 
@@ -25,7 +26,6 @@ def integrate(
         gm: (orbit,) gravitational parameter, au^3/yr^2.
         times: (time,) yr, ascending from 0: the first state is the given one.
         engine: a name of `orbits.engines.ENGINES`.
-        progress: called with the number of orbits finished since its last call.
 
     Returns:
         (orbit, time, axis) position and velocity, float64.
@@ -49,7 +49,7 @@ def integrate(
         raise ValueError(f"gm is {gm.min():g}; it must be above 0 (au^3/yr^2).")
     if np.any(np.all(position == 0, axis=1)):
         raise ValueError("a separation is 0: the bodies collide; start them apart.")
-    return engine_named(engine).relative(law, position, velocity, gm, times, progress)
+    return engine_named(engine).relative(law, position, velocity, gm, times)
 
 
 def integrate_bodies(
@@ -59,7 +59,6 @@ def integrate_bodies(
     mass: np.ndarray,
     times: np.ndarray,
     engine: str = "scipy",
-    progress: Progress | None = None,
 ) -> States:
     """Follow systems of bodies that all attract one another.
 
@@ -70,7 +69,6 @@ def integrate_bodies(
         mass: (system, body) M_sun; 0 makes a test particle.
         times: (time,) yr, ascending from 0.
         engine: a name of `orbits.engines.ENGINES`.
-        progress: called with the number of systems finished since its last call.
 
     Returns:
         (system, time, body, axis) position and velocity, float64.
@@ -97,7 +95,28 @@ def integrate_bodies(
             f"law {law.spec} is not proportional to the attracting mass, so bodies that attract "
             "one another would break the third law; use it for relative orbits."
         )
-    return engine_named(engine).bodies(law, position, velocity, G * mass, times, progress)
+    return engine_named(engine).bodies(law, position, velocity, G * mass, times)
+
+
+def rk4_step(
+    acceleration: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray, h: float
+) -> States:
+    """One step of the classical Runge-Kutta method of order 4 for x'' = a(x).
+
+    Args:
+        acceleration: a(x), of the shape of x.
+        x: positions, of any shape.
+        v: velocities.
+        h: length of the step.
+
+    Returns:
+        Positions and velocities a time h later.
+    """
+    x1, v1 = v, acceleration(x)
+    x2, v2 = v + 0.5 * h * v1, acceleration(x + 0.5 * h * x1)
+    x3, v3 = v + 0.5 * h * v2, acceleration(x + 0.5 * h * x2)
+    x4, v4 = v + h * v3, acceleration(x + h * x3)
+    return x + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4), v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
 
 
 def _require_finite(**arrays: np.ndarray) -> None:

@@ -13,10 +13,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from orbits import dataset
 from orbits.command.near_misses import require_known
-from orbits.config import EphemerisConfig
+from orbits.command.options import options_from
+from orbits.config import BODIES, EphemerisConfig
 from orbits.engines import States
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
@@ -37,25 +39,18 @@ class Body:
     gm: str
 
 
-BODIES = {
-    "mercury": Body("mercury", "GM1"),
-    "venus": Body("venus", "GM2"),
+SERIES = {
+    **{body: Body(body, f"GM{number}") for number, body in enumerate(BODIES, 1)},
     "earth": Body("earthmoon", "GMB"),
-    "mars": Body("mars", "GM4"),
-    "jupiter": Body("jupiter", "GM5"),
-    "saturn": Body("saturn", "GM6"),
-    "uranus": Body("uranus", "GM7"),
-    "neptune": Body("neptune", "GM8"),
-    "pluto": Body("pluto", "GM9"),
 }
-"""Planets by name; `earth` is the Earth-Moon barycentre, which is what orbits the Sun."""
+"""Where DE421 holds each body of `orbits.config.BODIES`."""
 
 PLANETS = tuple(body for body in BODIES if body != "pluto")
 """The eight planets, outwards."""
 
 
 @cache
-def _ephemeris() -> Any:
+def _de421() -> Any:
     import de421
     from jplephem.ephem import Ephemeris
 
@@ -82,15 +77,15 @@ def julian_date(when: str) -> float:
 
 def gm_of(body: str) -> float:
     """Gravitational parameter of a planet (with its moons) or of the `sun`, au^3/yr^2."""
-    constant = "GMS" if body == "sun" else BODIES[require_known("body", body, BODIES)].gm
-    return float(getattr(_ephemeris(), constant)) * JULIAN_YEAR_DAYS**2
+    constant = "GMS" if body == "sun" else SERIES[require_known("body", body, BODIES)].gm
+    return float(getattr(_de421(), constant)) * JULIAN_YEAR_DAYS**2
 
 
 def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
     """Positions and velocities of a body, axes of the ICRF.
 
     Args:
-        body: a name of `BODIES`, or `sun`.
+        body: a name of `orbits.config.BODIES`, or `sun`.
         julian_dates: (time,) TDB.
         centre: `sun` or `barycentre` (of the Solar System).
 
@@ -100,20 +95,14 @@ def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
     Raises:
         ValueError: if the body is not known or a date is outside the ephemeris (says its span).
     """
-    series = "sun" if body == "sun" else BODIES[require_known("body", body, BODIES)].series
-    ephemeris = _ephemeris()
-    first, last = ephemeris.jalpha, ephemeris.jomega
-    outside = (julian_dates < first) | (julian_dates > last)
-    if np.any(outside):
-        raise ValueError(
-            f"Julian date {julian_dates[outside][0]:.1f} is outside DE421, which spans "
-            f"{_year(first):.1f} to {_year(last):.1f} (Julian dates {first:.1f} to {last:.1f})."
-        )
-    position, velocity = ephemeris.position_and_velocity(series, julian_dates)
+    series = "sun" if body == "sun" else SERIES[require_known("body", body, BODIES)].series
+    _require_covered(julian_dates)
+    de421 = _de421()
+    position, velocity = de421.position_and_velocity(series, julian_dates)
     if centre == "sun":
-        sun = ephemeris.position_and_velocity("sun", julian_dates)
+        sun = de421.position_and_velocity("sun", julian_dates)
         position, velocity = position - sun[0], velocity - sun[1]
-    return position.T / ephemeris.AU, velocity.T / ephemeris.AU * JULIAN_YEAR_DAYS
+    return position.T / de421.AU, velocity.T / de421.AU * JULIAN_YEAR_DAYS
 
 
 def rotation_to_ecliptic() -> np.ndarray:
@@ -138,25 +127,47 @@ def rotation_to_orbit(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     return np.stack([x, np.cross(normal, x), normal])
 
 
-def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dict[str, Any]:
-    """Write a dataset of real planets, each one's series cut into segments.
+def ephemeris(
+    out: str | os.PathLike[str] | None = None,
+    config: EphemerisConfig | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """A dataset of real planets, each one's series cut into segments.
 
     `gm` is that of the Sun plus the planet, the parameter of their relative motion.
 
     Args:
-        path: a local folder or an fsspec address.
+        out: a local folder or an fsspec address to write to; without it all is in memory.
         config: which planets, when, in which frame.
+        **options: fields of `EphemerisConfig` that differ from `config`.
 
     Returns:
-        `segments`, `bodies`, `span` (yr) and `max_out_of_plane` (au, by body; frame orbit only).
+        The dataset; the attribute `max_out_of_plane` says how far each body leaves the plane of
+        the frame `orbit`, au.
 
     Raises:
-        ValueError: for an unknown body, dates outside the ephemeris, a span shorter than one
-            segment, or a path that holds something else.
+        ValueError: for an unknown option or body, dates outside the ephemeris, a span shorter than
+            one segment, or a path that holds something else.
     """
-    for body in config.bodies:
-        require_known("body", body, BODIES)
-    place = Place(path)
+    config = options_from(EphemerisConfig, config, options)
+    arrays, out_of_plane = _segments(config, dates_of(config))
+    layout = _layout(config, arrays["position"].shape, out_of_plane)
+    if out is None:
+        return dataset.in_memory(layout, [arrays], {})
+    place, identity = Place(out), layout.described["configuration"]
+    dataset.begun(place, identity)
+    with place.alone():
+        if not (dataset.begun(place, identity) and dataset.is_complete(place)):
+            _write(place, layout, arrays)
+    return dataset.open_dataset(out)
+
+
+def dates_of(config: EphemerisConfig) -> np.ndarray:
+    """(time,) Julian dates of all states, whole segments only.
+
+    Raises:
+        ValueError: if they are outside the ephemeris, or less than one segment.
+    """
     first, last = julian_date(config.start), julian_date(config.stop)
     step = config.dt * JULIAN_YEAR_DAYS
     segments = int(math.floor((last - first) / step + 1e-9) + 1) // config.samples
@@ -166,27 +177,37 @@ def make_ephemeris(path: str | os.PathLike[str], config: EphemerisConfig) -> dic
             f"states {config.dt:g} yr apart; take fewer --samples or a longer span."
         )
     dates = first + np.arange(segments * config.samples) * step
-    arrays, out_of_plane = _segments(config, dates)
-    described = provenance(config)
-    dataset.begun(place, described["configuration"])
-    with place.alone():
-        if not (dataset.begun(place, described["configuration"]) and dataset.is_complete(place)):
-            description = {
-                "law": "newton",
-                "bodies": list(config.bodies),
-                "frame": config.frame,
-                "centre": config.centre,
-                "gm_is": "sun plus planet",
-                "max_out_of_plane": out_of_plane,
-                **described,
-            }
-            _write(place, config, arrays, description)
-    return {
-        "segments": segments,
+    _require_covered(dates)
+    return dates
+
+
+def _require_covered(julian_dates: np.ndarray) -> None:
+    first, last = _de421().jalpha, _de421().jomega
+    outside = (julian_dates < first) | (julian_dates > last)
+    if np.any(outside):
+        raise ValueError(
+            f"Julian date {julian_dates[outside][0]:.1f} is outside DE421, which spans "
+            f"{_year(first):.1f} to {_year(last):.1f} (Julian dates {first:.1f} to {last:.1f})."
+        )
+
+
+def _layout(
+    config: EphemerisConfig, shape: tuple[int, ...], out_of_plane: dict[str, float]
+) -> dataset.Layout:
+    rows, samples, axes = shape
+    described = {
+        "law": "newton",
         "bodies": list(config.bodies),
-        "span": segments * config.samples * config.dt,
+        "frame": config.frame,
+        "centre": config.centre,
+        "gm_is": "sun plus planet",
         "max_out_of_plane": out_of_plane,
+        **provenance(config),
     }
+    sizes = {"orbit": rows, "time": samples, "axis": axes}
+    return dataset.Layout(
+        "planets", sizes, config.dt, described, "float64", dataset.shard_orbits(rows)
+    )
 
 
 def _segments(
@@ -215,32 +236,14 @@ def _segments(
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}, out_of_plane
 
 
-def _write(
-    place: Place,
-    config: EphemerisConfig,
-    arrays: dict[str, np.ndarray],
-    description: dict[str, Any],
-) -> None:
-    rows, samples, axes = arrays["position"].shape
-    per_shard = dataset.shard_orbits(rows)
-    sizes = {"orbit": rows, "time": samples, "axis": axes}
-    dataset.create(place, "planets", sizes, config.dt, description, "float64", per_shard)
-    marker = {"configuration_sha256": description["configuration_sha256"]}
-    for shard in range(math.ceil(rows / per_shard)):
+def _write(place: Place, layout: dataset.Layout, arrays: dict[str, np.ndarray]) -> None:
+    dataset.create(place, layout)
+    marker = {"configuration_sha256": layout.described["configuration_sha256"]}
+    for shard in range(layout.shards):
         place.remove(dataset.marker_name(shard))
-        some = slice(shard * per_shard, (shard + 1) * per_shard)
-        held = {name: values[some] for name, values in arrays.items()}
+        held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
         dataset.write_shard(place, shard, held, marker)
     dataset.finish(place, {})
-
-
-def run(path: str, config: EphemerisConfig) -> None:
-    """The command `orbits ephemeris`."""
-    made = make_ephemeris(path, config)
-    print(
-        f"{path}: {', '.join(made['bodies'])}; {made['segments']} segments of {config.samples} "
-        f"states each, {made['span']:.1f} yr from {config.start}, frame {config.frame}."
-    )
 
 
 def _year(julian: float) -> float:

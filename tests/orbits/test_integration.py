@@ -6,7 +6,7 @@ import pytest
 from orbits import invariants
 from orbits.elements import Elements, period, state_from_elements
 from orbits.forces import LAWS, parse_law
-from orbits.integrate import integrate
+from orbits.integration import integrate
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
 from orbits.units import GM_SUN
 
@@ -150,7 +150,7 @@ def test_a_period_is_keplers_third_law():
     ("change", "message"),
     [
         ({"engine": "heyoke"}, "did you mean 'heyoka'"),
-        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton only"),
+        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton between two bodies only"),
         ({"gm": np.array([-1.0])}, "must be above 0"),
         ({"gm": np.ones(3)}, "one per orbit"),
         ({"position": np.zeros((1, 2))}, "collide"),

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from orbits.cli import main
-from orbits.config import EphemerisConfig
+from orbits.config import BODIES, EphemerisConfig
 from orbits.dataset import open_dataset
 from orbits.elements import elements_from_state
-from orbits.ephemeris import (
-    BODIES,
+from orbits.planets import (
+    ephemeris,
     gm_of,
     julian_date,
-    make_ephemeris,
     rotation_to_ecliptic,
     states,
 )
@@ -80,7 +79,7 @@ def test_the_solar_systems_barycentre_is_at_rest():
 
 
 def test_default_dataset_holds_the_inner_planets_in_their_planes(tmp_path):
-    make_ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2010"))
+    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2010"))
     data = open_dataset(tmp_path / "p.zarr")
     assert data.attrs["system"] == "planets"
     assert data.attrs["law"] == "newton"
@@ -100,7 +99,7 @@ def test_default_dataset_holds_the_inner_planets_in_their_planes(tmp_path):
 
 
 def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
-    make_ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2000", dt=0.002))
+    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2000", dt=0.002))
     data = open_dataset(tmp_path / "p.zarr")
     x, dt = data.position.values, data.attrs["dt"]
     acceleration = (x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]) / dt**2
@@ -113,7 +112,7 @@ def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
 @pytest.mark.parametrize(("frame", "z"), [("ecliptic", 3e-4), ("icrf", 0.5)])
 def test_frames(tmp_path, frame, z):
     config = EphemerisConfig(("earth",), "2000", "2003", frame=frame)
-    make_ephemeris(tmp_path / "p.zarr", config)
+    ephemeris(tmp_path / "p.zarr", config)
     x = open_dataset(tmp_path / "p.zarr").position.values
     assert x.shape[-1] == 3
     # The Earth defines the ecliptic; from the equator it departs by sin(23.4 deg) = 0.4 au.
@@ -127,7 +126,7 @@ def test_around_the_barycentre(tmp_path):
     for centre in ("sun", "barycentre"):
         paths[centre] = tmp_path / f"{centre}.zarr"
         config = EphemerisConfig(("earth",), "2000", "2003", frame="icrf", centre=centre)
-        make_ephemeris(paths[centre], config)
+        ephemeris(paths[centre], config)
     apart = open_dataset(paths["sun"]).position - open_dataset(paths["barycentre"]).position
     # The Sun wanders up to 0.01 au from the barycentre.
     assert 1e-3 < np.max(np.linalg.norm(apart.values, axis=-1)) < 0.011
@@ -142,7 +141,7 @@ def test_around_the_barycentre(tmp_path):
         (["--start", "yesterday"], "cannot be read"),
         (["--start", "2000", "--stop", "2000.1"], "less than one segment"),
         (["--start", "2000", "--stop", "1990"], "less than one segment"),
-        (["--dt", "-1"], "dt is -1"),
+        (["--dt", "-1"], "--dt is -1.0; a number above 0 is needed"),
         (["--bodies", "mars", "mars"], "none twice"),
         (["--centre", "barycentre"], "around the sun"),
     ],
@@ -158,11 +157,11 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(tmp_path, capsys,
 def test_a_finished_or_interrupted_ephemeris_goes_on_and_another_is_refused(tmp_path):
     path = tmp_path / "p.zarr"
     config = EphemerisConfig(("mars",), "2000", "2005")
-    make_ephemeris(path, config)
+    ephemeris(path, config)
     written = open_dataset(path).position.values
-    make_ephemeris(path, config)
+    ephemeris(path, config)
     (path / "position" / "c" / "0" / "0" / "0").unlink()
-    make_ephemeris(path, config)
+    ephemeris(path, config)
     np.testing.assert_array_equal(open_dataset(path).position.values, written)
     with pytest.raises(ValueError, match="stop 2005 there, 2006 here"):
-        make_ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))
+        ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))

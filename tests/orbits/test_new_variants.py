@@ -1,0 +1,119 @@
+"""A law and an engine of one's own: one file each, and nothing else is touched."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import orbits.engines
+import orbits.forces
+from orbits.cli import main
+from orbits.dataset import open_dataset
+from orbits.engines import ENGINES
+from orbits.forces import LAWS, parse_law
+from orbits.validation import validate
+
+LAW = '''
+"""An attraction as the inverse of the separation to the power of 3/2."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+
+
+@dataclass(frozen=True)
+class ThreeHalves(ForceLaw):
+    """GM scale/r^1.5."""
+
+    name: ClassVar[str] = "three_halves"
+    scale: float = 1.0
+
+    def potential(self, r, gm):
+        return -2 * gm * self.scale / r**0.5
+
+    def radial_acceleration(self, r, gm):
+        return -gm * self.scale / r**1.5
+
+    def expression(self):
+        return GM_SYMBOL * self.scale / RADIUS**1.5
+'''
+
+ENGINE = '''
+"""Leapfrog with a thousand steps between two states."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.engines.base import Engine
+
+
+@dataclass(frozen=True)
+class Leapfrog(Engine):
+    name: str = "leapfrog"
+
+    def relative(self, law, position, velocity, gm, times):
+        x, v = position.copy(), velocity.copy()
+        found = [(x, v)]
+        for before, after in zip(times, times[1:]):
+            h = (after - before) / 1000
+            for _ in range(1000):
+                x = x + h / 2 * v
+                v = v + h * law.acceleration(x, gm)
+                x = x + h / 2 * v
+            found.append((x, v))
+        return tuple(np.stack(states, axis=1) for states in zip(*found))
+
+
+LEAPFROG = Leapfrog()
+'''
+
+
+@pytest.fixture
+def variants(tmp_path, monkeypatch):
+    for package, name, text in (
+        (orbits.forces, "three_halves", LAW),
+        (orbits.engines, "leapfrog", ENGINE),
+    ):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        # put back when the test ends: no other one shall find it
+        monkeypatch.setitem(sys.modules, f"{package.__name__}.{name}", None)
+        del sys.modules[f"{package.__name__}.{name}"]
+
+
+@pytest.mark.usefixtures("variants")
+def test_a_new_law_and_a_new_engine_are_found_by_their_files(tmp_path, capsys):
+    assert "three_halves" in LAWS
+    assert "leapfrog" in ENGINES
+    assert parse_law("three_halves(scale=2)").scale == 2.0
+    path = tmp_path / "x.zarr"
+    options = "--law three_halves(scale=0.5) --engine leapfrog --orbits 8 --samples 12"
+    assert main(["generate", str(path), *options.split()]) == 0, capsys.readouterr().err
+    data = open_dataset(path)
+    assert data.attrs["law"] == "three_halves(scale=0.5)"
+    assert data.attrs["integration"]["engine"] == "leapfrog"
+    # leapfrog errs by (w h)^2/24 of a radian per radian: w h = 2e-4 at 0.28 au
+    assert data.attrs["integration"]["max_relative_error"] < 1e-7
+    assert validate(path) == []
+
+
+def test_what_is_not_installed_says_how_to_get_it(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(type(ENGINES["heyoka"]), "requires", "no_such_package")
+    assert main(["generate", str(tmp_path / "x.zarr"), "--engine", "heyoka", "--orbits", "2"]) == 2
+    assert "pip install no_such_package" in capsys.readouterr().err
+    assert main(["generate", str(tmp_path / "x.zarr"), "--orbits", "2", "--samples", "4"]) == 0
+    assert open_dataset(tmp_path / "x.zarr").attrs["integration"]["engine"] == "scipy"
+
+
+def test_variants_keep_their_order():
+    """Tables and figures list the laws in this order."""
+    assert list(LAWS) == [
+        "newton", "power_law", "logarithmic", "hooke", "yukawa", "plummer", "newton_gr",
+        "deep_mond",
+    ]  # fmt: skip
+    assert list(ENGINES) == ["scipy", "scipy-lsoda", "scipy-radau", "heyoka", "kepler"]
+    assert all(np.isfinite(law().radial_acceleration(1.0, 1.0)) for law in LAWS.values())
