@@ -148,7 +148,7 @@ def evolve(
     dataset = op.Dataset(values)
     columns = sorted(dataset.Variables, key=lambda variable: variable.Index)
     inputs = [column.Hash for column in columns[:-1]]
-    problem = _problem(op, dataset, columns[-1], inputs, nodes, inverse)
+    problem, primitives = _problem(op, dataset, columns[-1], inputs, nodes, inverse)
     table = op.DispatchTable()
     metric = op.MAE() if absolute else op.MSE()
     error = op.Evaluator(problem, table, metric, True)
@@ -159,8 +159,9 @@ def evolve(
         evaluator.Add(objective)
     evaluator.Budget = UNLIMITED
     optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
-    run = _NSGA2(op, problem, inputs, evaluator, optimizer, seed, budget)
-    run.algorithm.Run(op.RandomGenerator(np.uint64(seed)), None, 1, False)
+    run = _NSGA2(op, problem, primitives, inputs, evaluator, optimizer, seed, budget)
+    random = op.RandomGenerator(np.uint64(seed))
+    run.algorithm.Run(random, None, 1, False)
     by_hash = dict(zip(inputs, variables, strict=True))
     front: list[sympy.Expr] = []
     for tree in _improving(run.algorithm.BestFront):
@@ -173,8 +174,11 @@ def evolve(
 
 def _problem(
     op: Any, dataset: Any, target: Any, inputs: list[Any], nodes: Sequence[str], inverse: bool
-) -> Any:
-    """What is to be explained by what, and with which nodes."""
+) -> tuple[Any, Any]:
+    """What is to be explained by what, and with which nodes.
+
+    The set of nodes is a copy: the one whose arities were set is the one to go on with.
+    """
     problem = op.Problem(dataset)
     problem.TrainingRange = op.Range(0, dataset.Rows)
     problem.TestRange = op.Range(dataset.Rows - 1, dataset.Rows)
@@ -184,11 +188,12 @@ def _problem(
     for node in nodes:
         mask |= int(getattr(op.NodeType, node))
     problem.ConfigurePrimitiveSet(mask)
+    primitives = problem.PrimitiveSet
     if inverse:
         division = op.Node.Div()
-        problem.PrimitiveSet.SetMinimumArity(division, 1)
-        problem.PrimitiveSet.SetMaximumArity(division, 1)
-    return problem
+        primitives.SetMinimumArity(division, 1)
+        primitives.SetMaximumArity(division, 1)
+    return problem, primitives
 
 
 class _NSGA2:
@@ -198,13 +203,14 @@ class _NSGA2:
         self,
         op: Any,
         problem: Any,
+        primitives: Any,
         inputs: list[Any],
         evaluator: Any,
         optimizer: Any,
         seed: int,
         budget: Budget,
     ) -> None:
-        self.primitives = problem.PrimitiveSet
+        self.primitives = primitives
         self.creator = op.BalancedTreeCreator(self.primitives, inputs, 0.0)
         self.constants = op.NormalCoefficientInitializer()
         self.constants.ParameterizeDistribution(0, 1)

@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from orbits.expressions import parse_expression
+from symreg.engines import choose_engine
 from symreg.engines import pysr as adapter
-from symreg.engines.availability import available
-from symreg.engines.base import L1, Budget, Space
-from symreg.engines.choice import choose_engine
+from symreg.engines.base import L1, TARGET, Budget, Question
 from symreg.engines.pysr import PySREngine, constructor_arguments, read_hall_of_fame
 
 HALL_OF_FAME = """Complexity,Loss,Equation
@@ -77,14 +76,14 @@ def test_every_argument_is_one_that_the_real_constructor_names():
     # the constructor takes **kwargs and swallows what it does not know
     names = argument_names(pysr_source()["__init__"])
     for positive in (True, False):
-        given = constructor_arguments(3, Budget(), Path("here"), positive)
+        given = constructor_arguments(3, Budget(), Path("here"), positive, Question())
         assert set(given) <= names, set(given) - names
     assert {"guesses", "dimensional_constraint_penalty"} <= names
     assert {"variable_names", "X_units", "y_units"} <= argument_names(pysr_source()["fit"])
 
 
 def test_the_published_search_space_reaches_pysr():
-    space = Space(("+", "*", "inv", "sin", "cos", "exp"), L1)
+    space = Question(("+", "*", "inv", "sin", "cos", "exp"), L1)
     given = constructor_arguments(3, Budget(), Path("here"), True, space)
     assert given["binary_operators"] == ["+", "*"]
     assert given["unary_operators"] == ["inv", "sin", "cos", "exp"]
@@ -102,7 +101,7 @@ def test_pysrs_own_functions_are_read(tmp_path):
 
 
 def test_the_seed_alone_decides_a_search():
-    given = constructor_arguments(3, Budget(), Path("here"), True)
+    given = constructor_arguments(3, Budget(), Path("here"), True, Question())
     assert given["deterministic"] is True
     assert given["parallelism"] == "serial"
     assert given["random_state"] == 3
@@ -134,7 +133,8 @@ def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
 
 @pytest.mark.parametrize("published", [False, True])
 def test_pysr_accepts_the_arguments(tmp_path, published):
-    space = Space(("+", "*", "inv", "sin", "cos", "exp"), L1) if published else Space()
+    operators = ("+", "*", "inv", "sin", "cos", "exp")
+    space = Question(operators, L1) if published else Question()
     arguments = constructor_arguments(1, Budget(), tmp_path, True, space)
     code = WITHOUT_JULIA + textwrap.dedent("""
         import json, warnings
@@ -194,7 +194,7 @@ def test_a_process_over_its_time_is_killed_with_its_children(tmp_path, monkeypat
 
 
 def test_pysr_asked_for_without_julia_says_what_is_missing():
-    if available("pysr").available:
+    if PySREngine.availability().available:
         pytest.skip("Julia with SymbolicRegression.jl is here")
     with pytest.raises(
         ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine operon"
@@ -204,14 +204,14 @@ def test_pysr_asked_for_without_julia_says_what_is_missing():
 
 def test_looking_for_julia_takes_milliseconds():
     began = time.monotonic()
-    available("pysr")
+    PySREngine.availability()
     assert time.monotonic() - began < 0.5  # files are looked at; nothing is imported or run
 
 
 @pytest.mark.julia
 def test_pysr_finds_the_inverse_square():
-    if not available("pysr").available:
-        pytest.skip(available("pysr").reason)
+    if not PySREngine.availability().available:
+        pytest.skip(PySREngine.availability().reason)
     r = np.linspace(0.3, 3, 100)
     front = PySREngine().search(r[:, None], 39.478 / r**2, ["r"], 0, Budget(generations=5))
     assert min(c.loss for c in front) < 1e-6
@@ -227,7 +227,7 @@ def test_guesses_and_units_reach_pysr(monkeypatch):
         return ""
 
     monkeypatch.setattr(adapter, "run_in_own_process", fake)
-    engine = PySREngine(["k/r**2"], {"r": "m^1", adapter.TARGET: "m^1*s^-2"})
+    engine = PySREngine(Question(guesses=("k/r**2",), units={"r": "m^1", TARGET: "m^1*s^-2"}))
     r = np.linspace(0.3, 3, 50)
     engine.search(r[:, None], 39.478 / r**2, ["r"], 4, Budget())
     assert written["new"]["guesses"] == ["1.0/x0^2"]

@@ -8,15 +8,23 @@ import pytest
 
 from orbits.command.parser import main as run_command
 from orbits.records.files import read_json
-from orbits.records.force_samples import write_force_samples
+from orbits.records.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.recover import recover, recover_samples
+from symreg.recovery.force_field import radial_field
+from symreg.recovery.problem import Problem
+from symreg.recovery.recover import recover, solve
 from symreg.recovery.references import of_field
-from symreg.recovery.tables import radial_field
+from symreg.recovery.result import Recovery, Seeds
 
 LAWS = ("newton", "hooke", "logarithmic", "power_law(n=3)", "yukawa(length=1)")
-FAST = RecoverConfig(population=100, generations=10)
+FAST = RecoverConfig(individuals=100, generations=10)
+
+
+def gate(found, name):
+    """The gate of that name."""
+    (one,) = (g for g in found.gates if g.name == name)
+    return one
 
 
 def negative(table, rng):
@@ -31,15 +39,15 @@ def negative(table, rng):
 def test_each_law_is_recovered_as_itself(law, make_force_table):
     # 1 % noise and 1 % of smooth error, as fields of trained models have
     table, attributes = make_force_table(law, seed=31, noise=0.01, bias=0.01)
-    found = recover(table, attributes, FAST)
+    found = recover(ForceSamples(table, attributes), FAST)
     assert found.recovered, found.explanation
     assert found.verdict == "up_to_scale"
     assert found.reference == law
     # the smooth error moves the constant by at most about its size
-    assert found.constant["relative_error"] == pytest.approx(0, abs=0.03)
-    assert found.seeds == {"run": 5, "agreeing": found.seeds["agreeing"]}
-    assert not found.nulls["permuted"]["recovered"]
-    assert found.nulls["permuted"]["verdict"] == "different"
+    assert found.constant.relative_error == pytest.approx(0, abs=0.03)
+    assert found.seeds == Seeds(5, found.seeds.agreeing)
+    assert not found.nulls["permuted"].recovered
+    assert found.nulls["permuted"].verdict == "different"
     assert law.split("(")[0] in found.explanation
     assert "<math" in found.mathml or "<m" in found.mathml
 
@@ -47,9 +55,8 @@ def test_each_law_is_recovered_as_itself(law, make_force_table):
 @pytest.mark.parametrize("law", LAWS[1:])
 def test_newton_is_not_claimed_on_other_laws(law, make_force_table):
     table, attributes = make_force_table(law, seed=32, noise=0.01, bias=0.01)
-    found = recover(
-        table, attributes, RecoverConfig(**(vars(FAST) | {"law": "newton", "null": False}))
-    )
+    samples = ForceSamples(table, attributes)
+    found = recover(samples, FAST, law="newton", null=False)
     assert not found.recovered
     assert found.verdict == "different"
     assert "not count as recovered" in found.explanation
@@ -57,26 +64,26 @@ def test_newton_is_not_claimed_on_other_laws(law, make_force_table):
 
 def test_the_injected_truth_is_recovered_exactly(make_force_table):
     table, attributes = make_force_table("newton", seed=33)
-    found = recover(table, attributes, FAST)
+    found = recover(ForceSamples(table, attributes), FAST)
     assert found.recovered
-    assert abs(found.constant["relative_error"]) < 1e-6
-    assert found.constant["low"] <= found.constant["truth"] * (1 + 1e-6)
-    assert found.exponent["value"] == pytest.approx(-2, abs=1e-6)
+    assert abs(found.constant.relative_error) < 1e-6
+    assert found.constant.low <= found.constant.truth * (1 + 1e-6)
+    assert found.exponent.value == pytest.approx(-2, abs=1e-6)
     assert "4π²" in found.explanation
 
 
 def test_a_varying_gm_becomes_a_feature(make_force_table):
     table, attributes = make_force_table("newton", seed=34, noise=0.01, gm_spread=0.7)
-    found = recover(table, attributes, FAST)
+    found = recover(ForceSamples(table, attributes), FAST)
     assert found.recovered, found.explanation
-    assert found.exponents["gm"]["value"] == pytest.approx(1, abs=0.02)
-    assert found.constant["name"] == "scale"
-    assert found.constant["value"] == pytest.approx(1, abs=0.01)
+    assert found.exponents["gm"].value == pytest.approx(1, abs=0.02)
+    assert found.constant.name == "scale"
+    assert found.constant.value == pytest.approx(1, abs=0.01)
 
 
 def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table):
     table, attributes = make_force_table("logarithmic", seed=35, noise=0.01)
-    found = recover(table, attributes | {"law": None}, FAST)
+    found = recover(ForceSamples(table, attributes | {"law": None}), FAST)
     assert found.recovered
     assert found.reference == "logarithmic"
 
@@ -93,18 +100,18 @@ def test_nothing_is_never_called_a_law(kind, make_force_table):
             "noise": np.exp(rng.normal(size=len(field.y))),
             "nonsense": rng.normal(size=len(field.y)) * np.sin(40 * field.X[:, 0]),
         }[kind]
-        config = RecoverConfig(seeds=2, population=40, generations=4, null=False, seed=trial)
-        found = recover_samples(replace(field, y=y), known, False, config)
+        config = RecoverConfig(seeds=2, individuals=40, generations=4, null=False, seed=trial)
+        found = solve(Problem(replace(field, y=y), known, False, len(y)), config)
         assert not found.recovered
         assert found.verdict == "different", found.explanation
 
 
 def test_random_accelerations_are_no_law(make_force_table):
     table, attributes = make_force_table("newton", seed=0)
-    found = recover(negative(table, np.random.default_rng(0)), attributes, FAST)
+    found = recover(ForceSamples(negative(table, np.random.default_rng(0)), attributes), FAST)
     assert not found.recovered
     assert found.verdict == "different"
-    assert not found.gates["central"]["passed"]
+    assert not gate(found, "central").passed
 
 
 def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
@@ -114,25 +121,27 @@ def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
     table["a_x"] += -swirl * y
     table["a_y"] += swirl * x
     table["a_norm"] = np.hypot(table["a_x"], table["a_y"])
-    found = recover(table, attributes, FAST)
+    found = recover(ForceSamples(table, attributes), FAST)
     assert found.verdict == "up_to_scale"  # the radial part alone would pass
     assert not found.recovered
-    assert not found.gates["central"]["passed"]
+    assert not gate(found, "central").passed
     assert found.non_central == pytest.approx(0.4 / np.hypot(1, 0.4), rel=1e-4)
 
 
 def test_a_repulsion_is_not_an_attraction(make_force_table):
     table, attributes = make_force_table("newton", seed=37)
     table[["a_x", "a_y"]] *= -1
-    assert not recover(table, attributes, FAST).recovered
+    assert not recover(ForceSamples(table, attributes), FAST).recovered
 
 
 def test_equal_seeds_give_equal_results(make_force_table):
     table, attributes = make_force_table("newton", seed=38, noise=0.02)
-    first, second = (recover(table, attributes, RecoverConfig(seeds=2, jobs=j)) for j in (1, 2))
+    first, second = (
+        recover(ForceSamples(table, attributes), RecoverConfig(seeds=2, jobs=j)) for j in (1, 2)
+    )
     skipped = {"seconds", "configuration"}
-    assert {k: v for k, v in first.to_json().items() if k not in skipped} == {
-        k: v for k, v in second.to_json().items() if k not in skipped
+    assert {k: v for k, v in first.to_dict().items() if k not in skipped} == {
+        k: v for k, v in second.to_dict().items() if k not in skipped
     }
 
 
@@ -157,6 +166,7 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     ):  # fmt: skip
         assert name in result
     assert {"name", "value", "low", "high", "truth", "relative_error"} <= set(result["constant"])
+    assert Recovery.read(tmp_path / "law.json").to_dict() == result
     assert {"expression", "complexity", "loss", "score", "seed"} <= set(result["pareto_front"][0])
     assert result["rows"] == len(table)
     assert result["groups"] == 100
@@ -167,9 +177,10 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     [
         (("--law", "newtn"), "did you mean 'newton'"),
         (("--engine", "operno"), "did you mean 'operon'"),
-        (("--seeds", "0"), "at least 1"),
-        (("--held-out", "1.5"), "fraction"),
-        (("--seed", "-1"), "0 or more"),
+        (("--seeds", "0"), "--seeds is 0; a whole number of at least 1 is needed"),
+        (("--agreement", "7"), "--thresholds.agreement is 7.0; a number above 0 and of at most 1"),
+        (("--held-out", "1.5"), "a number above 0 and below 1 is needed"),
+        (("--seed", "-1"), "at least 0"),
         (("--populatoin", "5"), "did you mean --population"),
     ],
 )
@@ -186,7 +197,7 @@ def test_mistakes_get_one_line_and_exit_code_2(options, says, tmp_path, make_for
 def test_too_few_rows_are_refused(make_force_table):
     table, attributes = make_force_table(orbits=1, rows=5)
     with pytest.raises(ValueError, match="at least 8"):
-        recover(table, attributes, FAST)
+        recover(ForceSamples(table, attributes), FAST)
 
 
 def test_files_that_are_no_force_samples_are_refused(tmp_path, capsys):

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import sympy
 
-from symreg.engines.named_laws import fitted_laws
-from symreg.fit.refine import ERROR_FLOOR, effective_floor, fit, preferred, refitted, simplified
+from symreg.fit.named_laws import fitted_laws
+from symreg.fit.noise import sharp, smooth_mean_square, weighed
+from symreg.fit.refine import effective_floor, fit, preferred, refitted, simplified
 from symreg.fit.samples import Samples
-from symreg.fit.scatter import sharp, weighed
-from symreg.fit.smooth import smooth_mean_square
 from symreg.formulas.expressions import constant_symbol, symbol
+from symreg.recovery.config import RecoverConfig
+
+ERROR_FLOOR = RecoverConfig().error_floor
 
 r = symbol("r")
 

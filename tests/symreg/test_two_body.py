@@ -6,14 +6,14 @@ import pytest
 
 from orbits.command.parser import main as run_command
 from orbits.records.files import read_json
-from orbits.records.force_samples import write_force_samples
+from orbits.records.force_samples import ForceSamples, write_force_samples
 from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.force_field import radial_field
 from symreg.recovery.recover import recover
-from symreg.recovery.tables import radial_field
 
-FAST = RecoverConfig(population=100, generations=10, null=False)
+FAST = RecoverConfig(individuals=100, generations=10, null=False)
 ATTRIBUTES = {
     "readout": "implied",
     "states": "orbit",
@@ -21,6 +21,12 @@ ATTRIBUTES = {
     "law": "newton",
     "dt": 0.008,
 }
+
+
+def gate(found, name):
+    """The gate of that name."""
+    (one,) = (g for g in found.gates if g.name == name)
+    return one
 
 
 def pairs(seed=0, noise=0.01, orbits=120, rows=8, masses="both", source=lambda m1, m2: m2):
@@ -69,7 +75,7 @@ def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
     found = read_json(out)
     assert found["recovered"], found["explanation"]
     assert found["reference"] == "newton"
-    assert found["gates"]["third law"]["passed"]
+    assert {g["name"]: g for g in found["gates"]}["third law"]["passed"]
     assert found["constant"]["name"] == "G"
     # 960 rows of 1 % noise: 0.03 % statistical
     assert found["constant"]["value"] == pytest.approx(G, rel=0.005)
@@ -81,20 +87,20 @@ def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
 
 def test_action_equals_reaction_or_there_is_no_law():
     table = pairs(seed=42)
-    found = recover(table, ATTRIBUTES, FAST)
+    found = recover(ForceSamples(table, ATTRIBUTES), FAST)
     assert found.recovered, found.explanation
     # both accelerations have noise of 1 % in each of two components: sqrt(2) * sqrt(2) %
     assert radial_field(table).third_law == pytest.approx(0.02, rel=0.2)
     table[["ax2", "ay2"]] *= 0.5
-    found = recover(table, ATTRIBUTES, FAST)
-    assert not found.gates["third law"]["passed"]
+    found = recover(ForceSamples(table, ATTRIBUTES), FAST)
+    assert not gate(found, "third law").passed
     assert not found.recovered
     assert "third law" in found.explanation
 
 
 def test_an_attraction_by_the_total_mass_is_not_newtons_force():
     table = pairs(seed=43, source=lambda m1, m2: m1 + m2)
-    found = recover(table, ATTRIBUTES, FAST)
+    found = recover(ForceSamples(table, ATTRIBUTES), FAST)
     assert not found.recovered
     assert found.verdict == "different"
 
@@ -102,10 +108,10 @@ def test_an_attraction_by_the_total_mass_is_not_newtons_force():
 def test_one_mass_that_varies_is_a_feature_and_none_is_a_plain_field():
     field = radial_field(pairs(masses="second"))
     assert field.samples.names == ("r", "m2")
-    found = recover(pairs(seed=44, masses="second"), ATTRIBUTES, FAST)
+    found = recover(ForceSamples(pairs(seed=44, masses="second"), ATTRIBUTES), FAST)
     assert found.recovered, found.explanation
-    assert found.constant["value"] == pytest.approx(G, rel=0.005)
-    assert found.constant["truth"] == pytest.approx(G)
+    assert found.constant.value == pytest.approx(G, rel=0.005)
+    assert found.constant.truth == pytest.approx(G)
     field = radial_field(pairs(masses="neither"))
     assert field.samples.names == ("r",)
     assert field.samples.target == "a"
@@ -117,12 +123,12 @@ def test_a_central_mass_that_varies_by_orbit(column, make_force_table):
     table, attributes = make_force_table("newton", seed=45, noise=0.02, gm_spread=1.1)
     if column == "mass":
         table["mass"] = table.pop("gm") / G
-    found = recover(table, attributes, FAST)
+    found = recover(ForceSamples(table, attributes), FAST)
     assert found.recovered, found.explanation
-    assert found.constant["value"] == pytest.approx(G if column == "mass" else 1.0, rel=0.03)
+    assert found.constant.value == pytest.approx(G if column == "mass" else 1.0, rel=0.03)
     exponent = found.exponents[column]
-    assert exponent["low"] <= 1 <= exponent["high"]
-    assert exponent["high"] - exponent["low"] < 0.1
+    assert exponent.low <= 1 <= exponent.high
+    assert exponent.high - exponent.low < 0.1
 
 
 @pytest.mark.parametrize(

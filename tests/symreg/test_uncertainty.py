@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from symreg.engines.monomial import fit_monomial
-from symreg.engines.named_laws import fitted_laws
+from symreg.fit.monomial import fit_monomial
+from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import preferred, refitted, simplified
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals, exponent_intervals
