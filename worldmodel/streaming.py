@@ -5,6 +5,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from orbits.reading import ShuffleBuffer
 from worldmodel.config import TrainConfig
 from worldmodel.data import Source, training_positions
 
@@ -17,8 +18,7 @@ class StreamedBatches:
 
     Each step replaces as many orbits of the buffer as it used up states, so that every orbit is
     seen about as often as in one pass over all contexts. Blocks come in another order in every
-    pass. The state holds the numbers of the orbits in the buffer and not the orbits themselves:
-    they are read again when a run goes on.
+    pass.
     """
 
     def __init__(self, source: Source, orbits: int, config: TrainConfig) -> None:
@@ -28,90 +28,62 @@ class StreamedBatches:
         self.count = config.crops_per_step
         self.offsets = torch.arange(config.context_length + 1)
         self.generator = torch.Generator().manual_seed(config.seed)
-        self.read_so_far = torch.zeros((), dtype=torch.int64)
         self.debt = torch.zeros((), dtype=torch.float64)
-        self.coming = torch.empty(0, dtype=torch.int64)
-        self.coming_positions = torch.empty(0)
-        self.held = torch.empty(0, dtype=torch.int64)
-        self.positions = torch.empty(0)
-
-    def _fill(self) -> None:
-        numbers: list[Tensor] = []
-        positions: list[Tensor] = []
-        missing = min(self.config.shuffle_buffer, self.orbits)
-        while missing:
-            number, position = self._take(missing)
-            numbers.append(number)
-            positions.append(position)
-            missing -= len(number)
-        self.held, self.positions = torch.cat(numbers), torch.cat(positions)
+        self.buffer = ShuffleBuffer(self._block, self._read)
 
     def next(self) -> Float[Tensor, "crop time body axis"]:
-        if not len(self.held):
-            self._fill()
-        samples = self.positions.shape[1]
+        if not len(self.buffer):
+            self.buffer.fill(min(self.config.shuffle_buffer, self.orbits))
+        positions = torch.from_numpy(self.buffer.arrays["position"])
+        held, samples = positions.shape[:2]
         starts = samples - len(self.offsets) + 1
-        orbit = torch.randint(len(self.held), (self.count, 1), generator=self.generator)
+        orbit = torch.randint(held, (self.count, 1), generator=self.generator)
         start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        crops = self.positions[orbit, start + self.offsets]
-        if len(self.held) < self.orbits:
+        crops = positions[orbit, start + self.offsets]
+        if held < self.orbits:
             self._move_on(self.count * self.config.context_length / samples)
         return crops
 
     def _move_on(self, used: float) -> None:
-        """Replace so many orbits of the buffer, in the mean, by the next ones."""
+        """Replace so many orbits of the buffer, on average, by the next ones."""
         self.debt += used
+        held = len(self.buffer)
         while self.debt >= 1:
-            number, positions = self._take(min(int(self.debt), len(self.held)))
-            slots = torch.randperm(len(self.held), generator=self.generator)[: len(number)]
-            self.held[slots], self.positions[slots] = number, positions
-            self.debt -= len(number)
+            slots = torch.randperm(held, generator=self.generator)[: int(self.debt)]
+            self.debt -= self.buffer.replace(slots.numpy())
 
-    def _take(self, most: int) -> tuple[Tensor, Tensor]:
-        """Up to so many of the next orbits: their numbers and positions."""
-        if not len(self.coming):
-            self.coming = self._block(int(self.read_so_far))
-            self.read_so_far += 1
-            self.coming_positions = self._read(self.coming)
-        number, self.coming = self.coming[:most], self.coming[most:]
-        positions, self.coming_positions = (
-            self.coming_positions[:most],
-            self.coming_positions[most:],
-        )
-        return number, positions
-
-    def _block(self, serial: int) -> Tensor:
+    def _block(self, serial: int) -> np.ndarray:
         """Numbers of the orbits in the block that is read as number `serial`, shuffled."""
         blocks = -(-self.orbits // BLOCK_ORBITS)
         turn, place = divmod(serial, blocks)
         order = np.random.default_rng((self.config.seed, turn)).permutation(blocks)
         first = order[place] * BLOCK_ORBITS
         numbers = np.arange(first, min(first + BLOCK_ORBITS, self.orbits))
-        return torch.from_numpy(
-            np.random.default_rng((self.config.seed, turn, place)).permutation(numbers)
-        )
+        return np.random.default_rng((self.config.seed, turn, place)).permutation(numbers)
 
-    def _read(self, numbers: Tensor) -> Tensor:
+    def _read(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """(orbit, time, body, axis) positions of some orbits, au."""
-        order = torch.argsort(numbers)
-        positions = training_positions(self.source, numbers[order].numpy(), self.config)
-        return positions[torch.argsort(order)]
+        order = np.argsort(numbers)
+        positions = training_positions(self.source, numbers[order], self.config)
+        return {"position": positions.numpy()[np.argsort(order)]}
 
     def state(self) -> dict[str, Tensor]:
+        buffer = {name: torch.from_numpy(value) for name, value in self.buffer.state().items()}
         return {
             "generator": self.generator.get_state(),
-            "read_so_far": self.read_so_far,
+            "read_so_far": buffer["blocks_read"],
             "debt": self.debt,
-            "coming": self.coming,
-            "held": self.held,
+            "coming": buffer["coming"],
+            "held": buffer["numbers"],
         }
 
     def restore(self, state: dict[str, Tensor]) -> None:
         self.generator.set_state(state["generator"])
-        self.read_so_far, self.debt = state["read_so_far"], state["debt"]
-        self.coming, self.held = state["coming"], state["held"]
-        if len(self.coming):
-            self.coming_positions = self._read(self.coming)
-        self.positions = torch.cat(
-            [self._read(part) for part in self.held.split(16 * BLOCK_ORBITS)]
+        self.debt = state["debt"]
+        self.buffer.restore(
+            {
+                "blocks_read": state["read_so_far"].numpy(),
+                "coming": state["coming"].numpy(),
+                "numbers": state["held"].numpy(),
+            }
         )

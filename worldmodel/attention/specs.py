@@ -2,12 +2,12 @@
 
 import dataclasses
 import pkgutil
-import re
 
 from orbits.command.near_misses import require_known
+from orbits.command.specs import Spec, parse_spec
 from worldmodel.attention import kinds
 
-_SPEC = re.compile(r"\s*(?P<kind>[A-Za-z_]\w*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
+EXAMPLE = "lssar(p=15)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,9 +18,7 @@ class AttentionSpec:
     parameters: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
-        if not self.parameters:
-            return self.kind
-        return f"{self.kind}({', '.join(f'{name}={value:g}' for name, value in self.parameters)})"
+        return str(Spec(self.kind, self.parameters))
 
 
 def attention_kinds() -> tuple[str, ...]:
@@ -34,26 +32,5 @@ def parse_attention(text: str) -> AttentionSpec:
     Raises:
         ValueError: if the text has another form, or the kind is not known (names the nearest).
     """
-    match = _SPEC.fullmatch(text)
-    if match is None:
-        raise ValueError(
-            f"attention {text!r} cannot be read; write a kind, with its parameters in brackets "
-            f"where it has any: softmax, lssar(p=15). Known: {', '.join(attention_kinds())}."
-        )
-    kind = require_known("attention", match["kind"], attention_kinds())
-    parameters = []
-    for part in (match["parameters"] or "").split(","):
-        if not part.strip():
-            continue
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        try:
-            number = float(value)
-        except ValueError:
-            number = None
-        if not (equals and name.isidentifier() and number is not None):
-            raise ValueError(
-                f"attention {text!r}: {part.strip()!r} is not of the form name=number; "
-                f"write for example lssar(p=15)."
-            )
-        parameters.append((name, number))
-    return AttentionSpec(kind, tuple(parameters))
+    spec = parse_spec("attention", text, EXAMPLE)
+    return AttentionSpec(require_known("attention", spec.name, attention_kinds()), spec.parameters)
