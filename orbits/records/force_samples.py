@@ -49,7 +49,8 @@ class ForceSamples:
 
     Attributes:
         table: one row per (orbit, time), columns as the module says.
-        attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as written to the file.
+        attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as written to the
+            file.
     """
 
     table: pd.DataFrame
