@@ -1,26 +1,81 @@
 """Train sequence models on trajectories and read off the force that they learned.
 
-    from worldmodel import WorldModel
+    import worldmodel
 
-    model = WorldModel.load("runs/newton/model")
+    model = worldmodel.train(data, attention="lssar(p=3)", context_length=2)  # a WorldModel
+    forces = worldmodel.probe(model, data, states="kicked")                   # ForceSamples
+
+    model = worldmodel.WorldModel.load("runs/newton/model")
     predicted = model.predict(positions)       # (orbit, time, axis): the next position, au
     continued = model.rollout(positions, 100)  # (orbit, 100, axis)
     weights = model.attention(positions)       # (layer, orbit, head, query, key)
 
-Importing the package does not import torch; its first use does.
+`data` is a data set as `orbits` makes it, or its path. Importing the package does not import
+torch; its first use does.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from worldmodel.attention import attention_kinds, make_attention
+    from worldmodel.config import EvaluateConfig, ExtrapolateConfig, RetrievalConfig, TrainConfig
+    from worldmodel.evaluation import Evaluation, evaluate
+    from worldmodel.extrapolation import Extrapolation, extrapolate
+    from worldmodel.passkeys import Retrieval, retrieval
+    from worldmodel.predictors.base import Predictor
+    from worldmodel.probes.config import ProbeConfig
+    from worldmodel.probes.probe import probe
+    from worldmodel.probes.readouts.base import Reading
+    from worldmodel.training import train
     from worldmodel.world_model import WorldModel
 
-__all__ = ["WorldModel"]
+__all__ = [
+    "EvaluateConfig",
+    "Evaluation",
+    "ExtrapolateConfig",
+    "Extrapolation",
+    "Predictor",
+    "ProbeConfig",
+    "Reading",
+    "Retrieval",
+    "RetrievalConfig",
+    "TrainConfig",
+    "WorldModel",
+    "attention_kinds",
+    "evaluate",
+    "extrapolate",
+    "make_attention",
+    "probe",
+    "retrieval",
+    "train",
+]
+
+_PLACES = {
+    "attention": ("attention_kinds", "make_attention"),
+    "config": ("EvaluateConfig", "ExtrapolateConfig", "RetrievalConfig", "TrainConfig"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "extrapolation": ("Extrapolation", "extrapolate"),
+    "passkeys": ("Retrieval", "retrieval"),
+    "predictors.base": ("Predictor",),
+    "probes.config": ("ProbeConfig",),
+    "probes.probe": ("probe",),
+    "probes.readouts.base": ("Reading",),
+    "training": ("train",),
+    "world_model": ("WorldModel",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "WorldModel":
-        from worldmodel.world_model import WorldModel
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return WorldModel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return version("principia")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

@@ -20,8 +20,8 @@ from torch import Tensor
 from orbits.records.files import read_json, write_json, written_aside
 from orbits.records.provenance import provenance
 from worldmodel.config import TrainConfig
-from worldmodel.data import DataFacts
 from worldmodel.model import Network, Scales
+from worldmodel.source import DataFacts
 
 FORMAT = "principia-run"
 FORMAT_VERSION = 1
@@ -66,7 +66,7 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
     Raises:
         ValueError: if there is no run, or its `config.json` is of another format.
     """
-    path = Path(run) / "config.json"
+    path = named(run) / "config.json"
     if not path.is_file():
         raise ValueError(
             f"{run} is not a run: it has no config.json; `worldmodel train DATA.zarr {run}` "
@@ -91,6 +91,32 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             f"{path} lacks or does not know an option ({error}); it was written by another "
             "version: train again in another folder."
         ) from None
+
+
+def named(folder: str | os.PathLike[str]) -> Path:
+    """A run's folder, by a name that is not empty: that would mean the current folder."""
+    if not str(folder):
+        raise ValueError("the name of the run's folder is empty; give a path.")
+    return Path(folder)
+
+
+def require_run_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder, if it holds a run or nothing.
+
+    Raises:
+        ValueError: if its name is empty, or it holds anything else (a data set, say).
+    """
+    run = named(folder)
+    if run.exists() and not run.is_dir():
+        raise ValueError(f"{run} is a file; give a folder for the run.")
+    if run.is_dir() and not (run / "config.json").exists():
+        # Hidden files are locks, and what was being written when an earlier process was killed.
+        held = sorted(path.name for path in run.iterdir() if not path.name.startswith("."))
+        if held:
+            raise ValueError(
+                f"{run} is not empty and holds no run (there is {held[0]}); give another folder."
+            )
+    return run
 
 
 def require_same_run(run: Path, record: RunRecord) -> None:
@@ -154,8 +180,8 @@ def save_weights(path: Path, network: Network, identity: str, step: int) -> None
     save_tensors(path, network.state_dict(), {"identity": identity, "step": step})
 
 
-def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> Network:
-    """The trained network of a run.
+def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> tuple[Network, int]:
+    """The network of a run, and the optimiser steps behind its weights.
 
     Args:
         run: the folder that `worldmodel train` wrote.
@@ -166,11 +192,11 @@ def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> Netwo
     """
     record = read_record(run)
     network = Network(record.train.model, record.scales)
-    tensors, _ = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
+    tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
     try:
         network.load_state_dict(tensors)
     except RuntimeError as error:
         raise ValueError(
             f"{run}: the weights do not fit the configuration ({str(error).splitlines()[0]})."
         ) from None
-    return network.eval()
+    return network.eval(), int(header["step"])

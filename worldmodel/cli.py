@@ -1,10 +1,18 @@
-"""The command `worldmodel`."""
+"""The command `worldmodel`: reads files, calls the package, writes files."""
+
+from collections.abc import Callable
+from typing import Any
 
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_commands
-from worldmodel.config import EvaluateConfig, TrainConfig
+from worldmodel.config import (
+    EvaluateConfig,
+    ExtrapolateCommand,
+    PlotConfig,
+    RetrievalConfig,
+    TrainConfig,
+)
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.studies import ExtrapolateConfig, PlotConfig, RetrievalConfig
 
 DATA = Positional("data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it")
 RUN = Positional("run", "folder of a run, as `worldmodel train` writes it")
@@ -13,25 +21,41 @@ RUN = Positional("run", "folder of a run, as `worldmodel train` writes it")
 def _train(data: str, run: str, config: TrainConfig) -> None:
     from worldmodel.training import train
 
-    train(data, run, config)
+    train(data, config, out=run)
 
 
 def _probe(run: str, data: str, out: str, config: ProbeConfig) -> None:
-    from worldmodel.probes.probe import probe
+    from worldmodel.probes.probe import read, require_fitting_name
 
-    probe(run, data, out, config)
+    require_fitting_name(out, config.read_out)
+    reading = read(run, data, config)
+    reading.write(out)
+    print(reading.text)
 
 
-def _extrapolate(runs: list[str], data: str, config: ExtrapolateConfig) -> None:
+def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
+    from worldmodel.evaluation import evaluate
+
+    found = evaluate(run, data, config)
+    found.write(out)
+    print(found.text)
+
+
+def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None:
     from worldmodel.extrapolation import extrapolate
 
-    extrapolate(runs, data, config)
+    _require_names({"out": config.out})
+    found = extrapolate(runs, data, config)
+    found.write(config.out)
+    print(found.text)
+    print(f"{config.out}/extrapolation.csv, .json and .png")
 
 
 def _retrieval(out: str, config: RetrievalConfig) -> None:
-    from worldmodel.retrieval import retrieval
+    from worldmodel.passkeys import retrieval
 
-    retrieval(out, config)
+    retrieval(config, progress=lambda line: print(line, flush=True)).write(out)
+    print(f"{out}/retrieval.csv, .json and .png")
 
 
 def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
@@ -40,61 +64,76 @@ def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
     draw(what, paths, config)
 
 
-def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
-    from worldmodel.evaluation import evaluate
+def _require_names(paths: dict[str, str | list[str]]) -> None:
+    """Refuse an empty path, which would mean the current folder."""
+    for name, given in paths.items():
+        if "" in ([given] if isinstance(given, str) else given):
+            raise ValueError(f"{name} is empty; a path is needed.")
 
-    evaluate(run, data, out, config)
+
+def _named(run: Callable[..., None], positionals: tuple[Positional, ...]) -> Callable[..., None]:
+    def checked(*arguments: Any) -> None:
+        _require_names(dict(zip([p.name for p in positionals], arguments, strict=False)))
+        run(*arguments)
+
+    return checked
+
+
+def _command(
+    name: str, run: Callable[..., None], config: type, help: str, *positionals: Positional
+) -> Command:
+    return Command(name, _named(run, positionals), config, help, positionals)
 
 
 COMMANDS = (
-    Command(
+    _command(
         "train",
         _train,
         TrainConfig,
         "Train a transformer to predict the next position.",
-        (DATA, Positional("run", "folder that receives the run")),
+        DATA,
+        Positional("run", "folder that receives the run"),
     ),
-    Command(
+    _command(
         "probe",
         _probe,
         ProbeConfig,
         "Read what a model has learned: --readout says what, --control what instead of the model.",
-        (
-            RUN,
-            DATA,
-            Positional("out", "file that receives force samples (Parquet) or numbers (JSON)"),
-        ),
+        RUN,
+        DATA,
+        Positional("out", "file that receives force samples (Parquet) or numbers (JSON)"),
     ),
-    Command(
+    _command(
         "evaluate",
         _evaluate,
         EvaluateConfig,
         "Measure next-step loss, roll-out errors and drifts of invariants.",
-        (RUN, DATA, Positional("out", "JSON file that receives the numbers")),
+        RUN,
+        DATA,
+        Positional("out", "JSON file that receives the numbers"),
     ),
-    Command(
+    _command(
         "extrapolate",
         _extrapolate,
-        ExtrapolateConfig,
+        ExtrapolateCommand,
         "Loss of one or several runs on sequences longer than those of training.",
-        (Positional("runs", "folders of runs, as `worldmodel train` writes them", "+"), DATA),
+        Positional("runs", "folders of runs, as `worldmodel train` writes them", "+"),
+        DATA,
     ),
-    Command(
+    _command(
         "retrieval",
         _retrieval,
         RetrievalConfig,
         "Train each kind of attention to reproduce a marked value from far back.",
-        (Positional("out", "folder that receives table and figure"),),
+        Positional("out", "folder that receives table and figure"),
     ),
-    Command(
+    _command(
         "plot",
         _plot,
         PlotConfig,
         "Draw `attention RUN DATA OUT.png` (maps of a run) or `entropy OUT.png` (of the kinds).",
-        (
-            Positional("what", "attention or entropy"),
-            Positional("paths", "RUN DATA OUT.png, or OUT.png", "+"),
-        ),
+        Positional("what", "attention or entropy"),
+        Positional("paths", "RUN DATA OUT.png, or OUT.png", "+"),
     ),
 )
 

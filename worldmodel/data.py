@@ -1,110 +1,19 @@
-"""From a data set on disk to contexts for training: facts, splits, scales and batches."""
+"""From a data set to contexts for training: scales, kicked orbits and batches."""
 
-import dataclasses
-import os
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from orbits.dataset import open_dataset
 from orbits.forces import ForceLaw, parse_law
-from orbits.records.files import sha256_of_json
 from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
 from worldmodel.kick import kick
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
-
-
-@dataclasses.dataclass(frozen=True)
-class DataFacts:
-    """What a data set is, as a run remembers it."""
-
-    path: str
-    """Where it was."""
-    fingerprint: str
-    """Of its law, step, shape and first orbit: the same data have the same one anywhere."""
-    law: str
-    """The law of force, as `orbits.forces.parse_law` reads it."""
-    system: str
-    """`relative`, `barycentric`, `nbody` or `planets`."""
-    dt: float
-    """Time between two states, yr."""
-    orbits: int
-    """Number of orbits."""
-    samples: int
-    """States in each orbit."""
-    bodies: int
-    """Bodies in each state."""
-    axes: int
-    """Coordinates of each body."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Trajectories:
-    """Orbits in memory.
-
-    position, velocity: (orbit, time, body, axis), au and au/yr. gm: (orbit,), au^3/yr^2. index:
-    (orbit,) their numbers in the data set. body: (orbit,) which planet it is, for planets.
-    """
-
-    facts: DataFacts
-    position: Float[np.ndarray, "orbit time body axis"]
-    velocity: Float[np.ndarray, "orbit time body axis"]
-    gm: Float[np.ndarray, " orbit"]
-    index: np.ndarray
-    body: np.ndarray | None = None
-
-
-class Source:
-    """A data set on disk, checked, of which orbits can be read."""
-
-    def __init__(self, path: str | os.PathLike[str]):
-        self.dataset = open_dataset(path)
-        attributes = self.dataset.attrs
-        sizes = self.dataset.sizes
-        first = self.dataset["position"].isel(orbit=0).values
-        described: dict[str, Any] = {
-            "law": str(attributes["law"]),
-            "system": str(attributes["system"]),
-            "dt": float(attributes["dt"]),
-            "orbits": sizes["orbit"],
-            "samples": sizes["time"],
-            "bodies": sizes.get("body", 1),
-            "axes": sizes["axis"],
-        }
-        fingerprint = sha256_of_json({**described, "first": first.astype("float32")})
-        where = str(path) if "://" in str(path) else str(Path(path).resolve())
-        self.facts = DataFacts(path=where, fingerprint=fingerprint, **described)
-
-    def read(self, index: Iterable[int]) -> Trajectories:
-        """Some of the orbits, by their numbers.
-
-        Raises:
-            ValueError: if a state is not finite (says which orbit).
-        """
-        numbers = np.fromiter(index, dtype=np.int64)
-        contiguous = len(numbers) and np.all(np.diff(numbers) == 1)
-        chosen = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers
-        part = self.dataset.isel(orbit=chosen)
-        position, velocity = part["position"].values, part["velocity"].values
-        finite = np.isfinite(position) & np.isfinite(velocity)
-        bad = ~finite.all(axis=tuple(range(1, position.ndim)))
-        if bad.any():
-            raise ValueError(
-                f"{self.facts.path}: orbit {numbers[np.argmax(bad)]} holds positions or "
-                "velocities that are not finite numbers; `orbits validate` lists what is "
-                "missing, `orbits generate` with the same options completes it."
-            )
-        if position.ndim == 3:
-            position, velocity = position[:, :, None], velocity[:, :, None]
-        gm = np.asarray(part["gm"].values, dtype=np.float64)
-        body = part["body"].values if self.facts.system == "planets" else None
-        return Trajectories(self.facts, position, velocity, gm, numbers, body)
+from worldmodel.source import DataFacts, Source, Trajectories
 
 
 def training_orbits(facts: DataFacts, held_out: float) -> int:
@@ -177,7 +86,7 @@ def training_positions(
         if source.facts.bodies != 1:
             raise ValueError(
                 f"kicked orbits need one body in each state; {source.facts.path} has "
-                f"{source.facts.bodies}. Leave --kicked away."
+                f"{source.facts.bodies}. Leave --kicked out."
             )
         law = parse_law(source.facts.law)
         for row, number in enumerate(part.index):

@@ -1,8 +1,10 @@
 """How the loss of trained models changes on sequences longer than those of training."""
 
+import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,77 +12,111 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from orbits.command.options import with_options
 from orbits.records.files import write_json, written_aside
 from orbits.records.provenance import provenance
-from worldmodel.data import DataFacts, Source
+from worldmodel.config import ExtrapolateConfig
 from worldmodel.objective import loss
 from worldmodel.plot import plot_extrapolation, save_figure
-from worldmodel.studies import ExtrapolateConfig
-from worldmodel.world_model import WorldModel, require_same_world, unseen_orbits
+from worldmodel.source import Source
+from worldmodel.world_model import WorldModel, as_model, require_same_world, threads, unseen_orbits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TOKENS_AT_ONCE = 16_384
 
 
-def extrapolate(runs: Sequence[str], data: str, config: ExtrapolateConfig) -> pd.DataFrame:
-    """Write and print the loss of each run at multiples of its training length.
+@dataclasses.dataclass(frozen=True)
+class Extrapolation:
+    """Losses of models on sequences longer than those of training."""
+
+    table: pd.DataFrame
+    """One row for each model and factor: run, attention, window, seed, training_length, factor,
+    length, loss, late_loss, ratio (loss over that at the training length)."""
+    data: str
+    config: ExtrapolateConfig
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """For each attention, window and factor: the number of runs and their median losses."""
+        keys = ["attention", "window", "training_length", "factor"]
+        grouped = self.table.groupby(keys, sort=False)
+        return grouped.agg(
+            runs=("run", "count"),
+            loss=("loss", "median"),
+            late_loss=("late_loss", "median"),
+            ratio=("ratio", "median"),
+            lowest_ratio=("ratio", "min"),
+            highest_ratio=("ratio", "max"),
+        ).reset_index()
+
+    @property
+    def text(self) -> str:
+        """The summary for a terminal."""
+        return self.summary.to_string(index=False, float_format=lambda x: f"{x:.4g}")
+
+    def plot(self) -> "Figure":
+        """Loss against length, a line for each model."""
+        return plot_extrapolation(self.table)
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write extrapolation.csv, .json and .png into a folder."""
+        out = Path(folder)
+        with written_aside(out / "extrapolation.csv") as aside:
+            self.table.to_csv(aside, index=False)
+        content = {
+            "rows": self.table.to_dict("records"),
+            "by_attention": self.summary.to_dict("records"),
+            "runs": list(dict.fromkeys(self.table["run"])),
+            "data": self.data,
+            **provenance(dataclasses.asdict(self.config) | {"out": str(folder)}),
+        }
+        write_json(out / "extrapolation.json", content)
+        save_figure(self.plot(), out / "extrapolation.png")
+
+    def _repr_html_(self) -> str:
+        return self.summary.to_html(index=False, border=0)
+
+
+def extrapolate(
+    models: Sequence[WorldModel | str | os.PathLike[str]],
+    data: Any,
+    config: ExtrapolateConfig | None = None,
+    **options: Any,
+) -> Extrapolation:
+    """The loss of each model at multiples of its training length.
 
     A sequence of f times the training length C is seen whole, with full context. `loss` is the
     mean over all its positions; `late_loss` over the last C of them, whose context is longer
     than (f − 1) C. The first C positions of all lengths are the same ones.
 
     Args:
-        runs: folders of trained runs.
-        data: data set whose orbits hold at least max(factors) · C + 1 states.
-        config: options.
-
-    Returns:
-        One row for each run and factor: run, attention, window, seed, training_length, factor,
-        length, loss, late_loss, ratio (loss over that at the training length).
+        models: models, or folders of their runs.
+        data: path of a data set, or the data set itself, whose orbits hold at least
+            max(factors) · C + 1 states.
+        config: options; the defaults if left out.
+        options: further options by name.
 
     Raises:
-        ValueError: if the data do not fit a run, or their orbits are too short.
+        ValueError: if the data do not fit a model, or their orbits are too short.
     """
-    if config.threads:
-        torch.set_num_threads(config.threads)
-    source = Source(data)
-    table = pd.DataFrame([row for run in runs for row in _rows(run, data, source, config)])
-    out = Path(config.out)
-    with written_aside(out / "extrapolation.csv") as aside:
-        table.to_csv(aside, index=False)
-    write_json(
-        out / "extrapolation.json",
-        {
-            "rows": table.to_dict("records"),
-            "by_attention": summary(table).to_dict("records"),
-            "runs": list(runs),
-            "data": data,
-            **provenance(config),
-        },
-    )
-    save_figure(plot_extrapolation(table), out / "extrapolation.png")
-    print(summary(table).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
-    print(f"{out / 'extrapolation.csv'}, .json and .png")
-    return table
+    config = with_options(config or ExtrapolateConfig(), options)
+    if isinstance(models, (WorldModel, str, os.PathLike)):
+        models = [models]
+    with threads(config.threads):
+        source = Source(data)
+        rows = [
+            row
+            for model in models
+            for row in _rows(as_model(model, config.checkpoint), source, config)
+        ]
+    return Extrapolation(pd.DataFrame(rows), source.facts.path, config)
 
 
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """For each attention, window and factor: the number of runs and their median losses."""
-    keys = ["attention", "window", "training_length", "factor"]
-    grouped = table.groupby(keys, sort=False)
-    return grouped.agg(
-        runs=("run", "count"),
-        loss=("loss", "median"),
-        late_loss=("late_loss", "median"),
-        ratio=("ratio", "median"),
-        lowest_ratio=("ratio", "min"),
-        highest_ratio=("ratio", "max"),
-    ).reset_index()
-
-
-def _rows(run: str, data: str, source: Source, config: ExtrapolateConfig) -> list[dict[str, Any]]:
-    model = WorldModel.load(run, config.checkpoint)
-    facts, length = source.facts, model.context_length
-    require_same_world(model, data, facts.dt, facts.bodies, facts.axes)
+def _rows(model: WorldModel, source: Source, config: ExtrapolateConfig) -> list[dict[str, Any]]:
+    length = model.context_length
+    require_same_world(model, source.facts)
     factors = sorted(set(config.factors) | {1})
     positions = _sequences(model, source, factors[-1] * length, config.orbits)
     losses = segment_losses(model, torch.from_numpy(positions), length)
@@ -89,7 +125,7 @@ def _rows(run: str, data: str, source: Source, config: ExtrapolateConfig) -> lis
     train = model.record.train
     return [
         {
-            "run": str(run),
+            "run": model.name,
             "attention": train.attention,
             "window": train.window or 0,
             "seed": train.seed,
@@ -108,7 +144,7 @@ def _sequences(
     model: WorldModel, source: Source, length: int, most: int
 ) -> Float[np.ndarray, "orbit time body axis"]:
     """The first `length` + 1 states of orbits that the model has not been trained on."""
-    facts: DataFacts = source.facts
+    facts = source.facts
     if facts.samples < length + 1:
         raise ValueError(
             f"{facts.path} has {facts.samples} states in each orbit, but {length} positions and "

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
@@ -11,30 +11,26 @@ from orbits.records.files import write_text
 
 
 class Logbook:
-    """Writes metrics.jsonl and shows progress.
+    """Writes metrics.jsonl, where there is a folder for it, and shows progress.
 
     Going on from a step drops the lines after it, so that the file reads as one run.
     """
 
-    def __init__(self, run: Path, first_step: int, steps: int, tensorboard: bool) -> None:
-        path = run / "metrics.jsonl"
-        kept = []
-        if first_step and path.is_file():
-            kept = [line for line in path.read_text().splitlines() if _step_of(line) <= first_step]
-        write_text(path, "".join(f"{line}\n" for line in kept))
-        self.file = path.open("a", encoding="utf-8")
+    def __init__(self, run: Path | None, first_step: int, steps: int, tensorboard: bool) -> None:
+        self.file = None if run is None else _continued(run / "metrics.jsonl", first_step)
         self.steps = steps
         self.bar = (
             tqdm(total=steps, initial=first_step, unit="step", desc="train")
             if sys.stderr.isatty()
             else None
         )
-        self.board = _summary_writer(run) if tensorboard else None
+        self.board = _summary_writer(run) if tensorboard and run is not None else None
 
     def write(self, step: int, **values: float) -> None:
         """Record numbers of a step."""
-        self.file.write(json.dumps({"step": step, **values}) + "\n")
-        self.file.flush()
+        if self.file is not None:
+            self.file.write(json.dumps({"step": step, **values}) + "\n")
+            self.file.flush()
         if self.board is not None:
             for name, value in values.items():
                 self.board.add_scalar(name, value, step)
@@ -57,18 +53,21 @@ class Logbook:
 
     def close(self) -> None:
         """Finish the files and the bar."""
-        self.file.close()
+        if self.file is not None:
+            self.file.close()
         if self.bar is not None:
             self.bar.close()
         if self.board is not None:
             self.board.close()
 
 
-def read_metrics(run: str | Path) -> list[dict[str, Any]]:
-    """The lines of a run's metrics.jsonl; a last line that was cut short is left out."""
-    path = Path(run) / "metrics.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [json.loads(line) for line in lines if _step_of(line) < float("inf")]
+def _continued(path: Path, step: int) -> TextIO:
+    """The file, open for the lines after a step; those of an earlier run after it are dropped."""
+    kept = []
+    if step and path.is_file():
+        kept = [line for line in path.read_text().splitlines() if _step_of(line) <= step]
+    write_text(path, "".join(f"{line}\n" for line in kept))
+    return path.open("a", encoding="utf-8")
 
 
 def _step_of(line: str) -> float:
@@ -84,7 +83,7 @@ def _summary_writer(run: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise ValueError(
-            "tensorboard is not installed; `pip install tensorboard`, or leave --tensorboard away: "
+            "tensorboard is not installed; `pip install tensorboard`, or leave --tensorboard out: "
             "metrics.jsonl holds the same numbers."
         ) from None
     return SummaryWriter(str(run / "tensorboard"))

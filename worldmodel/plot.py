@@ -16,22 +16,19 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from orbits.command.near_misses import require_known
+from orbits.palette import CYCLE
 from orbits.records.files import written_aside
 from worldmodel.attention.entropy import relative_entropy
-from worldmodel.data import Source
-from worldmodel.studies import PlotConfig
+from worldmodel.config import PlotConfig
+from worldmodel.source import Source
 from worldmodel.world_model import WorldModel, require_same_world
 
 ENTROPY_COUNTS = (16, 64, 256, 1024, 4096, 16384)
-COLORS = {
-    "softmax": "#222222",
-    "ssmax": "#777777",
-    "sigmoid": "#ccaa33",
-    "relu": "#aa3377",
-    "lssa": "#66ccee",
-    "lssar": "#4477aa",
-    "lssar(p=15)": "#cc6677",
-}
+PLACES = {
+    "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
+}  # fmt: skip
+COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
+"""By kind of attention, the same in every picture."""
 
 
 def draw(what: str, paths: Sequence[str], config: PlotConfig) -> None:
@@ -57,7 +54,7 @@ def draw(what: str, paths: Sequence[str], config: PlotConfig) -> None:
 def _attention_of_run(run: str, data: str, config: PlotConfig) -> Figure:
     model, source = WorldModel.load(run, config.checkpoint), Source(data)
     facts, length = source.facts, config.length or model.context_length
-    require_same_world(model, data, facts.dt, facts.bodies, facts.axes)
+    require_same_world(model, facts)
     if config.orbit >= facts.orbits or length > facts.samples:
         raise ValueError(
             f"{data} has {facts.orbits} orbits of {facts.samples} states; orbit {config.orbit} "
@@ -138,12 +135,12 @@ def plot_retrieval(table: pd.DataFrame, guess: float) -> Figure:
     """Accuracy of the passkey task against length over the training length.
 
     Args:
-        table: rows of `worldmodel.retrieval.retrieval`.
+        table: rows of `worldmodel.passkeys.retrieval`.
         guess: accuracy of guessing.
     """
     figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
     _plot_runs(panel, table, "factor", "accuracy")
-    panel.axhline(guess, color="#999999", linestyle=":", linewidth=1)
+    panel.axhline(guess, color=CYCLE[6], linestyle=":", linewidth=1)
     panel.text(table["factor"].max(), guess, "guessing", ha="right", va="bottom", fontsize=8)
     panel.set(xscale="log", ylabel="passkeys reproduced", ylim=(0, 1.05))
     _mark_factors(panel, table["factor"])
@@ -200,4 +197,4 @@ def _mark_factors(panel: Axes, factors: pd.Series) -> None:
 
 
 def _color(kind: str, number: int) -> str:
-    return COLORS.get(kind, f"C{number}")
+    return COLORS.get(kind, CYCLE[number % len(CYCLE)])

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import os
 import time
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -15,9 +16,12 @@ from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
+from orbits.command.options import with_options
+from orbits.records.locks import held
 from worldmodel.checkpoint import (
     RunRecord,
     load_tensors,
+    require_run_folder,
     require_same_run,
     save_tensors,
     save_weights,
@@ -26,9 +30,7 @@ from worldmodel.checkpoint import (
 from worldmodel.config import TrainConfig
 from worldmodel.data import (
     Batches,
-    DataFacts,
     MemoryBatches,
-    Source,
     held_out_crops,
     measure_scales,
     require_long_enough,
@@ -37,7 +39,7 @@ from worldmodel.data import (
     training_positions,
 )
 from worldmodel.logbook import Logbook
-from worldmodel.model import Network
+from worldmodel.model import Network, Scales
 from worldmodel.objective import loss as loss_of
 from worldmodel.optimizers import (
     make_optimizers,
@@ -45,7 +47,9 @@ from worldmodel.optimizers import (
     restore_optimizers,
     set_learning_rates,
 )
+from worldmodel.source import DataFacts, Source
 from worldmodel.streaming import StreamedBatches
+from worldmodel.world_model import WorldModel, threads
 
 MEASURED_ORBITS = 4096
 """Orbits, evenly spread, from which the scales are measured."""
@@ -54,28 +58,67 @@ HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
 
 
-def train(data: str, run: str, config: TrainConfig) -> None:
-    """Train a model on a data set; the run's folder receives everything.
+THREADS_FROM = 1_000_000
+"""Parameters below which a second thread gains nothing."""
 
-    A run that stopped goes on from its last saved state and ends as if it had never stopped.
+
+def train(
+    data: Any,
+    config: TrainConfig | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> WorldModel:
+    """Train a model on a data set.
+
+    With a folder, that receives everything: a run that stopped goes on from its last saved state
+    there and ends as if it had never stopped. Without one nothing is written.
+
+    Args:
+        data: path of a data set, or the data set itself.
+        config: options; the defaults if left out.
+        out: folder of the run.
+        options: further options by name, as `attention="lssar(p=3)", context_length=2`.
+
+    Returns:
+        The model with its last weights.
 
     Raises:
-        ValueError: if the data or the folder do not fit the options, or the loss becomes NaN.
+        ValueError: if the data or the folder do not fit the options, another process is training
+            in the folder, or the loss becomes NaN.
     """
+    config = with_options(config or TrainConfig(), options)
+    run = None if out is None else require_run_folder(out)
+    if run is None and (config.devices > 1 or "LOCAL_RANK" in os.environ):
+        raise ValueError(
+            "training on several devices needs a folder to gather the weights in; give one, or "
+            "take one device."
+        )
     launcher = Fabric(
         accelerator=config.accelerator,
         devices=config.devices,
         strategy=_strategy(config),
         precision=config.precision,
     )
-    try:
-        launcher.launch(partial(_train, data=data, run=Path(run), config=config))
-    except ProcessRaisedException as error:
-        # What a process of its own raised comes as a traceback; its last line is the message.
-        kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
-        if kind != "ValueError":
-            raise
-        raise ValueError(message) from None
+    with _lock(run):
+        try:
+            model = launcher.launch(partial(_train, data=data, run=run, config=config))
+        except ProcessRaisedException as error:
+            # What a process of its own raised comes as a traceback; its last line is the message.
+            kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+            if kind not in ("ValueError", "orbits.command.options.OptionError"):
+                raise
+            raise ValueError(message) from None
+    return WorldModel.load(run) if run is not None else model
+
+
+def _lock(run: Path | None) -> AbstractContextManager[None]:
+    """The folder's lock, held by the process that started the others."""
+    if run is None or os.environ.get("RANK", "0") != "0":
+        return nullcontext()
+    return held(
+        run, f"another process is training in {run}; wait for its end, or give another folder."
+    )
 
 
 def _strategy(config: TrainConfig) -> str:
@@ -131,24 +174,43 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _train(fabric: Fabric, data: str, run: Path, config: TrainConfig) -> None:
-    """What each process does."""
+def _train(fabric: Fabric, data: Any, run: Path | None, config: TrainConfig) -> WorldModel | None:
+    """What each process does; the model, where no folder receives it."""
     source = Source(data)
-    record, state, held_out = _prepare(source, config)
-    if fabric.is_global_zero:
-        require_same_run(run, record)
-        run.mkdir(parents=True, exist_ok=True)
-        if not (run / "config.json").exists():
-            write_record(run, record)
-    trainer = Trainer(fabric, run, record, state, held_out)
-    if config.resume and (run / "resume.safetensors").exists():
-        state.restore(run, record.identity)
-    if state.step < config.steps:
-        trainer.fit()
+    config = dataclasses.replace(config, threads=threads_of(config, source.facts))
+    with threads(config.threads):
+        record, state, held_out = _prepare(source, config)
+        if run is not None and fabric.is_global_zero:
+            require_same_run(run, record)
+            run.mkdir(parents=True, exist_ok=True)
+            if not (run / "config.json").exists():
+                write_record(run, record)
+        trainer = Trainer(fabric, run, record, state, held_out)
+        if run is not None and config.resume and (run / "resume.safetensors").exists():
+            state.restore(run, record.identity)
+        if state.step < config.steps:
+            trainer.fit()
+        elif not config.steps:
+            trainer.save_weights("last")
     if fabric.world_size > 1:
         # Gloo's threads must end before the process does, or its exit aborts now and then.
         fabric.barrier()
         torch.distributed.destroy_process_group()
+    if run is not None:
+        return None
+    network = Network(config.model, record.scales)
+    network.load_state_dict(state.network.state_dict())
+    return WorldModel(network.to(fabric.device), record, state.step)
+
+
+def threads_of(config: TrainConfig, facts: DataFacts) -> int:
+    """Threads that training takes: as asked for, or by the number of parameters."""
+    if config.threads:
+        return config.threads
+    with torch.device("meta"):
+        network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
+    parameters = sum(parameter.numel() for parameter in network.parameters())
+    return 1 if parameters < THREADS_FROM else torch.get_num_threads()
 
 
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
@@ -168,7 +230,7 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
         optimizers=make_optimizers(network, config),
         batches=(
             StreamedBatches(source, count, config)
-            if config.stream
+            if config.stream or not config.steps  # nothing is read before the first step
             else MemoryBatches(training_positions(source, range(count), config), config)
         ),
         noise=torch.Generator().manual_seed(config.seed + 1),
@@ -181,7 +243,7 @@ class Trainer:
     """The loop."""
 
     def __init__(
-        self, fabric: Fabric, run: Path, record: RunRecord, state: State, held_out: Tensor
+        self, fabric: Fabric, run: Path | None, record: RunRecord, state: State, held_out: Tensor
     ) -> None:
         self.fabric = fabric
         self.run = run
@@ -214,15 +276,13 @@ class Trainer:
                 if log is not None:
                     log.advance(state.step, loss)
                     if state.step % config.log_every == 0 or state.step == config.steps:
-                        tokens = (
-                            (state.step - first) * config.crops_per_step * config.context_length
-                        )
+                        positions = config.crops_per_step * config.context_length
                         log.write(
                             state.step,
                             loss=loss,
                             gradient_norm=norm,
                             learning_rate_factor=factor,
-                            tokens_per_second=tokens / (now - began),
+                            tokens_per_second=(state.step - first) * positions / (now - began),
                             fraction_in_model=inside / (now - began),
                         )
                 if state.step % config.evaluate_every == 0 or state.step == config.steps:
@@ -267,10 +327,11 @@ class Trainer:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
         values = float(total), float(cast(Tensor, norm))
         if not all(map(math.isfinite, values)):
+            kept = "" if self.run is None else f" in {self.run}"
             raise ValueError(
                 f"the loss or its gradient is not a finite number at step {self.state.step + 1} "
-                f"(loss {values[0]:g}, gradient {values[1]:g}); the last good state in {self.run} "
-                "is kept. Lower --muon-lr and --adamw-lr, or look for bad values in the data."
+                f"(loss {values[0]:g}, gradient {values[1]:g}); the last good state{kept} is kept. "
+                "Lower --muon-lr and --adamw-lr, or look for bad values in the data."
             )
         for optimizer in self.optimizers:
             optimizer.step()
@@ -297,14 +358,16 @@ class Trainer:
         if log is not None:
             log.write(state.step, held_out_loss=loss)
             if improved:
-                weights = self.run / "best.safetensors"
-                save_weights(weights, state.network, self.record.identity, state.step)
+                self.save_weights("best")
 
     def _save(self) -> None:
         """Write the state to go on from, and the weights as they are."""
-        if self.fabric.is_global_zero:
-            identity = self.record.identity
-            self.state.save(self.run, identity)
-            save_weights(
-                self.run / "last.safetensors", self.state.network, identity, self.state.step
-            )
+        if self.run is not None and self.fabric.is_global_zero:
+            self.state.save(self.run, self.record.identity)
+            self.save_weights("last")
+
+    def save_weights(self, name: str) -> None:
+        """Write the weights as they are."""
+        if self.run is not None and self.fabric.is_global_zero:
+            path = self.run / f"{name}.safetensors"
+            save_weights(path, self.state.network, self.record.identity, self.state.step)

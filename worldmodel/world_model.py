@@ -1,7 +1,10 @@
 """A trained model, for use: predictions from positions."""
 
+import hashlib
+import html
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,42 +14,107 @@ from torch import Tensor, nn
 
 from orbits.command.near_misses import require_known
 from worldmodel.attention.maps import attention_maps
-from worldmodel.checkpoint import RunRecord, load_network, read_record
-from worldmodel.data import DataFacts, spread, training_orbits
-from worldmodel.model import Network
+from worldmodel.checkpoint import (
+    RunRecord,
+    load_network,
+    read_record,
+    require_run_folder,
+    require_same_run,
+    save_weights,
+    write_record,
+)
+from worldmodel.data import spread, training_orbits
+from worldmodel.model import Cache, Network
 from worldmodel.objective import next_position
-from worldmodel.rollout import roll_out
+from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
 
 
 class WorldModel:
-    """A network with what it was trained on: `WorldModel.load("run").predict(positions)`."""
+    """A network with what it was trained on: `WorldModel.load("run").predict(positions)`.
 
-    def __init__(self, network: Network, record: RunRecord) -> None:
+    Args:
+        network: the weights.
+        record: how it was trained, on what, and in which units of length.
+        step: optimiser steps behind the weights.
+        run: the folder that it comes from, if any.
+    """
+
+    def __init__(
+        self, network: Network, record: RunRecord, step: int = 0, run: str | None = None
+    ) -> None:
         self.network = network.eval()
         self.record = record
+        self.step = step
+        self.run = run
 
     @classmethod
     def load(cls, run: str | os.PathLike[str], checkpoint: str = "last") -> "WorldModel":
         """The model of a run.
 
         Args:
-            run: the folder that `worldmodel train` wrote.
+            run: the folder that `worldmodel train` wrote, or `save`.
             checkpoint: `last`, or `best` for the lowest held-out loss.
 
         Raises:
             ValueError: if the run is missing, or its weights are cut short or another's.
         """
-        return cls(load_network(run, checkpoint).to(_device()), read_record(run))
+        network, step = load_network(run, checkpoint)
+        return cls(network.to(_device()), read_record(run), step, str(run))
 
-    @classmethod
-    def untrained(cls, run: str | os.PathLike[str], seed: int) -> "WorldModel":
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write `config.json` and the weights, which `load` reads.
+
+        Raises:
+            ValueError: if the folder holds anything else, or a run of another configuration.
+        """
+        run = require_run_folder(folder)
+        require_same_run(run, self.record)
+        run.mkdir(parents=True, exist_ok=True)
+        write_record(run, self.record)
+        weights = run / "last.safetensors"
+        save_weights(weights, self.network, self.record.identity, self.step)
+
+    def untrained(self, seed: int) -> "WorldModel":
         """The same architecture and scales with fresh weights: the baseline of every probe."""
-        record = read_record(run)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            return cls(Network(record.train.model, record.scales).to(_device()), record)
+            network = Network(self.record.train.model, self.record.scales)
+        return WorldModel(network.to(_device()), self.record)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the weights by name, whatever file they lie in."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.network.state_dict().items()):
+            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            values = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+            digest.update(values.numpy().tobytes())
+        return digest.hexdigest()
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters."""
+        return sum(parameter.numel() for parameter in self.network.parameters())
+
+    @property
+    def name(self) -> str:
+        """The run's folder, or the attention and seed of a model that has none."""
+        train = self.record.train
+        return self.run or f"{train.attention}, seed {train.seed}"
+
+    def __repr__(self) -> str:
+        train, data = self.record.train, self.record.data
+        window = f", window {train.window}" if train.window else ""
+        trained = f"{self.step} steps on {data.orbits} orbits" if self.step else "never trained"
+        return (
+            f"WorldModel({train.attention}, context {train.context_length}{window}, "
+            f"{self.parameters} parameters; law {data.law}, {trained})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
 
     @property
     def context_length(self) -> int:
@@ -193,31 +261,79 @@ class WorldModel:
         return seen
 
 
+@torch.no_grad()
+def roll_out(
+    network: Network,
+    start: Float[Tensor, "orbit time body axis"],
+    steps: int,
+    context_length: int | None = None,
+    decode: str = "expectation",
+) -> Float[Tensor, "orbit step body axis"]:
+    """Predicted positions after the given ones, au, float64.
+
+    While the positions so far fit into the context, keys and values are kept and a step costs one
+    token. Beyond it the model is shown the last C positions afresh at every step: kept keys would
+    carry what earlier layers saw of older positions, which a context of C does not hold.
+
+    Args:
+        network: in evaluation mode.
+        start: given positions, au, float64.
+        steps: number of positions to predict.
+        context_length: positions that the model may see; None: all of them, however many, with
+            all keys kept.
+        decode: for the head `tokens`: `expectation` or `centre`.
+    """
+    parameter = next(network.parameters())
+    cache: Cache | None = Cache(network.config.n_layers)
+    positions, fresh = start, start.shape[1]
+    for _ in range(steps):
+        if context_length is not None and positions.shape[1] > context_length:
+            cache, fresh = None, context_length
+        seen = positions[:, -fresh:].to(parameter.device, parameter.dtype)
+        output = network(seen, cache)[:, -1:].cpu()
+        before = positions[:, -2:]
+        padded = output.expand(-1, before.shape[1], *output.shape[2:])
+        following = next_position(network.config, network.scales, padded, before, decode)[:, -1:]
+        positions = torch.cat((positions, following), dim=1)
+        fresh = 1
+    return positions[:, start.shape[1] :]
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch take so many threads inside the block; 0 leaves its choice as it is."""
+    before = torch.get_num_threads()
+    try:
+        if count:
+            torch.set_num_threads(count)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def _device() -> torch.device:
     """The GPU where there is one (hide it with CUDA_VISIBLE_DEVICES=), else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def require_same_world(
-    model: WorldModel, data_path: str, dt: float, bodies: int, axes: int
-) -> None:
+def as_model(model: WorldModel | str | os.PathLike[str], checkpoint: str = "last") -> WorldModel:
+    """The model itself, or that of a run's folder."""
+    return model if isinstance(model, WorldModel) else WorldModel.load(model, checkpoint)
+
+
+def require_same_world(model: WorldModel, facts: DataFacts) -> None:
     """Raise ValueError if a data set has another step or shape than the model was trained on."""
     scales = model.record.scales
-    if not np.isclose(dt, model.dt, rtol=1e-9, atol=0):
+    if not np.isclose(facts.dt, model.dt, rtol=1e-9, atol=0):
         raise ValueError(
-            f"{data_path} has a state every {dt:g} yr, but the model was trained on {model.dt:g} "
-            f"yr; make the data with --dt {model.dt:g}."
+            f"{facts.path} has a state every {facts.dt:g} yr, but the model was trained on "
+            f"{model.dt:g} yr; make the data with --dt {model.dt:g}."
         )
-    if (bodies, axes) != (scales.bodies, scales.axes):
+    if (facts.bodies, facts.axes) != (scales.bodies, scales.axes):
         raise ValueError(
-            f"{data_path} has {bodies} body/bodies with {axes} axes, but the model was trained on "
-            f"{scales.bodies} with {scales.axes}; give it data of that shape."
+            f"{facts.path} has {facts.bodies} body/bodies with {facts.axes} axes, but the model "
+            f"was trained on {scales.bodies} with {scales.axes}; give it data of that shape."
         )
-
-
-def is_training_data(model: WorldModel, fingerprint: str) -> bool:
-    """Whether a data set is the one that the model was trained on."""
-    return model.record.data.fingerprint == fingerprint
 
 
 def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
@@ -225,6 +341,6 @@ def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
 
     These are the held-out orbits of its own data set, or any orbits of another one.
     """
-    own = is_training_data(model, facts.fingerprint)
+    own = model.record.data.fingerprint == facts.fingerprint
     first = training_orbits(facts, model.record.train.held_out) if own else 0
     return spread(first, facts.orbits, most)

@@ -35,7 +35,7 @@ def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path, context
                 shuffle_buffer=1024,
                 log_every=100,
             )
-            train(str(data), str(run), config)
+            train(data, config, out=run)
             line = last_speed(run)
             speed.setdefault(stream, []).append(line["tokens_per_second"])
             print(f"stream {stream}: {line}")

@@ -13,15 +13,15 @@ from worldmodel.probes.config import ProbeConfig
     ("options", "words"),
     [
         ({"attention": "lsar"}, "did you mean 'lssa"),
-        ({"target": "displacment"}, "did you mean 'displacement'"),
-        ({"context_length": 0}, "give 1 or more"),
-        ({"window": 0}, "window 0 sees nothing"),
+        ({"target": "displacment"}, "one of displacement, residual, position is needed"),
+        ({"context_length": 0}, "context_length is 0; a whole number of at least 1 is needed"),
+        ({"window": 0}, "window is 0; a whole number of at least 1 or nothing is needed"),
         ({"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
         ({"target": "residual", "context_length": 1}, "needs two positions"),
-        ({"head": "tokens", "bins": 1}, "give 2 or more"),
-        ({"inputs": "diferences"}, "did you mean 'differences'"),
+        ({"head": "tokens", "bins": 1}, "of at least 2 is needed"),
+        ({"inputs": "diferences"}, "one of positions, differences is needed"),
         ({"head": "tokens", "inputs": "differences"}, "needs --head regression"),
-        ({"bin_range": float("nan")}, "positive number"),
+        ({"bin_range": float("nan")}, "a number above 0 is needed"),
     ],
 )
 def test_an_impossible_architecture_is_refused(options, words):
@@ -32,13 +32,13 @@ def test_an_impossible_architecture_is_refused(options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"steps": 0}, "give 1 or more"),
-        ({"muon_lr": 0.0}, "positive number"),
-        ({"held_out": 1.0}, r"in \[0, 1\)"),
+        ({"steps": -1}, "steps is -1; a whole number of at least 0 is needed"),
+        ({"muon_lr": 0.0}, "a number above 0 is needed"),
+        ({"held_out": 1.0}, "of at least 0 and below 1 is needed"),
         ({"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),
-        ({"precision": "bf17"}, "precision 'bf17' is not known"),
+        ({"precision": "bf17"}, "precision is 'bf17'; one of 32-true"),
         ({"inputs": "differences", "precision": "bf16-true"}, "8 bits"),
-        ({"context_noise": -1.0}, "0 or more"),
+        ({"context_noise": -1.0}, "of at least 0 is needed"),
     ],
 )
 def test_an_impossible_training_is_refused(options, words):
@@ -63,5 +63,7 @@ def test_options_that_change_no_number_do_not_change_the_identity():
 
 
 def test_options_are_read_without_torch():
-    code = "import sys, worldmodel.cli; sys.exit('torch' in sys.modules)"
+    heavy = "{'torch', 'sympy', 'pandas', 'xarray', 'scipy', 'sklearn'} & set(sys.modules)"
+    modules = "worldmodel, worldmodel.cli, worldmodel.config, worldmodel.probes.config"
+    code = f"import sys, {modules}; sys.exit(bool({heavy}))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

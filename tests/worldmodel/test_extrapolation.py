@@ -8,11 +8,9 @@ from orbits.config import GenerateConfig
 from orbits.generation import generate
 from orbits.records.files import read_json
 from worldmodel.cli import main
-from worldmodel.config import TrainConfig
-from worldmodel.data import Source
 from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss
-from worldmodel.studies import ExtrapolateConfig
+from worldmodel.source import Source
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
@@ -30,7 +28,7 @@ def study(tmp_path_factory):
     for attention in ("softmax", "lssar"):
         runs.append(str(folder / attention))
         small = {"d_model": 16, "steps": 3, "batch_tokens": 256, "accelerator": "cpu"}
-        train(data, runs[-1], TrainConfig(attention=attention, context_length=CONTEXT, **small))
+        train(data, out=runs[-1], attention=attention, context_length=CONTEXT, **small)
     return runs, data
 
 
@@ -56,8 +54,9 @@ def test_one_pass_over_the_longest_gives_every_segment(study, length):
 
 def test_table_json_and_figure_are_written(study, tmp_path, capsys):
     runs, data = study
-    config = ExtrapolateConfig(out=str(tmp_path), factors=(2, 16))
-    table = extrapolate(runs, data, config)
+    factors = ["--factors", "2", "16"]
+    assert main(["extrapolate", *runs, data, "--out", str(tmp_path), *factors]) == 0
+    table = extrapolate(runs, data, factors=(2, 16)).table
     assert list(table["factor"]) == [1, 2, 16] * 2
     assert list(table["length"]) == [8, 16, 128] * 2
     assert (table.loc[table["factor"] == 1, "ratio"] == 1).all()
@@ -74,7 +73,7 @@ def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     (run, _), data = study
     asked, read = [], Source.read
     monkeypatch.setattr(Source, "read", lambda self, i: asked.append(list(i)) or read(self, i))
-    extrapolate([run], data, ExtrapolateConfig(out=str(run), factors=(1,)))
+    extrapolate([run], data, factors=(1,))
     assert asked == [[11]]  # a tenth of twelve orbits
 
 
@@ -82,8 +81,8 @@ def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     ("arguments", "message"),
     [
         (["--factors", "64"], "need 513; generate with --samples 513"),
-        (["--factors", "0"], "not lengths"),
-        (["--orbits", "0"], "orbits 0 is not allowed"),
+        (["--factors", "0"], "each item a whole number of at least 1"),
+        (["--orbits", "0"], "--orbits is 0; a whole number of at least 1 is needed."),
         (["--checkpoint", "middle"], "middle"),
     ],
 )

@@ -44,7 +44,7 @@ def test_maps_are_causal_weights_of_every_layer_and_head(attention):
 def run(few_orbits, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("run") / "run")
     config = TrainConfig(context_length=6, d_model=16, steps=2, batch_tokens=48, accelerator="cpu")
-    train(few_orbits, path, config)
+    train(few_orbits, config, out=path)
     return path
 
 
@@ -63,7 +63,7 @@ def test_pictures_are_written(run, few_orbits, tmp_path, capsys):
         (["attention", "OUT"], "needs RUN DATA OUT.png; 1 path(s)"),
         (["attention", "RUN", "DATA", "OUT", "--orbit", "40"], "has 40 orbits of 24 states"),
         (["attention", "RUN", "DATA", "OUT", "--length", "25"], "has 40 orbits of 24 states"),
-        (["attention", "RUN", "DATA", "OUT", "--orbit", "-1"], "must not be negative"),
+        (["attention", "RUN", "DATA", "OUT", "--orbit", "-1"], "of at least 0 is needed"),
         (["attention", "DATA", "DATA", "OUT"], "is not a run"),
     ],
 )

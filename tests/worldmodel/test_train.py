@@ -18,7 +18,6 @@ from safetensors.torch import load_file
 from worldmodel import training
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
-from worldmodel.logbook import read_metrics
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
@@ -26,6 +25,13 @@ SMALL = TrainConfig(
     d_model=16, n_layers=1, steps=12, batch_tokens=64, warmup=2, evaluate_every=4,
     checkpoint_every=3, log_every=1, context_noise=1e-3, accelerator="cpu",
 )  # fmt: skip
+
+
+def read_metrics(run):
+    """The lines of metrics.jsonl; a last line that a killed process left unfinished is left out."""
+    path = Path(run) / "metrics.jsonl"
+    text = path.read_text() if path.is_file() else ""
+    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
 def weights_of(run, name="last"):
@@ -62,12 +68,12 @@ def stop_at(step, monkeypatch, error=KeyboardInterrupt):
 def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
     few_orbits, tmp_path, monkeypatch, step
 ):
-    train(few_orbits, str(tmp_path / "whole"), SMALL)
+    train(few_orbits, SMALL, out=tmp_path / "whole")
     with monkeypatch.context() as patch:
         stop_at(step, patch)
         with pytest.raises(KeyboardInterrupt):
-            train(few_orbits, str(tmp_path / "broken"), SMALL)
-    train(few_orbits, str(tmp_path / "broken"), SMALL)
+            train(few_orbits, SMALL, out=tmp_path / "broken")
+    train(few_orbits, SMALL, out=tmp_path / "broken")
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
 
 
@@ -76,7 +82,7 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
     config = replace(SMALL, steps=150, checkpoint_every=7)
     code = (
         "import sys; from worldmodel.training import train; from worldmodel.config import "
-        "TrainConfig; train(sys.argv[1], sys.argv[2], TrainConfig(**eval(sys.argv[3])))"
+        "TrainConfig; train(sys.argv[1], TrainConfig(**eval(sys.argv[3])), out=sys.argv[2])"
     )
 
     def started(run):
@@ -98,16 +104,16 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
 
 
 def test_a_finished_run_is_left_as_it_is(few_orbits, tmp_path):
-    train(few_orbits, str(tmp_path / "run"), SMALL)
+    train(few_orbits, SMALL, out=tmp_path / "run")
     before = (tmp_path / "run/metrics.jsonl").read_bytes(), weights_of(tmp_path / "run")
-    train(few_orbits, str(tmp_path / "run"), SMALL)
+    train(few_orbits, SMALL, out=tmp_path / "run")
     assert (tmp_path / "run/metrics.jsonl").read_bytes() == before[0]
     assert all(torch.equal(w, before[1][k]) for k, w in weights_of(tmp_path / "run").items())
 
 
 def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
-    train(few_orbits, str(tmp_path / "one"), SMALL)
-    train(few_orbits, str(tmp_path / "four"), replace(SMALL, accumulate=4))
+    train(few_orbits, SMALL, out=tmp_path / "one")
+    train(few_orbits, replace(SMALL, accumulate=4), out=tmp_path / "four")
     one, four = weights_of(tmp_path / "one"), weights_of(tmp_path / "four")
     # The gradient is summed in another order, and Muon multiplies it in bfloat16 (8 bits).
     assert all(torch.allclose(one[k], four[k], atol=2e-2) for k in one)
@@ -131,7 +137,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
     poisoned.calls = 0
     monkeypatch.setattr(training, "loss_of", poisoned)
     with pytest.raises(ValueError, match=r"not a finite number at step 7 .* last good state"):
-        train(few_orbits, str(tmp_path / "run"), SMALL)
+        train(few_orbits, SMALL, out=tmp_path / "run")
     model = WorldModel.load(tmp_path / "run")
     assert all(torch.isfinite(p).all() for p in model.network.parameters())
 
@@ -140,7 +146,7 @@ def test_early_stopping(few_orbits, tmp_path, monkeypatch):
     values = iter([3.0, 2.0, 2.5, 2.1, 1.0])
     monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
     config = replace(SMALL, steps=100, evaluate_every=2, patience=2)
-    train(few_orbits, str(tmp_path / "run"), config)
+    train(few_orbits, config, out=tmp_path / "run")
     assert read_metrics(tmp_path / "run")[-1]["step"] == 8
 
 
@@ -151,7 +157,7 @@ def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
     losses = {}
     for compiled in (False, True):
         run = tmp_path / str(compiled)
-        train(few_orbits, str(run), replace(SMALL, steps=3, compile=compiled))
+        train(few_orbits, replace(SMALL, steps=3, compile=compiled), out=run)
         losses[compiled] = [line["loss"] for line in read_metrics(run) if "loss" in line]
         assert WorldModel.load(run).predict(np.ones((1, 5, 2))).shape == (1, 5, 2)
     # Fused float32 kernels sum in another order, and Muon multiplies in bfloat16.
@@ -160,15 +166,15 @@ def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
 
 @pytest.mark.parametrize("precision", ["bf16-mixed", "64-true"])
 def test_other_precisions_train(few_orbits, tmp_path, precision):
-    train(few_orbits, str(tmp_path / "run"), replace(SMALL, precision=precision, steps=3))
+    train(few_orbits, replace(SMALL, precision=precision, steps=3), out=tmp_path / "run")
     loss = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
     assert len(loss) == 3
 
 
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     config = replace(SMALL, steps=4, evaluate_every=2)
-    train(few_orbits, str(tmp_path / "one"), config)
-    train(few_orbits, str(tmp_path / "two"), replace(config, devices=2))
+    train(few_orbits, config, out=tmp_path / "one")
+    train(few_orbits, config, devices=2, out=tmp_path / "two")
     losses = [
         [line["loss"] for line in read_metrics(tmp_path / name) if "loss" in line]
         for name in ("one", "two")
@@ -183,7 +189,7 @@ def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
 def test_a_mistake_in_one_of_several_processes_is_one_line(few_orbits, tmp_path):
     config = replace(SMALL, devices=2, context_length=64, batch_tokens=256)
     with pytest.raises(ValueError, match="has 24 states in each orbit"):
-        train(few_orbits, str(tmp_path / "run"), config)
+        train(few_orbits, config, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -200,12 +206,12 @@ def test_every_way_of_training_goes_on_from_where_it_stopped(
     few_orbits, tmp_path, monkeypatch, options
 ):
     config = replace(SMALL, **options)
-    train(few_orbits, str(tmp_path / "whole"), config)
+    train(few_orbits, config, out=tmp_path / "whole")
     with monkeypatch.context() as patch:
         stop_at(7, patch)
         with pytest.raises(KeyboardInterrupt):
-            train(few_orbits, str(tmp_path / "broken"), config)
-    train(few_orbits, str(tmp_path / "broken"), config)
+            train(few_orbits, config, out=tmp_path / "broken")
+    train(few_orbits, config, out=tmp_path / "broken")
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
 
 
@@ -213,7 +219,7 @@ def test_every_way_of_training_goes_on_from_where_it_stopped(
 def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
     data = make_orbits(tmp_path / "two.zarr", system="barycentric", mass=(0.5, 2.0))
     config = replace(SMALL, layout=layout, steps=60, batch_tokens=256)
-    train(data, str(tmp_path / "run"), config)
+    train(data, config, out=tmp_path / "run")
     losses = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
     model = WorldModel.load(tmp_path / "run")
@@ -223,7 +229,7 @@ def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
 
 def test_tensorboard_gets_the_same_numbers(few_orbits, tmp_path):
     pytest.importorskip("tensorboard", reason="optional: pip install tensorboard")
-    train(few_orbits, str(tmp_path / "run"), replace(SMALL, steps=2, tensorboard=True))
+    train(few_orbits, replace(SMALL, steps=2, tensorboard=True), out=tmp_path / "run")
     assert list((tmp_path / "run/tensorboard").glob("events*"))
 
 
@@ -260,7 +266,7 @@ def test_what_does_not_fit_is_one_line(few_orbits, tmp_path, capsys, options, wo
 
 @pytest.mark.parametrize("damage", ["cut", "garbage", "another run's"])
 def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
-    train(few_orbits, str(tmp_path / "run"), SMALL)
+    train(few_orbits, SMALL, out=tmp_path / "run")
     capsys.readouterr()
     path = tmp_path / "run/last.safetensors"
     if damage == "cut":
@@ -268,7 +274,7 @@ def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
     elif damage == "garbage":
         path.write_bytes(os.urandom(1000))
     else:
-        train(few_orbits, str(tmp_path / "other"), replace(SMALL, seed=1))
+        train(few_orbits, replace(SMALL, seed=1), out=tmp_path / "other")
         capsys.readouterr()
         path.write_bytes((tmp_path / "other/last.safetensors").read_bytes())
     words = "another configuration" if damage == "another run's" else "cut short"
@@ -280,7 +286,7 @@ def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
 
 def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
     """A safetensors file is a length, that much JSON, and numbers."""
-    train(few_orbits, str(tmp_path / "run"), SMALL)
+    train(few_orbits, SMALL, out=tmp_path / "run")
     for path in (tmp_path / "run").glob("*.safetensors"):
         content = path.read_bytes()
         length = int.from_bytes(content[:8], "little")

@@ -12,8 +12,8 @@ from worldmodel.attention import attention_kinds
 from worldmodel.checkpoint import RunRecord
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
-from worldmodel.data import DataFacts
 from worldmodel.model import Network, Scales
+from worldmodel.source import DataFacts
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
@@ -113,7 +113,7 @@ def test_positions_that_do_not_fit_are_refused(positions, words):
     ids=str,
 )
 def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
-    train(few_orbits, str(tmp_path / "run"), replace(SMALL, **options))
+    train(few_orbits, replace(SMALL, **options), out=tmp_path / "run")
     out = tmp_path / "evaluation.json"
     assert main(["evaluate", str(tmp_path / "run"), few_orbits, str(out)]) == 0
     result = json.loads(out.read_text())
@@ -126,23 +126,23 @@ def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
 
 def test_a_perfect_model_drifts_nowhere(few_orbits):
     """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
-    from worldmodel.data import Source
     from worldmodel.evaluation import rollout_errors
+    from worldmodel.source import Source
 
     chosen = Source(few_orbits).read(range(10))
     assert np.allclose(chosen.gm, GM_SUN)
     model = model_of()
     model.rollout = lambda positions, steps, decode: chosen.position[:, 5 : 5 + steps].astype(float)
     result = rollout_errors(model, chosen, 10, "expectation")
-    assert result["energy_drift"] == 0
-    assert result["angular_momentum_drift"] == 0
-    assert result["median_error"].max() == 0
+    assert result.energy_drift == 0
+    assert result.angular_momentum_drift == 0
+    assert result.median_error.max() == 0
 
 
 def test_the_error_stands_beside_that_of_going_straight_on():
     """On circles of radius 2 that turn by 0.1 rad a step, where all of it is known."""
-    from worldmodel.data import Trajectories
     from worldmodel.evaluation import next_step
+    from worldmodel.source import Trajectories
 
     angle = 0.1 * np.arange(12) + np.array([[0.0], [1.0]])
     circle = 2 * np.stack((np.cos(angle), np.sin(angle)), axis=-1)[:, :, None]
@@ -151,8 +151,8 @@ def test_the_error_stands_beside_that_of_going_straight_on():
     chosen = Trajectories(model.record.data, circle, circle, np.ones(2), np.arange(2))
     model.predict = lambda positions, decode: 1.01 * np.roll(positions, -1, axis=1)
     found = next_step(model, chosen, "expectation")
-    assert found["error"] == pytest.approx(0.02)
-    assert found["relative_error"] == pytest.approx(0.01)
+    assert found.error == pytest.approx(0.02)
+    assert found.relative_error == pytest.approx(0.01)
     straight = 2 * (1 - np.cos(0.1))
-    assert found["straight_line_error"] == pytest.approx(2 * straight)
-    assert found["straight_line_relative_error"] == pytest.approx(straight)
+    assert found.straight_line_error == pytest.approx(2 * straight)
+    assert found.straight_line_relative_error == pytest.approx(straight)

@@ -6,9 +6,18 @@ orbits under Newton's law it is exact, and its implied acceleration follows 1/rÂ
 is wrong until the kick has left the context.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.lib.stride_tricks import sliding_window_view
+
+from worldmodel.predictors.base import Control, Predictor, of_bodies
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+    from worldmodel.probes.states import Arcs
+    from worldmodel.world_model import WorldModel
 
 FEWEST = 5
 """Positions that the ellipse is fitted to at least: three would leave nothing to fit."""
@@ -16,6 +25,24 @@ FEWEST = 5
 CONTEXTS_AT_ONCE = 4096
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Of Gauss's quadrature over one step: exact to 1e-12 where the body turns by less than 1 rad."""
+
+
+class ByEllipse(Predictor):
+    """The positive control of Kepler: an ellipse through the context, and the area law."""
+
+    def __init__(self, context_length: int) -> None:
+        self.context_length = max(context_length, FEWEST)
+
+    def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        following = predict_by_ellipse(arcs.position, self.context_length)
+        return following[:, :, None] * arcs.shares[:, None, :, None]
+
+    def jacobians(
+        self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
+    ) -> Float[np.ndarray, "state context out in"]:
+        """By differences."""
+        steps = time[:, None] + np.arange(1 - self.context_length, 1)
+        return of_bodies(ellipse_jacobians(arcs.position[orbit[:, None], steps]), arcs, orbit)
 
 
 def continue_ellipse(
@@ -144,3 +171,15 @@ def _sector(conic: np.ndarray, start: np.ndarray, turn: np.ndarray) -> np.ndarra
     r = _radius(conic[..., None, :], angle)
     r = np.where(r > 0, r, np.nan)
     return turn / 4 * (r**2 @ WEIGHTS)
+
+
+def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
+    return ByEllipse(model.context_length)
+
+
+KEPLERIAN = Control(
+    "keplerian",
+    f"an ellipse fitted to the context (of the last {FEWEST} positions at least) and continued by "
+    "the area law",
+    _predictor,
+)

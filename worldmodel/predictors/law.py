@@ -1,20 +1,54 @@
 """The positive control of Newton: the law itself in the place of the model."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Float
 
-from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control, Predictor, of_bodies
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+    from worldmodel.probes.states import Arcs
+    from worldmodel.world_model import WorldModel
 
 SUBSTEPS = 16
 """Runge-Kutta steps in one dt. At 0.28 au around the Sun and dt = 0.008 yr the phase advances by
 0.02 rad in each, and the position errs by about 1e-11 au."""
 
 
+class ByLaw(Predictor):
+    """The positive control of Newton: the law moves every state on."""
+
+    def __init__(self, law: "ForceLaw", dt: float, context_length: int) -> None:
+        self.law = law
+        self.dt = dt
+        self.context_length = context_length
+
+    def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        following = predict_by_law(arcs.position, arcs.velocity, arcs.gm, self.law, self.dt)
+        return following[:, :, None] * arcs.shares[:, None, :, None]
+
+    def jacobians(
+        self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
+    ) -> Float[np.ndarray, "state context out in"]:
+        """By the law's flow; older positions do not matter to it."""
+        relative = law_jacobians(
+            arcs.position[orbit, time],
+            arcs.velocity[orbit, time],
+            arcs.gm[orbit],
+            self.law,
+            self.dt,
+        )
+        older = max(0, self.context_length - 2)
+        return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit)
+
+
 def predict_by_law(
     position: Float[np.ndarray, "orbit time axis"],
     velocity: Float[np.ndarray, "orbit time axis"],
     gm: Float[np.ndarray, " orbit"],
-    law: ForceLaw,
+    law: "ForceLaw",
     dt: float,
 ) -> Float[np.ndarray, "orbit time axis"]:
     """The exact next position after every state, au: what a perfect model would say.
@@ -43,7 +77,7 @@ def law_jacobians(
     position: Float[np.ndarray, "state axis"],
     velocity: Float[np.ndarray, "state axis"],
     gm: Float[np.ndarray, " state"],
-    law: ForceLaw,
+    law: "ForceLaw",
     dt: float,
 ) -> Float[np.ndarray, "state 2 axis axis"]:
     """Derivatives of the next position by the last and by the present one, under the law.
@@ -69,7 +103,7 @@ def law_jacobians(
 
 
 def _flow_derivatives(
-    position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: ForceLaw, dt: float
+    position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: "ForceLaw", dt: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(state, axis, axis) of x(t + dt) by x(t) and by v(t), by central differences.
 
@@ -89,3 +123,10 @@ def _flow_derivatives(
             columns.append((ends[0] - ends[1]) / (2 * step))
         derivatives.append(np.stack(columns, axis=-1))
     return derivatives[0], derivatives[1]
+
+
+def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
+    return ByLaw(law, model.dt, model.context_length)
+
+
+INJECTED = Control("injected", "the law in its place", _predictor)

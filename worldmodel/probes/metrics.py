@@ -1,12 +1,70 @@
-"""How good a field of accelerations is, and which power of the distance it follows."""
+"""How good a field of accelerations is, and which powers of distance and masses it follows."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
-ERROR_FLOOR = 0.01
-"""Relative error that no row is thought to be better than, when rows are weighed."""
+from orbits.powers import Interval, non_central_part, power_law, radial_part, third_law
+from orbits.records.force_samples import axes_of, r_squared, varies, vectors
+from orbits.units import G
+
+KICK_STEP_REPORTED = 4
+"""Besides the first step that is read."""
+
+
+def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
+    """The metrics of a table of force samples that holds the true accelerations.
+
+    Args:
+        table: force samples.
+        bootstrap: resamplings over orbits for the intervals of exponents.
+        seed: of the resampling.
+    """
+    position, found, true = (vectors(table, prefix) for prefix in ("", "a_", "true_a_"))
+    orbit = table["orbit"].to_numpy()
+    metrics: dict[str, Any] = {
+        "r2": r_squared(found, true),
+        "median_relative_error": median_relative_error(found, true),
+        "non_central": non_central_part(found, position),
+        **power_of_distance(found, position, attracting_gm(table), orbit, bootstrap, seed),
+        **_mass_metrics(table, found, position, bootstrap, seed),
+        "rows": len(table),
+        "orbits": int(table["orbit"].nunique()),
+    }
+    if "steps_since_kick" in table:
+        metrics["kick_r2"] = {}
+        first = int(table["steps_since_kick"].min())
+        for k in sorted({first, KICK_STEP_REPORTED}):
+            at = (table["steps_since_kick"] == k).to_numpy()
+            if at.sum() > 1:
+                metrics["kick_r2"][str(k)] = r_squared(found[at], true[at])
+    return metrics
+
+
+def _mass_metrics(
+    table: pd.DataFrame, found: np.ndarray, position: np.ndarray, bootstrap: int, seed: int
+) -> dict[str, Any]:
+    """What only data with different masses can say: exponents, and the third law."""
+    masses = {"gm": attracting_gm(table)}
+    if "m1" in table:
+        masses["own_mass"] = table["m1"].to_numpy()
+    varying = {name: values for name, values in masses.items() if varies(values)}
+    metrics: dict[str, Any] = {"gm_varies": "gm" in varying}
+    if varying:
+        orbit = table["orbit"].to_numpy()
+        metrics |= powers_of_mass(found, position, varying, orbit, bootstrap, seed)
+    if "m1" in table:
+        both = [table[[f"a{axis}{body}" for axis in axes_of(table)]] for body in (1, 2)]
+        metrics["third_law"] = third_law(np.stack(both, axis=1), table[["m1", "m2"]].to_numpy())
+    return metrics
+
+
+def attracting_gm(table: pd.DataFrame) -> np.ndarray:
+    """(row,) GM of what attracts, au^3/yr^2: of the centre, or of the second of two bodies."""
+    return (table["gm"] if "gm" in table else G * table["m2"]).to_numpy()
 
 
 def median_relative_error(
@@ -14,22 +72,6 @@ def median_relative_error(
 ) -> float:
     """Median of |found − true| / |true|."""
     return float(np.median(np.linalg.norm(found - true, axis=-1) / np.linalg.norm(true, axis=-1)))
-
-
-def radial_part(
-    acceleration: Float[np.ndarray, "row axis"], position: Float[np.ndarray, "row axis"]
-) -> Float[np.ndarray, " row"]:
-    """Component along the position; negative is attraction."""
-    return np.sum(acceleration * position, axis=-1) / np.linalg.norm(position, axis=-1)
-
-
-def non_central_part(
-    acceleration: Float[np.ndarray, "row axis"], position: Float[np.ndarray, "row axis"]
-) -> float:
-    """Root mean square of the part across the position, over that of the part along it."""
-    along = radial_part(acceleration, position)
-    across = np.sum(acceleration**2, axis=-1) - along**2
-    return float(np.sqrt(np.mean(across.clip(min=0)) / np.mean(along**2)))
 
 
 def power_of_distance(
@@ -40,13 +82,10 @@ def power_of_distance(
     bootstrap: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Fit |a_r| = c · GM · r^−n by weighted least squares of logarithms, intervals over orbits.
+    """Fit |a_r| = c · GM · r^−n (`orbits.powers.power_law`), intervals over orbits.
 
-    A prediction's error is about the same everywhere in au, and so a hundred times larger
-    relative to the acceleration at 3 au than at 0.3 au: rows count by `weights_by_scatter`.
     Rows whose radial part is not attractive have no logarithm and are left out; `attractive` is
-    the fraction of rows that remain. Intervals are the 2.5 % and 97.5 % quantiles of resampled
-    orbits, since rows of one orbit are not independent.
+    the fraction of rows that remain.
 
     Returns:
         `exponent` {value, low, high}: n; `scale` {value, low, high}: c, 1 for Newton's law;
@@ -54,26 +93,12 @@ def power_of_distance(
     """
     radial = -radial_part(acceleration, position)
     kept = radial > 0
-    attractive = float(kept.mean())
-    names, group = np.unique(orbit[kept], return_inverse=True)
-    if len(names) < 2 or kept.sum() < 3:
-        nothing = {"value": None, "low": None, "high": None}
-        return {"exponent": nothing, "scale": nothing, "attractive": attractive}
-    x = np.log(np.linalg.norm(position[kept], axis=-1))
-    y = np.log(radial[kept] / gm[kept])
-    weight = weights_by_scatter(x, y)
-    sums = np.stack(
-        [np.bincount(group, weights=weight * w) for w in (np.ones_like(x), x, y, x * x, x * y)],
-        axis=-1,
-    )
-    random = np.random.default_rng(seed)
-    draws = random.multinomial(len(names), np.full(len(names), 1 / len(names)), size=bootstrap)
-    n, log_c = _line(sums.sum(axis=0))
-    ns, log_cs = _line(draws @ sums)
+    r = np.linalg.norm(position[kept], axis=-1)
+    fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], bootstrap, seed)
     return {
-        "exponent": _interval(-n, -ns),
-        "scale": _interval(np.exp(log_c), np.exp(log_cs)),
-        "attractive": attractive,
+        "exponent": dataclasses.asdict(_negative(fit.exponents["r"])),
+        "scale": dataclasses.asdict(fit.constant),
+        "attractive": float(kept.mean()),
     }
 
 
@@ -85,9 +110,7 @@ def powers_of_mass(
     bootstrap: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Fit |a_r| = c · Π m^q · r^−n, by weighted least squares of logarithms, intervals over orbits.
-
-    As `power_of_distance`, but nothing is taken for granted about the masses.
+    """Fit |a_r| = c · Π m^q · r^−n: as `power_of_distance`, with nothing granted about the masses.
 
     Args:
         acceleration: au/yr^2.
@@ -102,64 +125,15 @@ def powers_of_mass(
     """
     radial = -radial_part(acceleration, position)
     kept = radial > 0
-    names, group = np.unique(orbit[kept], return_inverse=True)
-    if len(names) < 2 * (len(masses) + 2):
-        return {f"{name}_exponent": {"value": None, "low": None, "high": None} for name in masses}
-    x, y = np.log(np.linalg.norm(position[kept], axis=-1)), np.log(radial[kept])
-    design = np.stack([np.log(values[kept]) for values in masses.values()] + [x], axis=-1)
-    # Logarithms about their means: the constant goes, but for what resampling moves.
-    design = np.concatenate((design - design.mean(axis=0), np.ones((len(y), 1))), axis=-1)
-    first = np.linalg.lstsq(design, y, rcond=None)[0]
-    weight = weights_by_scatter(x, y - design[:, :-2] @ first[: len(masses)])
-    square = np.zeros((len(names), design.shape[1], design.shape[1]))
-    along = np.zeros((len(names), design.shape[1]))
-    np.add.at(square, group, np.einsum("n,ni,nj->nij", weight, design, design))
-    np.add.at(along, group, (weight * y)[:, None] * design)
-    random = np.random.default_rng(seed)
-    draws = random.multinomial(len(names), np.full(len(names), 1 / len(names)), size=bootstrap)
-    found = np.linalg.solve(square.sum(axis=0), along.sum(axis=0))
-    resampled = np.linalg.solve(
-        np.einsum("bg,gij->bij", draws, square), (draws @ along)[..., None]
-    )[..., 0]
-    return {
-        f"{name}_exponent": _interval(found[number], resampled[:, number])
-        for number, name in enumerate(masses)
-    }
+    exponents = {name: Interval() for name in masses}
+    if len(np.unique(orbit[kept])) >= 2 * (len(masses) + 2):
+        features = {name: values[kept] for name, values in masses.items()}
+        features["r"] = np.linalg.norm(position[kept], axis=-1)
+        exponents = power_law(radial[kept], features, orbit[kept], bootstrap, seed).exponents
+    return {f"{name}_exponent": dataclasses.asdict(exponents[name]) for name in masses}
 
 
-def third_law(
-    acceleration: Float[np.ndarray, "row body axis"], mass: Float[np.ndarray, "row body"]
-) -> float:
-    """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction."""
-    force = mass[..., None] * acceleration
-    return float(np.sqrt(np.mean(force.sum(axis=1) ** 2) / np.mean(force[:, 0] ** 2)))
-
-
-def weights_by_scatter(
-    x: Float[np.ndarray, " row"], y: Float[np.ndarray, " row"]
-) -> Float[np.ndarray, " row"]:
-    """One over the variance of y about its own straight line in a neighbourhood of x.
-
-    Neighbourhoods are groups of equal size along x. No law enters: what is smooth in x is not
-    scatter. The error floor keeps a few exact rows from deciding everything.
-    """
-    weight = np.empty_like(x)
-    for rows in np.array_split(np.argsort(x, kind="stable"), max(1, min(20, len(x) // 10))):
-        local = x[rows] - x[rows].mean()
-        spread = np.sum(local**2)
-        slope = np.sum(local * y[rows]) / spread if spread else 0.0
-        residual = y[rows] - y[rows].mean() - slope * local
-        weight[rows] = 1 / (np.mean(residual**2) + ERROR_FLOOR**2)
-    return weight
-
-
-def _line(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and intercept from Σ1, Σx, Σy, Σx², Σxy."""
-    count, x, y, xx, xy = np.moveaxis(sums, -1, 0)
-    slope = (count * xy - x * y) / (count * xx - x**2)
-    return slope, (y - slope * x) / count
-
-
-def _interval(value: Any, resampled: np.ndarray) -> dict[str, float]:
-    low, high = np.quantile(resampled[np.isfinite(resampled)], (0.025, 0.975))
-    return {"value": float(value), "low": float(low), "high": float(high)}
+def _negative(interval: Interval) -> Interval:
+    if interval.value is None or interval.low is None or interval.high is None:
+        return interval
+    return Interval(-interval.value, -interval.high, -interval.low)

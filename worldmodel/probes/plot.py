@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from orbits.palette import COLORS, CYCLE
+
 LOWEST = -1.0
 """R² below this is drawn at the edge of the picture: it is no better there than at −20."""
-COLORS = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777")
 
 
 def plot_kick_response(
@@ -30,7 +31,7 @@ def plot_kick_response(
     for number, (name, response) in enumerate(responses.items()):
         if f"r2_{kick}" not in response:
             raise ValueError(f"{name} has no response to a kick in {kick}; GM is the same for all.")
-        color = COLORS[number % len(COLORS)]
+        color = CYCLE[number % len(CYCLE)]
         r2 = np.array([np.nan if value is None else value for value in response[f"r2_{kick}"]])
         # The first lines are the widest, so that they show behind later ones on the same values.
         width = 1.3 + 0.9 * (len(responses) - 1 - number)
@@ -38,7 +39,7 @@ def plot_kick_response(
         left = response["context_length"] - 1
         if 1 < left <= response["steps"][-1]:
             axes.axvline(left, color=color, linestyle=":", linewidth=1)
-    axes.axhline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axes.axhline(0, color=COLORS["injected"], linewidth=0.8, zorder=0)
     what = "velocity" if kick == "velocity" else "GM"
     axes.set(
         xlabel=f"steps since the {what} was kicked",
@@ -63,7 +64,7 @@ def plot_linear(axes: Axes, reading: Mapping[str, Any], target: str = "force") -
     if target not in reading["targets"]:
         raise ValueError(f"{target!r} is not a target; there are {', '.join(reading['targets'])}.")
     layers, lowest = reading["layers"], 0.0
-    for who, color in (("trained", COLORS[0]), ("untrained", COLORS[-1])):
+    for who, color in (("trained", COLORS["orbit"]), ("untrained", COLORS["untrained"])):
         table = reading[who]
         known = [layer for layer in layers if layer in table]
         values = [max(table[layer][target], LOWEST) for layer in known]
@@ -72,7 +73,9 @@ def plot_linear(axes: Axes, reading: Mapping[str, Any], target: str = "force") -
             [layers.index(layer) for layer in known], values, marker="o", color=color, label=who
         )
     bare = max(reading["positions"][target], LOWEST)
-    axes.axhline(bare, color=COLORS[3], linestyle="--", linewidth=1, label="positions alone")
+    axes.axhline(
+        bare, color=COLORS["injected"], linestyle="--", linewidth=1, label="positions alone"
+    )
     axes.set_xticks(range(len(layers)), layers, rotation=30, ha="right")
     axes.set(ylabel=f"R² of {target.replace('_', ' ')}", ylim=(min(lowest, bare) - 0.05, 1.05))
     axes.legend(fontsize=8)
@@ -94,7 +97,7 @@ def plot_jacobian(axes: Axes, readings: Mapping[str, Mapping[str, Any]], lags: i
     for number, (name, reading) in enumerate(readings.items()):
         norms = reading["norm_by_lag"][:shown]
         at = np.arange(len(norms)) + (number - (len(readings) - 1) / 2) * width
-        axes.bar(at, norms, width, color=COLORS[number % len(COLORS)], label=name)
+        axes.bar(at, norms, width, color=CYCLE[number % len(CYCLE)], label=name)
     first = next(iter(readings.values()))
     coordinates = first["data"]["bodies"] * first["data"]["axes"]
     ideal = np.array([2.0, 1.0] + [0.0] * (shown - 2)) * np.sqrt(coordinates)

@@ -1,61 +1,65 @@
-"""The command `worldmodel probe`: one read-out of one model, written to one file."""
+"""One read-out of one model."""
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
-from orbits.records.files import write_json
-from orbits.records.force_samples import write_force_samples
+from orbits.command.options import with_options
+from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
-from worldmodel.probes.config import TABLES, ProbeConfig
-from worldmodel.probes.readouts import READOUTS
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.probes.subject import Subject
-
-FORMAT = "principia-probe"
-FORMAT_VERSION = 1
+from worldmodel.world_model import WorldModel, threads
 
 
-def probe(run: str, data: str, out: str, config: ProbeConfig) -> dict[str, Any]:
-    """Read what a model has learned, and write it.
+def probe(
+    model: WorldModel | str | os.PathLike[str],
+    data: Any,
+    config: ProbeConfig | None = None,
+    **options: Any,
+) -> ForceSamples | Reading:
+    """Read what a model has learned.
 
     Args:
-        run: folder of a run.
-        data: data set whose states are shown to the model.
-        out: receives force samples (Parquet) or JSON, as the read-out has it.
-        config: which read-out, of what.
+        model: a model, or the folder of its run.
+        data: path of a data set whose states are shown to the model, or the data set itself.
+        config: options; the defaults if left out.
+        options: further options by name; those of a read-out as a mapping, as
+            `readout="linear", linear={"states": 200}`.
 
     Returns:
-        The metrics, as stored in the file.
+        Force samples, of a read-out that gives them; else its reading.
 
     Raises:
-        ValueError: if the run, the data and the options do not fit together.
+        ValueError: if the model, the data and the options do not fit together.
     """
-    _require_fitting_name(out, config.readout)
-    subject = Subject(run, data, config)
-    reading = READOUTS[config.readout](subject)
-    attributes = {
-        "readout": config.readout,
-        "states": reading.states,
-        "model": subject.identity(),
-        "law": subject.facts.law,
-        "dt": subject.facts.dt,
-        "metrics": reading.metrics,
-        **reading.details,
-        "data": dataclasses.asdict(subject.facts),
-        **provenance(config),
-    }
-    if reading.table is not None:
-        write_force_samples(out, reading.table, attributes)
-    else:
-        write_json(out, {"format": FORMAT, "format_version": FORMAT_VERSION, **attributes})
-    print(reading.text)
-    return reading.metrics
+    reading = read(model, data, with_options(config or ProbeConfig(), options))
+    return reading if reading.table is None else reading.forces
 
 
-def _require_fitting_name(out: str, readout: str) -> None:
+def read(model: WorldModel | str | os.PathLike[str], data: Any, config: ProbeConfig) -> Reading:
+    """What the read-out that is asked for finds, with where it comes from."""
+    with threads(config.threads):
+        subject = Subject(model, data, config)
+        reading = config.read_out.read(subject)
+        origin = {
+            "readout": config.readout,
+            "model": subject.identity(),
+            "law": subject.facts.law,
+            "dt": subject.facts.dt,
+            "data": dataclasses.asdict(subject.facts),
+            **provenance(config),
+        }
+    return dataclasses.replace(reading, origin=origin)
+
+
+def require_fitting_name(out: str, readout: ReadOut) -> None:
     """Refuse a name that says Parquet for JSON, or JSON for Parquet."""
-    wrong, right = (".json", "Parquet") if readout in TABLES else (".parquet", "JSON")
+    wrong, right = (".json", "Parquet") if readout.writes_table else (".parquet", "JSON")
     if Path(out).suffix == wrong:
         raise ValueError(
-            f"the read-out {readout} writes {right}, but {out} ends in {wrong}; give another name."
+            f"the read-out {readout.name} writes {right}, but {out} ends in {wrong}; give another "
+            "name."
         )

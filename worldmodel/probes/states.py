@@ -8,8 +8,8 @@ from jaxtyping import Float
 from orbits.forces import ForceLaw
 from orbits.records.force_samples import varies
 from orbits.units import G
-from worldmodel.data import Source, Trajectories
 from worldmodel.kick import KickedArcs, kick, kick_mass
+from worldmodel.source import Source, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,64 +1,47 @@
-"""What is probed, and what a read-out returns: the contract of `worldmodel.probes.readouts`."""
+"""What is probed: a model or a control, data, and the options; what every read-out looks at."""
 
-import dataclasses
+import os
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import torch
 
 from orbits.forces import ForceLaw, parse_law
-from orbits.records.files import sha256_of_file, sha256_of_json
-from worldmodel.data import DataFacts, Source
-from worldmodel.predictors.base import Predictor, make_predictor
-from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.states import Orbits, read_orbits
-from worldmodel.world_model import WorldModel, require_same_world, unseen_orbits
-
-UNTRAINED_SEED = 1_000_000
-"""Added to the probe's seed, so that fresh weights are none that a run began with."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """What a read-out found.
-
-    metrics: numbers by name; flat for a read-out that writes JSON. table: force samples, for a
-    read-out that writes them. details: anything more that goes into the file. states: which states
-    were read. text: the metrics for the terminal.
-    """
-
-    metrics: dict[str, Any]
-    states: str
-    text: str
-    table: pd.DataFrame | None = None
-    details: dict[str, Any] = dataclasses.field(default_factory=dict)
+from orbits.records.files import sha256_of_json
+from worldmodel.predictors import CONTROLS
+from worldmodel.predictors.base import Predictor
+from worldmodel.predictors.network import untrained
+from worldmodel.probes.config import ProbeOptions
+from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
+from worldmodel.source import DataFacts, Source
+from worldmodel.world_model import WorldModel, as_model, require_same_world, unseen_orbits
 
 
 class Subject:
-    """A run, data, and the options: what every read-out looks at."""
+    """A model or what stands in its place, data, and the options.
 
-    def __init__(self, run: str, data: str, config: ProbeConfig) -> None:
-        if config.threads:
-            torch.set_num_threads(config.threads)
-        self.run = run
+    Args:
+        model: a model, or the folder of its run.
+        data: path of a data set, or the data set itself.
+        config: which states, and what is read in the place of the model.
+    """
+
+    def __init__(
+        self, model: WorldModel | str | os.PathLike[str], data: Any, config: ProbeOptions
+    ) -> None:
+        control = CONTROLS[config.control]
         self.config = config
-        self.model = (
-            self.untrained
-            if config.control == "untrained"
-            else WorldModel.load(run, config.checkpoint)
-        )
+        self.trained = as_model(model, config.checkpoint)
+        self.model = control.network(self.trained, config.seed)
         self.source = Source(data)
-        facts = self.facts
-        require_same_world(self.model, facts.path, facts.dt, facts.bodies, facts.axes)
-        self.law: ForceLaw = parse_law(facts.law)
-        self.predictor: Predictor = make_predictor(config.control, self.model, self.law)
+        require_same_world(self.model, self.facts)
+        self.law: ForceLaw = parse_law(self.facts.law)
+        self.predictor: Predictor = control.predictor(self.model, self.law)
 
     @cached_property
     def untrained(self) -> WorldModel:
         """The same architecture with fresh weights."""
-        return WorldModel.untrained(self.run, self.config.seed + UNTRAINED_SEED)
+        return untrained(self.trained, self.config.seed)
 
     @property
     def facts(self) -> DataFacts:
@@ -68,6 +51,23 @@ class Subject:
     def orbits(self) -> Orbits:
         """Orbits that the model was not trained on."""
         return read_orbits(self.source, unseen_orbits(self.model, self.facts, self.config.orbits))
+
+    def arcs(self, orbits: Orbits | None = None) -> Arcs:
+        """The states that `--states` asks for, of the subject's orbits or of given ones."""
+        config, context_length = self.config, self.predictor.context_length
+        orbits = orbits or self.orbits
+        if config.states == "orbit":
+            return undisturbed(orbits, context_length)
+        first = config.kick_first or (2 if orbits.gm_varies else 1)
+        return kicked(
+            orbits,
+            self.law,
+            context_length,
+            config.kick_steps + first - 1,
+            config.kick_angle,
+            config.kick_scale,
+            self.random(),
+        ).read_from(first)
 
     @property
     def states(self) -> str:
@@ -83,12 +83,10 @@ class Subject:
         """Which model was probed."""
         config, record = self.config, self.model.record
         kind = "trained" if config.control == "none" else config.control
-        sha = sha256_of_json([record.identity, kind, config.seed])
-        if config.control == "none":
-            sha = sha256_of_file(f"{self.run}/{config.checkpoint}.safetensors")
+        of_control = sha256_of_json([record.identity, kind, config.seed])
         return {
             "kind": kind,
-            "sha256": sha,
+            "sha256": self.model.fingerprint if kind == "trained" else of_control,
             "attention": record.train.attention,
             "context_length": record.train.context_length,
             "target": record.train.target,

@@ -3,17 +3,14 @@
 import pytest
 
 from orbits.records.files import read_json
-from worldmodel.config import TrainConfig
-from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.probe import probe
-from worldmodel.training import train
+from worldmodel import probe, train
 
 
 @pytest.fixture(scope="session")
 def trained(newton_orbits, tmp_path_factory):
     """A model that learned Newton's law in 500 steps: the residual target converges fastest."""
     run = tmp_path_factory.mktemp("runs") / "newton"
-    train(newton_orbits, str(run), TrainConfig(target="residual", d_model=32, steps=500))
+    train(newton_orbits, target="residual", d_model=32, steps=500, out=run)
     return str(run)
 
 
@@ -24,7 +21,7 @@ def some_run(tmp_path_factory):
     def make(data, steps=2, **options):
         run = tmp_path_factory.mktemp("runs") / "some"
         defaults = {"d_model": 16, "n_layers": 1, "n_heads": 2, "batch_tokens": 256}
-        train(str(data), str(run), TrainConfig(steps=steps, **(defaults | options)))
+        train(data, out=run, steps=steps, **(defaults | options))
         return str(run)
 
     return make
@@ -36,9 +33,10 @@ def read_json_of(tmp_path):
 
     def read(run, data, readout, **options):
         out = tmp_path / f"{readout}.json"
-        metrics = probe(run, data, str(out), ProbeConfig(readout=readout, **options))
+        reading = probe(run, data, readout=readout, **options)
+        reading.write(out)
         written = read_json(out)
-        assert set(written["metrics"]) == set(metrics)
+        assert set(written["metrics"]) == set(reading.metrics)
         return written
 
     return read

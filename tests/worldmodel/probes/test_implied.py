@@ -5,15 +5,15 @@ import pytest
 
 from orbits.forces import parse_law
 from orbits.integration import integrate
+from orbits.powers import non_central_part
 from orbits.records.force_samples import r_squared, read_force_samples
 from orbits.units import GM_SUN
+from worldmodel import probe
 from worldmodel.cli import main
 from worldmodel.kick import kick, turned
 from worldmodel.predictors.law import predict_by_law
-from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.implied import finite_step_corrected, implied_acceleration
-from worldmodel.probes.metrics import non_central_part, power_of_distance
-from worldmodel.probes.probe import probe
+from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration
+from worldmodel.probes.metrics import power_of_distance
 
 DT = 0.008
 
@@ -134,14 +134,16 @@ def test_a_field_across_the_position_is_non_central():
     x = np.random.default_rng(3).normal(size=(100, 2))
     across = np.stack((-x[:, 1], x[:, 0]), -1)
     assert non_central_part(-x, x) == pytest.approx(0, abs=1e-7)
-    assert non_central_part(-x + 0.1 * across, x) == pytest.approx(0.1)
+    assert non_central_part(-x + 0.1 * across, x) == pytest.approx(0.1 / np.hypot(1, 0.1))
+    assert non_central_part(across, x) == pytest.approx(1)
     assert r_squared(x, x) == 1
 
 
 def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
-    metrics = probe(run, data, str(out), ProbeConfig(**options))
-    return metrics, *read_force_samples(out)
+    forces = probe(run, data, **options)
+    forces.write(out)
+    return forces.metrics, *read_force_samples(out)
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])

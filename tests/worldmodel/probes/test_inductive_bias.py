@@ -5,12 +5,12 @@ import pytest
 
 from orbits.forces import parse_law
 from worldmodel.cli import main
-from worldmodel.data import Source
-from worldmodel.probes.config import InductiveBiasConfig, ProbeConfig
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts.inductive_bias import biases, other_pasts
 from worldmodel.probes.states import read_orbits, undisturbed
+from worldmodel.source import Source
 
-SMALL = InductiveBiasConfig(datasets=4, examples=60, tests=80, steps=40)
+SMALL = {"datasets": 4, "examples": 60, "tests": 80, "steps": 40}
 
 
 def test_answers_by_the_state_respect_and_distinguish_it():
@@ -84,9 +84,9 @@ def test_two_positions_are_a_state(trained, newton_orbits, read_json_of):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--control", "keplerian"), "cannot be fine-tuned"),
+        (("--control", "keplerian"), "has no use for"),
         (("--orbits", "3"), "give 4 or more"),
-        (("--inductive-bias.datasets", "0"), "give 1 or more"),
+        (("--inductive-bias.datasets", "0"), "at least 1"),
     ],
 )
 def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):

@@ -6,12 +6,12 @@ import pytest
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel.cli import main
-from worldmodel.data import Source
-from worldmodel.predictors.base import ByModel
 from worldmodel.predictors.ellipse import ellipse_jacobians
 from worldmodel.predictors.law import law_jacobians
+from worldmodel.predictors.network import ByModel
 from worldmodel.probes.readouts.jacobian import gradient, locality
 from worldmodel.probes.states import read_orbits, undisturbed
+from worldmodel.source import Source
 from worldmodel.world_model import WorldModel
 
 DT = 0.008

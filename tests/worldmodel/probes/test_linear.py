@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from worldmodel.cli import main
-from worldmodel.probes.ridge import cross_validated_r2
+from worldmodel.probes.readouts.linear import cross_validated_r2
 
 
 def test_a_linear_target_is_found_and_noise_is_not():
@@ -59,9 +59,9 @@ def test_another_law_has_no_elements(some_run, make_orbits, tmp_path, read_json_
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--control", "keplerian"), "has no activations"),
+        (("--control", "keplerian"), "has no use for"),
         (("--orbits", "5"), "5 folds need 10 orbits or more; there are 5"),
-        (("--linear.folds", "1"), "give 2 or more"),
+        (("--linear.folds", "1"), "at least 2"),
     ],
 )
 def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):

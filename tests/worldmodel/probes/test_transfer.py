@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from orbits.records.force_samples import read_force_samples
+from worldmodel import probe
 from worldmodel.cli import main
-from worldmodel.probes.config import ProbeConfig, TransferConfig
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.finetune import fine_tune
-from worldmodel.probes.probe import probe
-from worldmodel.probes.readouts.transfer import Labelled, _split
+from worldmodel.probes.readouts.transfer import Labelled, Transfer, _split
 from worldmodel.probes.subject import Subject
 from worldmodel.world_model import WorldModel
 
@@ -18,13 +18,10 @@ SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens"
 
 def transferred(run, data, tmp_path, control="none", states="orbit", **options):
     out = tmp_path / "forces.parquet"
-    config = ProbeConfig(
-        readout="transfer",
-        control=control,
-        states=states,
-        transfer=TransferConfig(**(SMALL | options)),
-    )
-    return probe(run, data, str(out), config), *read_force_samples(out)
+    small = SMALL | options
+    forces = probe(run, data, readout="transfer", control=control, states=states, transfer=small)
+    forces.write(out)
+    return forces.metrics, *read_force_samples(out)
 
 
 def test_a_model_learns_to_say_the_force(trained, newton_orbits, tmp_path):
@@ -72,9 +69,9 @@ def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, 
 
 
 def test_orbits_with_few_labels_have_two(trained, newton_orbits):
-    config = ProbeConfig(readout="transfer", transfer=TransferConfig(**SMALL))
-    subject = Subject(trained, newton_orbits, config)
-    batches = Labelled(subject, *_split(subject))
+    options = Transfer(**SMALL)
+    subject = Subject(trained, newton_orbits, ProbeConfig(readout="transfer"))
+    batches = Labelled(options, subject, *_split(options, subject))
     counted = torch.isfinite(batches.labels[..., 0]).sum(dim=1)
     assert set(counted[:300].tolist()) == {127}, "all but the first, which has no velocity"
     assert set(counted[300:].tolist()) == {2}
@@ -111,8 +108,8 @@ def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few
     ("options", "words"),
     [
         ((), "has 400 orbits, but --transfer.labelled 900 and --transfer.few 100 need 1000"),
-        (("--control", "keplerian"), "an ellipse has none"),
-        (("--transfer.steps", "0"), "give 1 or more"),
+        (("--control", "keplerian"), "the read-out transfer has no use for"),
+        (("--transfer.steps", "0"), "at least 1"),
         (("--transfer.target", "size"), "transfer.target"),
     ],
 )

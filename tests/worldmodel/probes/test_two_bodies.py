@@ -6,10 +6,9 @@ import pytest
 from orbits.records.force_samples import read_force_samples
 from orbits.units import G
 from symreg.recovery.two_body import COLUMNS, pair_force
+from worldmodel import probe
 from worldmodel.cli import main
-from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import powers_of_mass
-from worldmodel.probes.probe import probe
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,9 @@ def run_of_pairs(some_run, pairs):
 
 def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
-    return probe(run, data, str(out), ProbeConfig(**options)), *read_force_samples(out)
+    forces = probe(run, data, **options)
+    forces.write(out)
+    return forces.metrics, *read_force_samples(out)
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])

@@ -1,27 +1,11 @@
-"""Read-outs behind one contract, chosen by name.
+"""Read-outs, found by their files: see `worldmodel.probes.readouts.base`."""
 
-A read-out is a file here with a function `read(subject: Subject) -> Reading`
-(`worldmodel.probes.subject`); `READOUTS` names them. One that returns a table writes force samples
-(Parquet), any other writes its metrics and details as JSON.
-"""
+from orbits.command.registry import Registry
+from worldmodel.probes.readouts.base import ReadOut
 
-from collections.abc import Callable
+ORDER = ("implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias")
 
-from worldmodel.probes.readouts import (
-    implied,
-    inductive_bias,
-    jacobian,
-    kick_response,
-    linear,
-    transfer,
+READOUTS: Registry[type[ReadOut]] = Registry(
+    "worldmodel.probes.readouts", ReadOut, of_classes=True, order=ORDER
 )
-from worldmodel.probes.subject import Reading, Subject
-
-READOUTS: dict[str, Callable[[Subject], Reading]] = {
-    "implied": implied.read,
-    "kick_response": kick_response.read,
-    "jacobian": jacobian.read,
-    "linear": linear.read,
-    "transfer": transfer.read,
-    "inductive_bias": inductive_bias.read,
-}
+"""Classes of read-outs by name."""

@@ -19,89 +19,129 @@ Contexts of the same state that are not the same context end in the same two pos
 there on different orbits: the body was kicked one step before the end.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from scipy.spatial.distance import pdist
 
-from orbits.forces import ForceLaw
-from worldmodel.kick import kick_mass, turned
-from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
-from worldmodel.probes.readouts.implied import probed_arcs
-from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Reading, Subject
-from worldmodel.world_model import WorldModel
+from orbits.command.options import AtLeast
+from worldmodel.config import Count, Positive
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+    from worldmodel.probes.config import ProbeOptions
+    from worldmodel.probes.states import Arcs
+    from worldmodel.probes.subject import Subject
+    from worldmodel.world_model import WorldModel
 
 BINS = 20
 
 
-def read(subject: Subject) -> Reading:
-    """R-IB and D-IB of the trained and the untrained network.
+@dataclass(frozen=True)
+class Questions:
+    """What is taught and what is asked: contexts, and the standardised states that they end in."""
 
-    Each data set labels `examples` contexts with a random linear function of the standardised
-    state (position, velocity, and log GM where it varies). Examples and test contexts are of
-    different orbits. A context of one or two positions is its state, so that its R-IB is 1
-    whatever the model. `--control injected` answers by the oracle, a linear function of the true
-    state fitted to the same examples.
+    contexts: Float[np.ndarray, "example time body axis"]
+    known: Float[np.ndarray, "example feature"]
+    shown: Float[np.ndarray, "state time body axis"]
+    partners: Float[np.ndarray, "state time body axis"]
+    """Of the same states as those shown, after other pasts."""
+    asked: Float[np.ndarray, "state feature"]
 
-    Raises:
-        ValueError: for other controls, or too few orbits.
-    """
-    config, options = subject.config, subject.config.inductive_bias
-    if config.control not in ("none", "injected"):
-        raise ValueError(
-            "the read-out inductive_bias compares with the untrained network by itself, and an "
-            f"ellipse cannot be fine-tuned: leave --control {config.control} away, or give "
-            "injected."
+
+@dataclass(frozen=True)
+class InductiveBias(ReadOut):
+    """Fine-tuning on small data sets of random labels; published: 100 sets of 100 sequences."""
+
+    name: ClassVar[str] = "inductive_bias"
+    what: ClassVar[str] = "how it extrapolates from random labels"
+    controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
+
+    datasets: Count = 10
+    """Number of data sets."""
+    examples: Annotated[int, AtLeast(2)] = 50
+    """Labelled contexts in each."""
+    tests: Annotated[int, AtLeast(3)] = 300
+    """States whose answers are compared."""
+    steps: Count = 100
+    """Optimiser steps on each data set."""
+    learning_rate: Positive = 1e-3
+    """Largest learning rate of the network."""
+    head_rate: Positive = 1e-2
+    """Largest learning rate of the new head."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """R-IB and D-IB of the trained and the untrained network.
+
+        Each data set labels `examples` contexts with a random linear function of the standardised
+        state (position, velocity, and log GM where it varies). Examples and test contexts are of
+        different orbits. A context of one or two positions is its state, so that its R-IB is 1
+        whatever the model. `--control injected` answers by the oracle, a linear function of the
+        true state fitted to the same examples.
+
+        Raises:
+            ValueError: for too few orbits.
+        """
+        random = subject.random()
+        questions = self._questions(subject, random)
+        answers = self._answers(subject, questions, random)
+        metrics: dict[str, Any] = {"states": len(questions.shown), "datasets": self.datasets}
+        curves = {}
+        for who in ("trained", "untrained"):
+            r_ib, d_ib, curves[who] = biases(answers[who], answers["oracle"][:, 0])
+            suffix = "" if who == "trained" else "_untrained"
+            metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
+        details = {"curves": curves, "context_length": subject.model.context_length}
+        return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+
+    def _questions(self, subject: "Subject", random: np.random.Generator) -> Questions:
+        arcs = subject.arcs()
+        if len(arcs.gm) < 4:
+            raise ValueError(
+                f"{len(arcs.gm)} orbit(s) cannot be split into examples and tests; give 4 or more."
+            )
+        half = len(arcs.gm) // 2
+        examples = _drawn(arcs, range(half), self.examples * self.datasets, random)
+        tests = _drawn(arcs, range(half, len(arcs.gm)), self.tests, random)
+        length, dt = subject.model.context_length, subject.facts.dt
+        shown, partners = (
+            arcs.contexts(*tests, length),
+            other_pasts(arcs, *tests, length, subject.law, dt, random, subject.config),
         )
-    arcs, random = probed_arcs(subject), subject.random()
-    if len(arcs.gm) < 4:
-        raise ValueError(
-            f"{len(arcs.gm)} orbit(s) cannot be split into examples and tests; give 4 or more."
+        usable = np.isfinite(partners).all(axis=(1, 2, 3))
+        states = [states_at(arcs, *drawn) for drawn in (examples, tests)]
+        middle, width = states[0].mean(axis=0), states[0].std(axis=0)
+        width = np.where(width > 1e-9, width, 1.0)
+        return Questions(
+            contexts=arcs.contexts(*examples, length),
+            known=(states[0] - middle) / width,
+            shown=shown[usable],
+            partners=partners[usable],
+            asked=((states[1] - middle) / width)[usable],
         )
-    half = len(arcs.gm) // 2
-    examples = _drawn(arcs, range(half), options.examples * options.datasets, random)
-    tests = _drawn(arcs, range(half, len(arcs.gm)), options.tests, random)
-    length, dt = subject.model.context_length, subject.facts.dt
-    shown, partners = (
-        arcs.contexts(*tests, length),
-        other_pasts(arcs, *tests, length, subject.law, dt, random, config),
-    )
-    usable = np.isfinite(partners).all(axis=(1, 2, 3))
-    shown, partners = shown[usable], partners[usable]
-    states = [states_at(arcs, *drawn) for drawn in (examples, tests)]
-    middle, width = states[0].mean(axis=0), states[0].std(axis=0)
-    width = np.where(width > 1e-9, width, 1.0)
-    known, asked = (states[0] - middle) / width, ((states[1] - middle) / width)[usable]
-    contexts = arcs.contexts(*examples, length)
 
-    answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
-    for number in range(options.datasets):
-        rows = slice(number * options.examples, (number + 1) * options.examples)
-        labels = known[rows] @ random.normal(size=known.shape[1])
-        labels = (labels - labels.mean()) / labels.std()
-        oracle = _by_oracle(known[rows], labels, asked)
-        answers["oracle"].append(np.stack((oracle, oracle)))
-        for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
-            if who == "trained" and config.control == "injected":
-                answers[who].append(np.stack((oracle, oracle)))
-            else:
-                seed = config.seed + 1000 * number
-                answers[who].append(
-                    _by_model(model, contexts[rows], labels, (shown, partners), subject, seed)
-                )
-    stacked = {who: np.stack(values) for who, values in answers.items()}
-    metrics: dict[str, Any] = {"states": len(shown), "datasets": options.datasets}
-    details: dict[str, Any] = {"curves": {}, "context_length": length}
-    for who in ("trained", "untrained"):
-        r_ib, d_ib, curve = biases(stacked[who], stacked["oracle"][:, 0])
-        suffix = "" if who == "trained" else "_untrained"
-        metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
-        details["curves"][who] = curve
-    return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+    def _answers(
+        self, subject: "Subject", questions: Questions, random: np.random.Generator
+    ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
+        """What the oracle and both networks say, taught each data set."""
+        known, asked = questions.known, (questions.shown, questions.partners)
+        answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
+        for number in range(self.datasets):
+            rows = slice(number * self.examples, (number + 1) * self.examples)
+            labels = known[rows] @ random.normal(size=known.shape[1])
+            labels = (labels - labels.mean()) / labels.std()
+            oracle = _by_oracle(known[rows], labels, questions.asked)
+            answers["oracle"].append(np.stack((oracle, oracle)))
+            for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
+                if who == "trained" and subject.config.control == "injected":
+                    answers[who].append(np.stack((oracle, oracle)))
+                else:
+                    seed = subject.config.seed + 1000 * number
+                    contexts = questions.contexts[rows]
+                    answers[who].append(_by_model(self, model, contexts, labels, asked, seed))
+        return {who: np.stack(values) for who, values in answers.items()}
 
 
 def biases(
@@ -116,6 +156,8 @@ def biases(
     Returns:
         R-IB; D-IB; mean distances of the oracle and of the model in bins of the oracle's.
     """
+    from scipy.spatial.distance import pdist
+
     same = float(np.mean(np.abs(answers[:, 0] - answers[:, 1])))
     distances = np.mean([pdist(row[:, None]) for row in answers[:, 0]], axis=0)
     wanted = np.mean([pdist(row[:, None]) for row in oracle], axis=0)
@@ -133,20 +175,22 @@ def biases(
 
 
 def other_pasts(
-    arcs: Arcs,
+    arcs: "Arcs",
     orbit: np.ndarray,
     time: np.ndarray,
     length: int,
-    law: ForceLaw,
+    law: "ForceLaw",
     dt: float,
     random: np.random.Generator,
-    config: ProbeConfig,
+    config: "ProbeOptions",
 ) -> Float[np.ndarray, "state time body axis"]:
     """Contexts that end in the same two positions after another past.
 
     One step before the end the velocity is turned and rescaled as in a kick, and followed back in
     time under the law. NaN where that leads into the centre.
     """
+    from worldmodel.kick import kick_mass, turned
+
     contexts = arcs.contexts(orbit, time, length)
     if length <= 2:
         return contexts
@@ -170,7 +214,7 @@ def other_pasts(
 
 
 def states_at(
-    arcs: Arcs, orbit: np.ndarray, time: np.ndarray
+    arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
 ) -> Float[np.ndarray, "state component"]:
     """Relative position, velocity and log GM."""
     parts = (
@@ -182,7 +226,7 @@ def states_at(
 
 
 def _drawn(
-    arcs: Arcs, orbits: range, count: int, random: np.random.Generator
+    arcs: "Arcs", orbits: range, count: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Orbits and times of states, at random."""
     first = max(arcs.read.start, 1)
@@ -199,37 +243,30 @@ def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.n
 
 
 def _by_model(
-    model: WorldModel,
+    options: InductiveBias,
+    model: "WorldModel",
     contexts: np.ndarray,
     labels: np.ndarray,
     asked: tuple[np.ndarray, np.ndarray],
-    subject: Subject,
     seed: int,
 ) -> Float[np.ndarray, "2 state"]:
     """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
-    options = subject.config.inductive_bias
+    import torch
+
+    from worldmodel.probes.finetune import fine_tune, last_outputs
+
     positions = torch.from_numpy(contexts)
     targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
     targets[:, -1, 0] = torch.from_numpy(labels)
-
-    def batch(_step: int) -> Batch:
-        return positions, targets
-
+    rates = options.learning_rate, options.head_rate
     tuned = fine_tune(
-        model.network,
-        batch,
-        1,
-        options.steps,
-        options.learning_rate,
-        options.head_rate,
-        False,
-        seed,
+        model.network, lambda _: (positions, targets), 1, options.steps, *rates, False, seed
     )
     said = [last_outputs(tuned, torch.from_numpy(part))[:, 0].numpy() for part in asked]
     return np.stack(said)
 
 
-def _report(metrics: dict[str, Any], subject: Subject) -> str:
+def _report(metrics: dict[str, Any], subject: "Subject") -> str:
     lines = [
         f"{subject.who}, {subject.states} states: {metrics['datasets']} data sets of random "
         f"labels, {metrics['states']} states",

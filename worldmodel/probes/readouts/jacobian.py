@@ -5,52 +5,69 @@ J(t) = 2I + dt² ∂a/∂x, J(t−1) = −I and nothing older, to the order of d
 shape of the past spreads its Jacobian over the context.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
-from orbits.forces import ForceLaw
-from worldmodel.probes.acceleration import within
-from worldmodel.probes.readouts.implied import probed_arcs
-from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Reading, Subject
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+    from worldmodel.probes.states import Arcs
+    from worldmodel.probes.subject import Subject
 
 
-def read(subject: Subject) -> Reading:
-    """Deviations from inertia, locality and gradients of the force.
+@dataclass(frozen=True)
+class Jacobian(ReadOut):
+    """Where derivatives are taken."""
 
-    `metrics` holds medians over the states, `quartiles` of each also the 25 % and 75 % points:
+    name: ClassVar[str] = "jacobian"
+    what: ClassVar[str] = "derivatives of the prediction"
 
-    - `current`, ‖J(t) − 2I‖, and `previous`, ‖J(t−1) + I‖ (Frobenius);
-    - `older_sum` and `older_max` of ‖J(s)‖ over s < t−1;
-    - `locality`, see `locality`;
-    - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the position,
-      with g from `gradient`.
-    """
-    config, law, dt = subject.config, subject.law, subject.facts.dt
-    arcs = probed_arcs(subject)
-    usable = within(arcs, subject.orbits, subject.model.record.radius)[:, np.array(arcs.read)]
-    orbit, time = np.nonzero(usable)
-    if not len(orbit):
-        raise ValueError(
-            "no state can be read: every one lies outside the distances of the training orbits."
-        )
-    count = min(config.jacobian.states, len(orbit))
-    chosen = np.sort(subject.random().choice(len(orbit), count, replace=False))
-    orbit, time = orbit[chosen], time[chosen] + arcs.read.start
-    found = subject.predictor.jacobians(arcs, orbit, time)
-    values = {
-        **deviations(found),
-        "locality": locality(found),
-        **gradient_errors(found, arcs, orbit, time, law, dt),
-    }
-    quartiles = {name: np.nanquantile(value, (0.25, 0.5, 0.75)) for name, value in values.items()}
-    metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
-    metrics["states"] = count
-    by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
-    details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
-    return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+    states: Count = 200
+    """At most this many states, drawn at random from those that --states asks for."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """Deviations from inertia, locality and gradients of the force.
+
+        `metrics` holds medians over the states, `quartiles` of each also the 25 % and 75 % points:
+
+        - `current`, ‖J(t) − 2I‖, and `previous`, ‖J(t−1) + I‖ (Frobenius);
+        - `older_sum` and `older_max` of ‖J(s)‖ over s < t−1;
+        - `locality`, see `locality`;
+        - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the
+          position, with g from `gradient`.
+        """
+        from worldmodel.probes.acceleration import within
+
+        law, dt = subject.law, subject.facts.dt
+        arcs = subject.arcs()
+        usable = within(arcs, subject.orbits, subject.model.record.radius)[:, np.array(arcs.read)]
+        orbit, time = np.nonzero(usable)
+        if not len(orbit):
+            raise ValueError(
+                "no state can be read: every one lies outside the distances of the training orbits."
+            )
+        count = min(self.states, len(orbit))
+        chosen = np.sort(subject.random().choice(len(orbit), count, replace=False))
+        orbit, time = orbit[chosen], time[chosen] + arcs.read.start
+        found = subject.predictor.jacobians(arcs, orbit, time)
+        values = {
+            **deviations(found),
+            "locality": locality(found),
+            **gradient_errors(found, arcs, orbit, time, law, dt),
+        }
+        quartiles = {
+            name: np.nanquantile(value, (0.25, 0.5, 0.75)) for name, value in values.items()
+        }
+        metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
+        metrics["states"] = count
+        by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
+        details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
+        return Reading(metrics, subject.states, _report(metrics, subject), details=details)
 
 
 def deviations(
@@ -117,10 +134,10 @@ def gradient(
 
 def gradient_errors(
     jacobians: Float[np.ndarray, "state context out in"],
-    arcs: Arcs,
+    arcs: "Arcs",
     orbit: np.ndarray,
     time: np.ndarray,
-    law: ForceLaw,
+    law: "ForceLaw",
     dt: float,
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Relative errors of the radial and tangential gradients against the law's own."""
@@ -143,7 +160,7 @@ def gradient_errors(
     return errors
 
 
-def _report(metrics: dict[str, Any], subject: Subject) -> str:
+def _report(metrics: dict[str, Any], subject: "Subject") -> str:
     titles = {
         "current": "|J(t) - 2I|",
         "previous": "|J(t-1) + I|",

@@ -1,74 +1,92 @@
 """Kick response: how good the implied acceleration is, by the number of steps since a kick."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from orbits.records.force_samples import r_squared
-from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
-from worldmodel.probes.states import Arcs, kicked, kicked_in_mass
-from worldmodel.probes.subject import Reading, Subject
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from worldmodel.probes.states import Arcs
+    from worldmodel.probes.subject import Subject
 
 REPORTED = (1, 2, 4, 8, 16, 32, 50)
 RECOVERED = 0.9
 """R² from which a response counts as good again."""
 
 
-def read(subject: Subject) -> Reading:
-    """R² of the implied acceleration against the number of steps since the kick.
+@dataclass(frozen=True)
+class KickResponse(ReadOut):
+    """How long the model is followed after a kick."""
 
-    A model that knows the force needs the present state alone and does not care; one that
-    continues the shape of the past is wrong until the kick has left its context. The same orbits
-    are kicked in velocity and, where GM varies between them, in GM: the central mass changes while
-    position and velocity go on. Orbits are followed under the law for as many steps as are asked
-    for, whatever the length of the data's orbits; those that fall into the centre are left out, and
-    states outside the distances of the training orbits are not counted (`states_by_step` says how
-    many are).
+    name: ClassVar[str] = "kick_response"
+    what: ClassVar[str] = "R² by the steps since a kick"
 
-    `metrics` holds `r2_1`, `r2_2`, `r2_4`, ... (and `r2_gm_1`, ...), the smallest R² (`r2_least`)
-    and `recovery`: the first number of steps from which R² stays at 0.9 or more, None if it never
-    does.
-    """
-    config = subject.config
-    length, steps = subject.predictor.context_length, config.kick_response.steps
-    responses = {
-        "velocity": kicked(
-            subject.orbits,
-            subject.law,
-            length,
-            steps,
-            config.kick_angle,
-            config.kick_scale,
-            subject.random(),
-        )
-    }
-    if subject.orbits.gm_varies:
-        random = np.random.default_rng((config.seed, 1))
-        responses["gm"] = kicked_in_mass(subject.orbits, subject.law, length, steps, random)
-    details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
-    metrics: dict[str, Any] = {}
-    for what, arcs in responses.items():
-        kept = within(arcs, subject.orbits, subject.model.record.radius)
-        found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
-        true = true_acceleration(arcs, subject.law)
-        r2, counts = response(found, true, kept, arcs)
-        suffix = "" if what == "velocity" else "_gm"
-        details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
-        metrics |= summary(r2, suffix)
-        if what == "velocity":
-            details |= {"r2": r2, "states": sum(counts)}
-    metrics["states"] = details["states"]
-    return Reading(metrics, "kicked", _report(details, metrics, subject), details=details)
+    steps: Count = 50
+    """Number of steps after the kick that are read."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """R² of the implied acceleration against the number of steps since the kick.
+
+        A model that knows the force needs the present state alone and does not care; one that
+        continues the shape of the past is wrong until the kick has left its context. The same
+        orbits are kicked in velocity and, where GM varies between them, in GM: the central mass
+        changes while position and velocity go on. Orbits are followed under the law for as many
+        steps as are asked for, whatever the length of the data's orbits; those that fall into the
+        centre are left out, and states outside the distances of the training orbits are not counted
+        (`states_by_step` says how many are).
+
+        `metrics` holds `r2_1`, `r2_2`, `r2_4`, ... (and `r2_gm_1`, ...), the smallest R²
+        (`r2_least`) and `recovery`: the first number of steps from which R² stays at 0.9 or more,
+        None if it never does.
+        """
+        from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
+        from worldmodel.probes.states import kicked, kicked_in_mass
+
+        config = subject.config
+        length, steps = subject.predictor.context_length, self.steps
+        responses = {
+            "velocity": kicked(
+                subject.orbits,
+                subject.law,
+                length,
+                steps,
+                config.kick_angle,
+                config.kick_scale,
+                subject.random(),
+            )
+        }
+        if subject.orbits.gm_varies:
+            random = np.random.default_rng((config.seed, 1))
+            responses["gm"] = kicked_in_mass(subject.orbits, subject.law, length, steps, random)
+        details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
+        metrics: dict[str, Any] = {}
+        for what, arcs in responses.items():
+            kept = within(arcs, subject.orbits, subject.model.record.radius)
+            found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
+            true = true_acceleration(arcs, subject.law)
+            r2, counts = response(found, true, kept, arcs)
+            suffix = "" if what == "velocity" else "_gm"
+            details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
+            metrics |= summary(r2, suffix)
+            if what == "velocity":
+                details |= {"r2": r2, "states": sum(counts)}
+        metrics["states"] = details["states"]
+        return Reading(metrics, "kicked", _report(details, metrics, subject), details=details)
 
 
 def response(
     found: Float[np.ndarray, "orbit time body axis"],
     true: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
-    arcs: Arcs,
+    arcs: "Arcs",
 ) -> tuple[list[float | None], list[int]]:
     """R² at every time that is read, over orbits, and the number of orbits; None below two."""
+    from orbits.records.force_samples import r_squared
+
     r2: list[float | None] = []
     counts = []
     for time in arcs.read:
@@ -92,7 +110,7 @@ def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int |
     return found
 
 
-def _report(details: dict[str, Any], metrics: dict[str, Any], subject: Subject) -> str:
+def _report(details: dict[str, Any], metrics: dict[str, Any], subject: "Subject") -> str:
     lines = [
         f"{subject.who}, context {details['context_length']}: {metrics['states']} states up to "
         f"{details['steps'][-1]} steps after a kick"

@@ -5,87 +5,175 @@ map can read, so every number stands beside that of the same network with fresh 
 a regression on the bare positions of the context.
 """
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
-from orbits.invariants import laplace_runge_lenz, specific_energy
-from worldmodel.probes.acceleration import true_acceleration
-from worldmodel.probes.readouts.implied import probed_arcs
-from worldmodel.probes.ridge import cross_validated_r2
-from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Reading, Subject
-from worldmodel.world_model import WorldModel
+from orbits.command.options import AtLeast
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from worldmodel.probes.states import Arcs
+    from worldmodel.probes.subject import Subject
+    from worldmodel.world_model import WorldModel
 
 POSITIONS = "positions"
 """Name of the regression on the positions themselves."""
 LAW = "law"
 """Name of the positive control: activations that are a random mixture of the targets."""
 AT_ONCE = 65_536
+PENALTIES = tuple(float(penalty) for penalty in np.logspace(-8, 2, 11))
+"""Penalties that are tried, in units of the number of rows, for standardised features."""
+INNER = 4
+"""Folds of the other groups among which the penalty is chosen."""
+
+R2 = dict[str, float]
+"""By target."""
 
 
-def read(subject: Subject) -> Reading:
-    """R² by layer and target, cross-validated over orbits, of the trained and untrained network.
+@dataclass(frozen=True)
+class Linear(ReadOut):
+    """Ridge probes of the activations."""
 
-    The model sees exactly C positions, as in training, and its activations are taken at the last
-    of them: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size; per unit
-    mass where the masses are not visible), the distance, 1/r², and under Newton's law the
-    semi-major axis, the eccentricity and the Laplace-Runge-Lenz vector; unbound kicked states are
-    left out then. `metrics` holds the best layer's R² for each target, `trained_TARGET` and
-    `untrained_TARGET`; with `--control injected` the activations are a random linear mixture of
-    the targets, which must give 1.
+    name: ClassVar[str] = "linear"
+    what: ClassVar[str] = "ridge probes of every layer"
+    controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
+
+    states: Count = 2000
+    """About this many states, as many of every orbit."""
+    folds: Annotated[int, AtLeast(2)] = 5
+    """Folds of orbits in the cross-validation."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """R² by layer and target, cross-validated over orbits, of trained and untrained network.
+
+        The model sees exactly C positions, as in training, and its activations are taken at the
+        last of them: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size;
+        per unit mass where the masses are not visible), the distance, 1/r², and under Newton's law
+        the semi-major axis, the eccentricity and the Laplace-Runge-Lenz vector; unbound kicked
+        states are left out then. `metrics` holds the best layer's R² for each target,
+        `trained_TARGET` and `untrained_TARGET`; with `--control injected` the activations are a
+        random linear mixture of the targets, which must give 1.
+
+        Raises:
+            ValueError: for too few orbits.
+        """
+        config, arcs = subject.config, subject.arcs()
+        orbit, time = _chosen(arcs, self.states, subject.random())
+        targets = targets_of(arcs, subject, orbit, time)
+        usable = np.all([np.isfinite(values) for values in targets.values()], axis=0)
+        orbit, time, names = orbit[usable], time[usable], list(targets)
+        wanted = np.stack([targets[name][usable] for name in names], axis=1)
+        contexts = arcs.contexts(orbit, time, subject.model.context_length)
+
+        def judged(features: np.ndarray) -> R2:
+            groups = arcs.index[orbit]
+            r2 = cross_validated_r2(features, wanted, groups, self.folds, config.seed)
+            return dict(zip(names, map(float, r2), strict=True))
+
+        bare = judged(contexts.reshape(len(contexts), -1))
+        tables = _by_layer(subject, contexts, wanted, judged)
+        metrics: dict[str, Any] = {
+            f"{who}_{target}": max(row[target] for row in table.values())
+            for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
+            for target in names
+        }
+        metrics |= {"states": len(orbit), "orbits": len(np.unique(arcs.index[orbit]))}
+        details = {
+            "layers": list(tables["untrained"]),
+            "targets": names,
+            **tables,
+            POSITIONS: bare,
+            "context_length": subject.model.context_length,
+        }
+        return Reading(metrics, subject.states, _report(metrics, names, subject), details=details)
+
+
+def _by_layer(
+    subject: "Subject",
+    contexts: np.ndarray,
+    wanted: np.ndarray,
+    judged: Callable[[np.ndarray], R2],
+) -> dict[str, dict[str, R2]]:
+    """R² of the trained and the untrained network; of the law itself in the trained one's place."""
+    if subject.config.control == "injected":
+        trained = {LAW: judged(_mixed(wanted, subject.random()))}
+    else:
+        layers = activations(subject.model, contexts)
+        trained = {name: judged(values) for name, values in layers.items()}
+    layers = activations(subject.untrained, contexts)
+    return {
+        "trained": trained,
+        "untrained": {name: judged(values) for name, values in layers.items()},
+    }
+
+
+def cross_validated_r2(
+    features: Float[np.ndarray, "row feature"],
+    targets: Float[np.ndarray, "row target"],
+    groups: np.ndarray,
+    folds: int,
+    seed: int,
+) -> Float[np.ndarray, " target"]:
+    """R² of each target, every row predicted by a ridge regression that saw no row of its group.
+
+    Groups are dealt to folds at random. For each fold the penalty of each target is chosen by the
+    same means among the other groups, and the regression is then fitted to all of them. Features
+    are standardised within each fold.
+
+    Args:
+        features: anything.
+        targets: each has its own penalty.
+        groups: (row,) rows of one group are never on both sides.
+        folds: number of folds.
+        seed: of the dealing.
+
+    Returns:
+        1 − Σ(prediction − target)² / Σ(target − mean)², over all rows.
 
     Raises:
-        ValueError: for a control that has no activations, or too few orbits.
+        ValueError: if there are fewer than two groups for every fold.
     """
-    config = subject.config
-    if config.control not in ("none", "injected"):
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    names, group = np.unique(groups, return_inverse=True)
+    if len(names) < 2 * folds:
         raise ValueError(
-            f"the read-out linear compares with the untrained network by itself, and an ellipse "
-            f"has no activations: leave --control {config.control} away, or give injected."
+            f"{folds} folds need {2 * folds} orbits or more; there are {len(names)}: give more "
+            "--orbits or fewer --linear.folds."
         )
-    arcs = probed_arcs(subject)
-    orbit, time = _chosen(arcs, config.linear.states, subject.random())
-    targets = targets_of(arcs, subject, orbit, time)
-    usable = np.all([np.isfinite(values) for values in targets.values()], axis=0)
-    orbit, time = orbit[usable], time[usable]
-    names = list(targets)
-    wanted = np.stack([targets[name][usable] for name in names], axis=1)
-    length = subject.model.context_length
-    contexts = arcs.contexts(orbit, time, length)
 
-    def judged(features: np.ndarray) -> dict[str, float]:
-        r2 = cross_validated_r2(
-            features, wanted, arcs.index[orbit], config.linear.folds, config.seed
-        )
-        return dict(zip(names, map(float, r2), strict=True))
+    def ridge(penalty: Any) -> Any:
+        return make_pipeline(StandardScaler(), Ridge(alpha=penalty))
 
-    bare = judged(contexts.reshape(len(contexts), -1))
-    tables: dict[str, dict[str, dict[str, float]]] = {}
-    for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
-        if who == "trained" and config.control == "injected":
-            tables[who] = {LAW: judged(_mixed(wanted, subject.random()))}
-        else:
-            layers = activations(model, contexts)
-            tables[who] = {name: judged(values) for name, values in layers.items()}
-    metrics: dict[str, Any] = {
-        f"{who}_{target}": max(row[target] for row in table.values())
-        for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
-        for target in names
-    }
-    metrics |= {"states": len(orbit), "orbits": len(np.unique(arcs.index[orbit]))}
-    details = {
-        "layers": list(tables["untrained"]),
-        "targets": names,
-        **tables,
-        POSITIONS: bare,
-        "context_length": length,
-    }
-    return Reading(metrics, subject.states, _report(metrics, names, subject), details=details)
+    dealt = np.random.default_rng(seed).permutation(len(names))[group]
+    predicted = np.empty_like(targets)
+    for inside, out in GroupKFold(folds).split(features, groups=dealt):
+        x, y, rows = features[inside], targets[inside], len(inside)
+        errors = []
+        for penalty in PENALTIES:
+            inner = GroupKFold(min(INNER, len(np.unique(dealt[inside]))))
+            model = ridge(penalty * rows * (1 - 1 / inner.n_splits))
+            guess = cross_val_predict(model, x, y, groups=dealt[inside], cv=inner)
+            errors.append(np.sum((guess.reshape(y.shape) - y) ** 2, axis=0))
+        chosen = np.array(PENALTIES)[np.argmin(errors, axis=0)]
+        guess = ridge(chosen * rows).fit(x, y).predict(features[out])
+        predicted[out] = guess.reshape(len(out), -1)
+    spread = np.sum((targets - targets.mean(axis=0)) ** 2, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 - np.sum((predicted - targets) ** 2, axis=0) / spread
 
 
-def _chosen(arcs: Arcs, states: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(
+    arcs: "Arcs", states: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Indices of orbits and times: as many times of every orbit."""
     each = min(len(arcs.read), max(1, round(states / len(arcs.gm))))
     times = [np.sort(random.choice(len(arcs.read), each, replace=False)) for _ in arcs.gm]
@@ -93,9 +181,12 @@ def _chosen(arcs: Arcs, states: int, random: np.random.Generator) -> tuple[np.nd
 
 
 def targets_of(
-    arcs: Arcs, subject: Subject, orbit: np.ndarray, time: np.ndarray
+    arcs: "Arcs", subject: "Subject", orbit: np.ndarray, time: np.ndarray
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """What is asked of the activations, by name; NaN where a state has no such thing."""
+    from orbits.invariants import laplace_runge_lenz, specific_energy
+    from worldmodel.probes.acceleration import true_acceleration
+
     position, velocity = (
         states[orbit, time].astype(np.float64) for states in (arcs.position, arcs.velocity)
     )
@@ -117,7 +208,7 @@ def targets_of(
 
 
 def activations(
-    model: WorldModel, contexts: Float[np.ndarray, "state time body axis"]
+    model: "WorldModel", contexts: Float[np.ndarray, "state time body axis"]
 ) -> dict[str, Float[np.ndarray, "state feature"]]:
     """Activations at the last position of each context, by layer."""
     blocks = range(model.network.config.n_layers)
@@ -137,7 +228,7 @@ def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return standard @ random.normal(size=(targets.shape[1], 2 * targets.shape[1]))
 
 
-def _report(metrics: dict[str, Any], names: list[str], subject: Subject) -> str:
+def _report(metrics: dict[str, Any], names: list[str], subject: "Subject") -> str:
     lines = [
         f"{subject.who}, {subject.states} states: R² over {metrics['states']} states of "
         f"{metrics['orbits']} orbits, best layer",

@@ -8,70 +8,105 @@ that is asked for. Here the counts are options, and the model sees contexts of C
 was trained.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from scipy.spatial import cKDTree
 
-from orbits.records.force_samples import r_squared
-from worldmodel.objective import first_scored
-from worldmodel.probes.acceleration import force_table, true_acceleration, within
-from worldmodel.probes.finetune import Batch, fine_tune, last_outputs
-from worldmodel.probes.readouts.implied import measure, probed_arcs, report
-from worldmodel.probes.states import Arcs, Orbits, read_orbits, undisturbed
-from worldmodel.probes.subject import Reading, Subject
+from worldmodel.config import Count, Positive
+from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.implied import report
+
+if TYPE_CHECKING:
+    from worldmodel.probes.finetune import Batch
+    from worldmodel.probes.states import Arcs, Orbits
+    from worldmodel.probes.subject import Subject
 
 
-def read(subject: Subject) -> Reading:
-    """The force that the fine-tuned model says, as force samples.
+@dataclass(frozen=True)
+class Transfer(ReadOut):
+    """Fine-tuning on labels of force; published: 9000 labelled, 1000 with two labels each."""
 
-    Labels are |F| (per unit mass where the masses are not visible) or, with
-    `--transfer.target vector`, its components. The size of a force has no direction: the table
-    then points it at the centre, and what it says of central and non-central parts is no finding.
-    With `--states kicked` the same model is read after kicks, where no states are selected.
-    `--control untrained` fine-tunes a network with fresh weights in the same way; `injected` says
-    the law's own force.
+    name: ClassVar[str] = "transfer"
+    what: ClassVar[str] = "forces that the model says once fine-tuned on labels, as a table"
+    writes_table: ClassVar[bool] = True
+    controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained", "injected")
 
-    Raises:
-        ValueError: if the data set has too few orbits, or for the control `keplerian`.
-    """
-    config, options = subject.config, subject.config.transfer
-    if config.control == "keplerian":
-        raise ValueError(
-            "the read-out transfer fine-tunes a network, and an ellipse has none: leave --control "
-            "keplerian away."
-        )
-    full, few = _split(subject)
-    arcs = probed_arcs(subject, few)
-    truth = forces(arcs, subject)
-    if config.control == "injected":
-        found = truth
-    else:
-        batches = Labelled(subject, full, few)
+    labelled: Count = 900
+    """Orbits, the first of the data set, with a label at every time."""
+    few: Count = 100
+    """Orbits, the last of the data set, with two labels each; the force is read on these."""
+    target: Literal["magnitude", "vector"] = "magnitude"
+    """Label: the size of the force, or its components."""
+    frozen: bool = False
+    """Train the new head alone and leave the network as it is."""
+    points: Count = 1000
+    """States that are read, those nearest to fully labelled ones."""
+    steps: Count = 500
+    """Optimiser steps."""
+    batch_tokens: Count = 1024
+    """Positions in each step."""
+    learning_rate: Positive = 1e-3
+    """Largest learning rate of the network."""
+    head_rate: Positive = 1e-2
+    """Largest learning rate of the new head."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """The force that the fine-tuned model says, as force samples.
+
+        Labels are |F| (per unit mass where the masses are not visible) or, with `--transfer.target
+        vector`, its components. The size of a force has no direction: the table then points it at
+        the centre, and what it says of central and non-central parts is no finding. With `--states
+        kicked` the same model is read after kicks, where no states are selected. `--control
+        untrained` fine-tunes a network with fresh weights in the same way; `injected` says the
+        law's own force.
+
+        Raises:
+            ValueError: if the data set has too few orbits.
+        """
+        from orbits.records.force_samples import r_squared, vectors
+        from worldmodel.probes.acceleration import force_table, within
+        from worldmodel.probes.metrics import measure
+        from worldmodel.probes.states import undisturbed
+
+        config = subject.config
+        full, few = _split(self, subject)
+        arcs = subject.arcs(few)
+        truth = forces(arcs, subject, self.target)
+        found = truth if config.control == "injected" else self._tuned(subject, full, few, arcs)
+        if arcs.kick is None:
+            kept = _near(arcs, undisturbed(full, subject.model.context_length), self.points)
+        else:
+            kept = within(arcs, subject.orbits, subject.model.record.radius)
+        acceleration = _as_acceleration(found, arcs)
+        table = force_table(arcs, acceleration, subject.law, subject.facts.dt, kept)
+        metrics = measure(table, config.bootstrap, config.seed)
+        metrics |= {"correction": "none", "frozen": self.frozen}
+        sizes = [
+            np.linalg.norm(vectors(table, prefix), axis=1)[:, None] for prefix in ("a_", "true_a_")
+        ]
+        metrics["r2_size"] = r_squared(*sizes)
+        return Reading(metrics, subject.states, report(metrics, subject), table)
+
+    def _tuned(
+        self, subject: "Subject", full: "Orbits", few: "Orbits", arcs: "Arcs"
+    ) -> Float[np.ndarray, "orbit time output"]:
+        """The force that the fine-tuned network says."""
+        from worldmodel.probes.finetune import fine_tune, last_outputs
+
+        batches = Labelled(self, subject, full, few)
         tuned = fine_tune(
             subject.model.network,
             batches,
-            truth.shape[-1],
-            options.steps,
-            options.learning_rate,
-            options.head_rate,
-            options.frozen,
-            config.seed,
+            batches.labels.shape[-1],
+            self.steps,
+            self.learning_rate,
+            self.head_rate,
+            self.frozen,
+            subject.config.seed,
         )
-        found = _said(arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, subject)
-    if arcs.kick is None:
-        kept = _near(arcs, undisturbed(full, subject.model.context_length), options.points)
-    else:
-        kept = within(arcs, subject.orbits, subject.model.record.radius)
-    acceleration = _as_acceleration(found, arcs)
-    table = force_table(arcs, acceleration, subject.law, subject.facts.dt, kept)
-    metrics = measure(table, config) | {"correction": "none", "frozen": options.frozen}
-    names = [name for name in "xyz" if name in table]
-    sizes = [np.linalg.norm(table[[p + n for n in names]], axis=1) for p in ("a_", "true_a_")]
-    metrics["r2_size"] = r_squared(sizes[0][:, None], sizes[1][:, None])
-    return Reading(metrics, subject.states, report(metrics, subject), table)
+        return _said(arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, subject)
 
 
 class Labelled:
@@ -82,16 +117,21 @@ class Labelled:
     fully labelled orbits: the head speaks in that unit.
     """
 
-    def __init__(self, subject: Subject, full: Orbits, few: Orbits) -> None:
-        config, options = subject.config, subject.config.transfer
-        random = np.random.default_rng((config.seed, 2))
+    def __init__(
+        self, options: Transfer, subject: "Subject", full: "Orbits", few: "Orbits"
+    ) -> None:
+        import torch
+
+        from worldmodel.objective import first_scored
+
+        random = np.random.default_rng((subject.config.seed, 2))
         self.length = subject.model.context_length
         self.count = max(1, options.batch_tokens // self.length)
-        labels = [forces(_whole(part), subject) for part in (full, few)]
+        labels = [forces(_whole(part), subject, options.target) for part in (full, few)]
         self.unit = float(np.sqrt(np.mean(labels[0] ** 2)))
         labels = [part / self.unit for part in labels]
         samples = labels[1].shape[1]
-        scored = first_scored(self.length)
+        self.scored = scored = first_scored(self.length)
         masked = np.full(labels[1].shape, np.nan)
         for orbit in range(len(masked)):
             times = scored + random.choice(samples - scored, min(2, samples - scored), False)
@@ -100,9 +140,11 @@ class Labelled:
         self.positions = torch.from_numpy(np.concatenate(seen).astype(np.float32))
         self.labels = torch.from_numpy(np.concatenate((labels[0], masked)))
         self.labels[:, :scored] = torch.nan
-        self.generator = torch.Generator().manual_seed(config.seed)
+        self.generator = torch.Generator().manual_seed(subject.config.seed)
 
-    def __call__(self, step: int) -> Batch:
+    def __call__(self, step: int) -> "Batch":
+        import torch
+
         orbits, samples = self.labels.shape[:2]
         orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
         starts = samples - self.length + 1
@@ -110,23 +152,27 @@ class Labelled:
         times = start + torch.arange(self.length)
         labels = self.labels[orbit, times].clone()
         # Nothing of the velocity is known at the first position of a context, as in training.
-        labels[:, : first_scored(self.length)] = torch.nan
+        labels[:, : self.scored] = torch.nan
         return self.positions[orbit, times], labels
 
 
-def forces(arcs: Arcs, subject: Subject) -> Float[np.ndarray, "orbit time output"]:
+def forces(arcs: "Arcs", subject: "Subject", target: str) -> Float[np.ndarray, "orbit time output"]:
     """The labels: sizes or components of the force on the first body, per unit mass if need be."""
+    from worldmodel.probes.acceleration import true_acceleration
+
     force = true_acceleration(arcs, subject.law)[:, :, 0]
     if arcs.mass is not None:
         force = force * arcs.mass[:, None, :1]
-    if subject.config.transfer.target == "vector":
+    if target == "vector":
         return force
     return np.linalg.norm(force, axis=-1, keepdims=True)
 
 
-def _split(subject: Subject) -> tuple[Orbits, Orbits]:
+def _split(options: Transfer, subject: "Subject") -> "tuple[Orbits, Orbits]":
     """Orbits with all labels from the first, and as many of the last as have two labels each."""
-    options, facts = subject.config.transfer, subject.facts
+    from worldmodel.probes.states import read_orbits
+
+    facts = subject.facts
     if options.labelled + options.few > facts.orbits:
         raise ValueError(
             f"{facts.path} has {facts.orbits} orbits, but --transfer.labelled {options.labelled} "
@@ -138,13 +184,17 @@ def _split(subject: Subject) -> tuple[Orbits, Orbits]:
     return read_orbits(subject.source, full), read_orbits(subject.source, few)
 
 
-def _whole(orbits: Orbits) -> Arcs:
+def _whole(orbits: "Orbits") -> "Arcs":
     """Every state of some orbits."""
+    from worldmodel.probes.states import undisturbed
+
     return undisturbed(orbits, 1)
 
 
-def _said(arcs: Arcs, head: Any, subject: Subject) -> Float[np.ndarray, "orbit time output"]:
+def _said(arcs: "Arcs", head: Any, subject: "Subject") -> Float[np.ndarray, "orbit time output"]:
     """What the head says at the times that are read; NaN elsewhere."""
+    import torch
+
     length, times = subject.model.context_length, np.array(arcs.read)
     steps = times[:, None] + np.arange(1 - length, 1)
     contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
@@ -155,7 +205,7 @@ def _said(arcs: Arcs, head: Any, subject: Subject) -> Float[np.ndarray, "orbit t
 
 
 def _as_acceleration(
-    force: Float[np.ndarray, "orbit time output"], arcs: Arcs
+    force: Float[np.ndarray, "orbit time output"], arcs: "Arcs"
 ) -> Float[np.ndarray, "orbit time body axis"]:
     """Accelerations of the bodies that the forces give; sizes point at the centre."""
     if force.shape[-1] == 1:
@@ -167,15 +217,17 @@ def _as_acceleration(
     return both / arcs.mass[:, None, :, None]
 
 
-def _near(arcs: Arcs, labelled: Arcs, points: int) -> np.ndarray:
+def _near(arcs: "Arcs", labelled: "Arcs", points: int) -> np.ndarray:
     """(orbit, time) the states that come nearest to fully labelled ones, so many of them.
 
     Distances are those of positions and velocities, each in units of its root mean square, and of
     the logarithms of GM.
     """
+    from scipy.spatial import cKDTree
+
     units = [np.sqrt(np.mean(states**2)) for states in (labelled.position, labelled.velocity)]
 
-    def states(of: Arcs) -> np.ndarray:
+    def states(of: "Arcs") -> np.ndarray:
         times = np.array(of.read)
         gm = np.broadcast_to(np.log(of.gm)[:, None, None], (len(of.gm), len(times), 1))
         parts = (of.position[:, times] / units[0], of.velocity[:, times] / units[1], gm)

@@ -6,8 +6,10 @@ learns orbits, with its two coordinates holding value and mark and its head choo
 """
 
 import dataclasses
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
@@ -15,13 +17,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from orbits.command.options import with_options
 from orbits.records.files import write_json, written_aside
 from orbits.records.provenance import provenance
-from worldmodel.config import TrainConfig
+from worldmodel.config import RetrievalConfig, TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.optimizers import make_optimizers, set_learning_rates
 from worldmodel.plot import plot_retrieval, save_figure
-from worldmodel.studies import RetrievalConfig
+from worldmodel.world_model import threads
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PLAIN, PASSKEY, QUESTION = 0, 1, 2
 TOKENS_AT_ONCE = 16_384
@@ -53,33 +59,56 @@ class Passkeys:
         return centres[:, :, None].float(), wanted
 
 
-def retrieval(out: str, config: RetrievalConfig) -> pd.DataFrame:
-    """Train a network for each kind and seed, and write how many passkeys each reproduces.
+@dataclasses.dataclass(frozen=True)
+class Retrieval:
+    """How many passkeys each kind of attention reproduces."""
+
+    table: pd.DataFrame
+    """One row for each kind, seed and length: attention, seed, factor, length, accuracy."""
+    config: RetrievalConfig
+
+    def plot(self) -> "Figure":
+        """Accuracy against length, a line for each kind."""
+        return plot_retrieval(self.table, 1 / self.config.values)
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write retrieval.csv, .json and .png into a folder."""
+        out = Path(folder)
+        with written_aside(out / "retrieval.csv") as aside:
+            self.table.to_csv(aside, index=False)
+        rows = {"rows": self.table.to_dict("records")}
+        write_json(out / "retrieval.json", rows | provenance(self.config))
+        save_figure(self.plot(), out / "retrieval.png")
+
+    def _repr_html_(self) -> str:
+        columns = self.table.pivot_table("accuracy", ["attention", "seed"], "factor", sort=False)
+        return columns.to_html(float_format=lambda value: f"{value:.2f}", border=0)
+
+
+def retrieval(
+    config: RetrievalConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Retrieval:
+    """Train a network for each kind and seed, and see how many passkeys each reproduces.
 
     Args:
-        out: folder that receives retrieval.json, retrieval.csv and retrieval.png.
-        config: options.
-
-    Returns:
-        One row for each kind, seed and length: attention, seed, factor, length, accuracy.
+        config: options; the defaults if left out.
+        progress: is told a line after each network.
+        options: further options by name.
     """
-    if config.threads:
-        torch.set_num_threads(config.threads)
+    config = with_options(config or RetrievalConfig(), options)
     rows = []
-    for kind in config.kinds:
-        for seed in config.seeds:
-            network = _train(kind, seed, config)
-            found = _evaluate(network, kind, seed, config)
-            rows += found
-            accuracies = ", ".join(f"{row['factor']}× {row['accuracy']:.2f}" for row in found)
-            print(f"{kind}, seed {seed}: {accuracies}", flush=True)
-    table, folder = pd.DataFrame(rows), Path(out)
-    with written_aside(folder / "retrieval.csv") as aside:
-        table.to_csv(aside, index=False)
-    write_json(folder / "retrieval.json", {"rows": table.to_dict("records"), **provenance(config)})
-    save_figure(plot_retrieval(table, 1 / config.values), folder / "retrieval.png")
-    print(f"{folder / 'retrieval.csv'}, .json and .png")
-    return table
+    with threads(config.threads):
+        for kind in config.kinds:
+            for seed in config.seeds:
+                network = _train(kind, seed, config)
+                found = _evaluate(network, kind, seed, config)
+                rows += found
+                if progress is not None:
+                    shown = ", ".join(f"{row['factor']}× {row['accuracy']:.2f}" for row in found)
+                    progress(f"{kind}, seed {seed}: {shown}")
+    return Retrieval(pd.DataFrame(rows), config)
 
 
 def _train(kind: str, seed: int, config: RetrievalConfig) -> Network:

@@ -1,0 +1,115 @@
+"""The contract of read-outs, and what each returns. Imports no torch.
+
+A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own options:
+
+    @dataclass(frozen=True)
+    class Spread(ReadOut):
+        \"\"\"How far predictions lie apart.\"\"\"
+
+        name: ClassVar[str] = "spread"
+        what: ClassVar[str] = "how far predictions lie apart"
+
+        states: Annotated[int, AtLeast(1)] = 200
+        \"\"\"At most this many states.\"\"\"
+
+        def read(self, subject):
+            predicted = subject.predictor.predict(subject.arcs())
+            metrics = {"spread": float(np.nanstd(predicted))}
+            return Reading(metrics, subject.states, f"spread {metrics['spread']:.3g}")
+
+`--readout spread` and `--spread.states` are then known to the command. A file that lies elsewhere
+is found after `worldmodel.probes.readouts.__path__.append(folder)`, if that comes before
+`worldmodel.probes.config` is imported. Options are read without torch, which a read-out imports
+inside its functions.
+"""
+
+import html
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from orbits.command.options import Options
+from orbits.records.files import write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from orbits.records.force_samples import ForceSamples
+    from worldmodel.probes.subject import Subject
+
+FORMAT = "principia-probe"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a read-out found."""
+
+    metrics: dict[str, Any]
+    """Numbers by name."""
+    states: str
+    """Which states were read: `orbit`, `kicked` or `planets`."""
+    text: str
+    """The metrics for a terminal."""
+    table: "pd.DataFrame | None" = None
+    """Force samples, of a read-out that gives them."""
+    details: dict[str, Any] = field(default_factory=dict)
+    """Anything more that goes into the file."""
+    origin: dict[str, Any] = field(default_factory=dict)
+    """Read-out, model, law, data and provenance, as `worldmodel.probe` adds them."""
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Everything but the table."""
+        found = {"states": self.states, "metrics": self.metrics, **self.details}
+        return self.origin | found
+
+    @property
+    def forces(self) -> "ForceSamples":
+        """The table with the attributes.
+
+        Raises:
+            ValueError: if the read-out gives no table.
+        """
+        from orbits.records.force_samples import ForceSamples
+
+        if self.table is None:
+            raise ValueError("this read-out gives numbers and no force samples.")
+        return ForceSamples(self.table, self.attributes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the JSON file has it."""
+        return {"format": FORMAT, "format_version": FORMAT_VERSION, **self.attributes}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write force samples (Parquet), or JSON where there are none."""
+        if self.table is not None:
+            self.forces.write(path)
+        else:
+            write_json(path, self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+@dataclass(frozen=True)
+class ReadOut(Options, ABC):
+    """One way to read what a model has learned, with its options."""
+
+    name: ClassVar[str]
+    """As `--readout` has it."""
+    what: ClassVar[str]
+    """A few words for the help."""
+    writes_table: ClassVar[bool] = False
+    """Whether it gives force samples (Parquet); any other gives metrics and details (JSON)."""
+    controls: ClassVar[tuple[str, ...] | None] = None
+    """Names of the controls that make sense; None: all."""
+
+    @abstractmethod
+    def read(self, subject: "Subject") -> Reading:
+        """What it finds.
+
+        Raises:
+            ValueError: if the subject's model, data and options do not fit it.
+        """

@@ -1,0 +1,123 @@
+"""A data set as the package reads it: what it is, and some of its orbits. Imports no torch."""
+
+import dataclasses
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.records.files import sha256_of_json
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclasses.dataclass(frozen=True)
+class DataFacts:
+    """What a data set is, as a run remembers it."""
+
+    path: str
+    """Where it was."""
+    fingerprint: str
+    """Of its law, step, shape and first orbit: the same data have the same one anywhere."""
+    law: str
+    """The law of force, as `orbits.forces.parse_law` reads it."""
+    system: str
+    """`relative`, `barycentric`, `nbody` or `planets`."""
+    dt: float
+    """Time between two states, yr."""
+    orbits: int
+    """Number of orbits."""
+    samples: int
+    """States in each orbit."""
+    bodies: int
+    """Bodies in each state."""
+    axes: int
+    """Coordinates of each body."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Trajectories:
+    """Orbits in memory.
+
+    position, velocity: (orbit, time, body, axis), au and au/yr. gm: (orbit,), au^3/yr^2. index:
+    (orbit,) their numbers in the data set. body: (orbit,) which planet it is, for planets.
+    """
+
+    facts: DataFacts
+    position: Float[np.ndarray, "orbit time body axis"]
+    velocity: Float[np.ndarray, "orbit time body axis"]
+    gm: Float[np.ndarray, " orbit"]
+    index: np.ndarray
+    body: np.ndarray | None = None
+
+
+class Source:
+    """A data set, checked, of which orbits can be read.
+
+    Args:
+        data: its path, or the data set itself, as `orbits.dataset.open_dataset` gives it.
+
+    Raises:
+        ValueError: if it cannot be read, or says neither its law nor its step.
+    """
+
+    def __init__(self, data: "str | os.PathLike[str] | xr.Dataset") -> None:
+        if isinstance(data, (str, os.PathLike)):
+            if not str(data):
+                raise ValueError("the path of the data set is empty.")
+            from orbits.dataset import open_dataset
+
+            self.dataset = open_dataset(data)
+            where = str(data) if "://" in str(data) else str(Path(data).resolve())
+        else:
+            self.dataset = data
+            where = str(data.encoding.get("source", "data set in memory"))
+        attributes = self.dataset.attrs
+        missing = [name for name in ("law", "system", "dt") if name not in attributes]
+        if missing:
+            raise ValueError(
+                f"{where} lacks the attribute(s) {', '.join(missing)}; give a data set as "
+                "`orbits.dataset.open_dataset` gives it."
+            )
+        sizes = self.dataset.sizes
+        first = self.dataset["position"].isel(orbit=0).values
+        described: dict[str, Any] = {
+            "law": str(attributes["law"]),
+            "system": str(attributes["system"]),
+            "dt": float(attributes["dt"]),
+            "orbits": sizes["orbit"],
+            "samples": sizes["time"],
+            "bodies": sizes.get("body", 1),
+            "axes": sizes["axis"],
+        }
+        fingerprint = sha256_of_json({**described, "first": first.astype("float32")})
+        self.facts = DataFacts(path=where, fingerprint=fingerprint, **described)
+
+    def read(self, index: Iterable[int]) -> Trajectories:
+        """Some of the orbits, by their numbers.
+
+        Raises:
+            ValueError: if a state is not finite (says which orbit).
+        """
+        numbers = np.fromiter(index, dtype=np.int64)
+        contiguous = len(numbers) and np.all(np.diff(numbers) == 1)
+        chosen = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers
+        part = self.dataset.isel(orbit=chosen)
+        position, velocity = part["position"].values, part["velocity"].values
+        finite = np.isfinite(position) & np.isfinite(velocity)
+        bad = ~finite.all(axis=tuple(range(1, position.ndim)))
+        if bad.any():
+            raise ValueError(
+                f"{self.facts.path}: orbit {numbers[np.argmax(bad)]} holds positions or "
+                "velocities that are not finite numbers; `orbits validate` lists what is "
+                "missing, `orbits generate` with the same options completes it."
+            )
+        if position.ndim == 3:
+            position, velocity = position[:, :, None], velocity[:, :, None]
+        gm = np.asarray(part["gm"].values, dtype=np.float64)
+        body = part["body"].values if self.facts.system == "planets" else None
+        return Trajectories(self.facts, position, velocity, gm, numbers, body)
