@@ -23,7 +23,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin
 
-from orbits.command.near_misses import require_known
+from orbits.command.near_misses import nearest, require_known
 
 T = TypeVar("T")
 
@@ -223,7 +223,11 @@ def checked(name: str, hint: Any, value: Any) -> Any:
     try:
         return _of_type(hint, value)
     except TypeError:
-        raise OptionError(name, f"is {_shown(value)}; {in_words(hint)} is needed.") from None
+        problem = f"is {_shown(value)}; {in_words(hint)} is needed"
+        known = [str(choice) for choice in get_args(hint)] if get_origin(hint) is Literal else []
+        near = nearest(str(value), known)
+        hint_at = f"; did you mean {near!r}?" if near else "."
+        raise OptionError(name, problem + hint_at) from None
 
 
 def in_words(hint: Any) -> str:

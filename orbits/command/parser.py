@@ -102,7 +102,9 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     except ArgumentError as error:
         return _complain(name, _explain(str(error), command), 2)
     except OptionError as error:
-        return _complain(name, f"{_flag(error.option)} {error.problem}", 2)
+        typed = {full: short for short, full in _aliases(command.config).items()} if command else {}
+        option = _flag(typed.get(error.option, error.option))
+        return _complain(name, f"{option} {error.problem}", 2)
     except ValueError as error:
         return _complain(name, str(error), 2)
     except ModuleNotFoundError as error:
@@ -124,7 +126,12 @@ def _explain(message: str, command: Command | None) -> str:
     if command is not None:
         message = message.replace(f"{command.name}.", "")
         if unknown := re.match(r"unrecognized arguments: --([\w.-]+)", message):
+            own = unknown[1].replace("-", "_")
+            decided = getattr(command.config, "DECIDED", ())
+            if own in decided:
+                return f"--{unknown[1]} cannot be given: {command.name} decides it by itself."
             known = [*option_names(command.config), *_aliases(command.config)]
+            known = [name for name in known if name not in decided]
             near = nearest(unknown[1], [name.replace("_", "-") for name in known], cutoff=0.6)
             message += f"; did you mean --{near}?" if near else "; see --help."
     return message
@@ -215,6 +222,9 @@ def _add_options(
             del settings["dest"]
         elif typing.get_origin(plain) is tuple:
             settings.update(type=typing.get_args(plain)[0], nargs="+")
+        elif _is_of_names(plain):  # the options themselves name the near miss
+            names = ",".join(typing.get_args(plain))
+            settings.update(type=str, metavar=f"{{{names}}}")
         else:
             settings["type"] = plain
         if field.default is not dataclasses.MISSING:
@@ -227,6 +237,12 @@ def _add_options(
             settings["default"] = list(settings["default"])
         flags = [_flag(short[name])] if name in short and plain is not bool else []
         parser.add_argument(*flags, _flag(name), **settings)
+
+
+def _is_of_names(hint: Any) -> bool:
+    """Whether an option is one of several names."""
+    names = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+    return bool(names) and all(isinstance(name, str) for name in names)
 
 
 def _instance(config: type, options: Any) -> Any:

@@ -197,10 +197,10 @@ def r_squared(found: np.ndarray, true: np.ndarray) -> float:
 
     Minus infinity where it is not defined: a value that is not finite, or true values all alike.
     """
-    spread = np.sum((true - true.mean(axis=0)) ** 2)
-    if not spread > 0 or not np.all(np.isfinite(found)):
-        return -np.inf
-    return float(1 - np.sum((found - true) ** 2) / spread)
+    with np.errstate(all="ignore"):
+        spread = np.sum((true - true.mean(axis=0)) ** 2)
+        value = 1 - np.sum((found - true) ** 2) / spread
+    return float(value) if np.isfinite(value) else -np.inf
 
 
 def vectors(table: pd.DataFrame, prefix: str = "") -> np.ndarray:

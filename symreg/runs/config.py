@@ -7,14 +7,17 @@ must decide for several stages (`DECIDED`) cannot be given one by one.
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
+from orbits.command.near_misses import require_known
 from orbits.command.options import AtLeast, OptionError, Options, option_names, option_value
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
+from worldmodel.predictors import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.readouts import READOUTS as READ_OUTS
 
 SOURCES = {
     "orbit": "held-out simulated orbits",
@@ -24,19 +27,28 @@ SOURCES = {
 """The sets of states on which the model is questioned."""
 
 CONTROLS = {
-    "injected": "positive control: the true law in place of the model",
-    "untrained": "null control: the same network, untrained",
-    "keplerian": "positive control: an ellipse fitted to the context in place of the model",
+    name: f"control: {control.what}" for name, control in PREDICTORS.items() if name != "none"
 }
-"""The same question, where the answer is known."""
+"""The same question, where the answer is known; one for every control of `worldmodel probe`."""
+
+TRANSFERS = {
+    "transfer": "forces of the fine-tuned model",
+    "transfer_untrained": "forces of an untrained network, fine-tuned",
+    "transfer_frozen": "forces of a new head on the frozen model",
+    "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
+}
+"""Fine-tuned models, whose forces are tables like those of the sources."""
+
+QUESTIONS = tuple(
+    dict.fromkeys(
+        (*(name for name in READ_OUTS if name != "implied"), "evaluate", "extrapolate",
+         "transfer_frozen")
+    )
+)  # fmt: skip
+"""Further questions: the read-outs of `worldmodel probe`, roll-outs and longer sequences."""
 
 PLANETS_YEARS = (1950, 2050, 2200)
 """Years from and to which real planets are taken, and the last to which a segment may reach."""
-
-Readout = Literal[
-    "kick_response", "jacobian", "linear", "evaluate", "extrapolate", "transfer",
-    "transfer_frozen", "inductive_bias",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,11 +61,11 @@ class RunConfig(Options):
     """Seed of the orbits, the weights, the kicks and the search."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
-    sources: tuple[Literal["orbit", "kicked", "planets"], ...] = ("orbit", "kicked", "planets")
+    sources: tuple[str, ...] = ("orbit", "kicked", "planets")
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
-    controls: tuple[Literal["injected", "untrained", "keplerian"], ...] = ("injected", "untrained")
+    controls: tuple[str, ...] = ("injected", "untrained")
     """Controls on kicked states: injected, untrained, keplerian."""
-    readouts: tuple[Readout, ...] = ("jacobian",)
+    readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
     transfer_frozen, inductive_bias."""
     workers: Annotated[int, AtLeast(0)] = 0
@@ -74,7 +86,7 @@ class RunConfig(Options):
         "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
         "planets.stop", "planets.frame", "planets.centre", "train.seed", "train.resume",
         "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
-        "extrapolate.out", "recover.law", "recover.target", "recover.features", "recover.groups",
+        "recover.law", "recover.target", "recover.features", "recover.groups",
         "recover.units", "recover.sigma", "recover.pair", "recover.seed",
     )  # fmt: skip
     """Options of the stages that the run decides by itself."""
@@ -139,8 +151,10 @@ class RunConfig(Options):
             )
 
     def _check_questions(self) -> None:
-        for name in self.QUESTIONS:
+        for name, known in (("sources", SOURCES), ("controls", CONTROLS), ("readouts", QUESTIONS)):
             values = getattr(self, name)
+            for value in values:
+                require_known(name.removesuffix("s"), value, known)
             if len(set(values)) < len(values):
                 raise OptionError(name, f"names something twice: {' '.join(values)}.")
         if not (self.sources or self.readouts):
@@ -206,7 +220,8 @@ def changed_options(before: RunConfig, now: RunConfig, free: tuple[str, ...]) ->
     return [
         f"--{name.replace('_', '-')} {option_value(before, name)} (now {option_value(now, name)})"
         for name in option_names(RunConfig)
-        if name.split(".")[0] not in allowed and option_value(before, name) != option_value(now, name)
+        if name.split(".")[0] not in allowed
+        and option_value(before, name) != option_value(now, name)
     ]
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from orbits.records.files import read_json
-from symreg.runs.config import RunConfig
-from symreg.runs.stages import TRANSFERS, titles
+from symreg.runs.config import TRANSFERS, RunConfig
+from symreg.runs.stages import titles
 
 ROLLOUT_STEPS = (1, 4, 16, 64)
 """Steps at which the error of a roll-out becomes a column, as far as the orbits go."""

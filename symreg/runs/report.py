@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from orbits.records.files import written_aside
 from orbits.records.force_samples import read_force_samples
 from symreg.recovery import words
-from symreg.runs.config import CONTROLS, SOURCES, RunConfig
+from symreg.runs.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.runs.figures import FIGURES, Shown
 from symreg.runs.result import Run
-from symreg.runs.stages import TRANSFERS
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from orbits.command.options import Options
 from orbits.records.typed import as_json
-from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, RunConfig
+from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, TRANSFERS, RunConfig
+from worldmodel.probes.readouts import READOUTS
 
 HELD_OUT_SEED_OFFSET = 1_000_003
 """Added to the seed for the held-out orbits, so that no run trains on its own test orbits."""
@@ -20,22 +21,6 @@ LONG_ORBITS = 100
 
 TRANSFER_SEED_OFFSET = 3_000_003
 """The same for the orbits of `transfer`."""
-
-TRANSFERS = {
-    "transfer": "forces of the fine-tuned model",
-    "transfer_untrained": "forces of an untrained network, fine-tuned",
-    "transfer_frozen": "forces of a new head on the frozen model",
-    "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
-}
-"""Fine-tuned models, whose forces are tables like those of the sources."""
-
-CONTROLLED = {
-    "kick_response": tuple(CONTROLS),
-    "jacobian": tuple(CONTROLS),
-    "transfer": ("untrained",),
-    "transfer_frozen": ("untrained",),
-}
-"""Read-outs that are repeated with controls, and with which."""
 
 TRAIN, HELD_OUT, PLANETS = "data/train.zarr", "data/held_out.zarr", "data/planets.zarr"
 LONG, TRANSFER = "data/long.zarr", "data/transfer.zarr"
@@ -177,7 +162,7 @@ def _readout(config: RunConfig, name: str) -> Iterator[Stage]:
             name,
             "measure the loss on longer sequences",
             ("worldmodel", "extrapolate", MODEL, LONG),
-            as_json(replace(config.extrapolate, out=out)),
+            {**as_json(config.extrapolate), "out": out},
             (MODEL, LONG),
             out,
         )
@@ -226,7 +211,11 @@ def titles(config: RunConfig, readout: str) -> tuple[str, ...]:
 
 def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
     """The controls with which a read-out is repeated."""
-    return tuple(name for name in config.controls if name in CONTROLLED.get(readout, ()))
+    if readout in TRANSFERS:
+        return tuple(name for name in config.controls if name == "untrained")
+    # a read-out that takes any control says nothing of one by itself
+    anything = readout in READOUTS and READOUTS[readout].controls is None
+    return config.controls if anything else ()
 
 
 def _probe(

@@ -5,20 +5,23 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from orbits.command.options import option_names
 from symreg.runs import pipeline
 from symreg.runs.config import RunConfig
-from symreg.runs.folder import held
-from symreg.runs.pipeline import StageFailure, run_stages
+from symreg.runs.folder import held_as
+from symreg.runs.pipeline import Pipeline, StageFailure, run_stages
+from symreg.runs.run import check
 from symreg.runs.stages import Stage, stages
 
 TOY_STAGE = """
     # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`
     import sys, time, pathlib
-    output, *inputs = sys.argv[1:]
+    output, *inputs = sys.argv[1 : sys.argv.index("--config")]
     with open("runs.txt", "a") as file:
         print(output, file=file)
     if pathlib.Path("wait").exists():
@@ -40,9 +43,9 @@ def toy(tmp_path, monkeypatch):
     (tmp_path / "lib" / "toy_stage.py").write_text(textwrap.dedent(TOY_STAGE))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
     chain = [
-        Stage("a", "make a", ("toy_stage", "a"), (), "a"),
-        Stage("b", "make b", ("toy_stage", "b", "a"), ("a",), "b"),
-        Stage("c", "make c", ("toy_stage", "c", "b"), ("b",), "c"),
+        Stage("a", "make a", ("toy_stage", "a"), {}, (), "a"),
+        Stage("b", "make b", ("toy_stage", "b", "a"), {}, ("a",), "b"),
+        Stage("c", "make c", ("toy_stage", "c", "b"), {}, ("b",), "c"),
     ]
     monkeypatch.setattr(pipeline, "stages", lambda config: chain)
     return RunConfig(out=str(tmp_path / "run"))
@@ -60,7 +63,9 @@ def test_stages_run_in_order_once_and_keep_their_records(toy, capsys):
     seconds = run_stages(toy)
     assert runs(toy) == ["a", "b", "c"]
     assert (toy.folder / "c").read_text() == "abc"
-    assert (toy.folder / "logs" / "b.log").read_text() == "$ toy_stage b a\nmade b\n"
+    assert (
+        toy.folder / "logs" / "b.log"
+    ).read_text() == "$ toy_stage b a --config configs/b.json\nmade b\n"
     assert run_stages(toy) == seconds
     assert runs(toy) == []
     assert capsys.readouterr().out.count("there already") == 3
@@ -146,96 +151,218 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
 def test_two_runs_on_one_directory_do_not_mix(toy):
     toy.folder.mkdir()
     with (
-        held(toy.folder, toy.folder / "configuration.json", "symreg run"),
+        held_as(toy.folder, "configuration.json", "symreg run"),
         pytest.raises(ValueError, match="in use by another `symreg run`"),
     ):
         run_stages(toy)
 
 
+def run_config(**options):
+    """Options of a run by their short names."""
+    return RunConfig.of(options)
+
+
+def options_of(config):
+    """Options of every stage by its name."""
+    return {stage.name: stage.options for stage in stages(config)}
+
+
 def test_options_reach_the_stages():
-    config = RunConfig(
+    config = run_config(
         law="power_law(n=3)", attention="lssar(p=15)", context_length=16, seed=7, engine="operon"
     )
-    commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
-    assert "--law power_law(n=3)" in commands["train_orbits"]
-    assert "--attention lssar(p=15) --context-length 16" in commands["train"]
-    assert "--engine operon" in commands["recover_kicked"]
-    assert "--states kicked" in commands["probe_kicked"]
-    assert "--control untrained" in commands["probe_untrained"]
-    assert "--seed 1000010" in commands.pop("held_out_orbits")
-    assert "--seed" not in commands.pop("planets")
-    assert all("--seed 7" in command for command in commands.values())
+    options = options_of(config)
+    assert options["train_orbits"]["law"] == "power_law(n=3)"
+    assert options["train"]["attention"] == "lssar(p=15)"
+    assert options["train"]["context_length"] == 16
+    assert options["recover_kicked"]["engine"] == "operon"
+    assert options["recover_kicked"]["law"] == "power_law(n=3)"
+    assert options["probe_kicked"]["states"] == "kicked"
+    assert options["probe_untrained"]["control"] == "untrained"
+    assert options.pop("held_out_orbits")["seed"] == 1000010
+    assert "seed" not in options.pop("planets")
+    assert all(stage["seed"] == 7 for stage in options.values())
 
 
 def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
-    config = RunConfig(
+    config = run_config(
         window=2, kicked=0.5, inputs="differences", mass=(0.5, 2.0), simulator="kepler",
         n_layers=3, sources=("kicked",), controls=("keplerian",),
-        readouts=("kick_response", "evaluate", "extrapolate", "transfer"), transfer=(90, 10),
-        batch_tokens=512,
+        readouts=("kick_response", "evaluate", "extrapolate", "transfer"),
+        **{"probe.transfer": {"labelled": 90, "few": 10, "batch_tokens": 512}},
     )  # fmt: skip
-    commands = {stage.name: " ".join(stage.command) for stage in stages(config)}
-    assert list(commands) == [
-        "train_orbits", "held_out_orbits", "long_orbits", "transfer_orbits", "train",
+    options = options_of(config)
+    assert sorted(options) == sorted([
+        "train_orbits", "held_out_orbits", "long_orbits", "transfer_orbits", "train", "begin",
         "probe_kicked", "recover_kicked", "probe_keplerian", "recover_keplerian",
         "kick_response", "kick_response_keplerian", "evaluate", "extrapolate", "transfer",
         "recover_transfer",
-    ]  # fmt: skip
-    assert "--mass 0.5 2.0" in commands["train_orbits"]
-    assert "--engine kepler" in commands["train_orbits"]
-    assert "--orbits 100" in commands["transfer_orbits"]
-    for option in ("labelled 90", "few 10", "steps 500", "batch-tokens 512"):
-        assert f"--transfer.{option}" in commands["transfer"]
-    assert "--samples 33" in commands["long_orbits"]  # 16 contexts of two, and the state after
-    for option in ("--window 2", "--kicked 0.5", "--inputs differences", "--n-layers 3"):
-        assert option in commands["train"]
-    tuned = RunConfig(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
-    commands = {stage.name: " ".join(stage.command) for stage in stages(tuned)}
-    untrained = {name for name, command in commands.items() if "--control untrained" in command}
+    ])  # fmt: skip
+    assert options["train_orbits"]["mass"] == [0.5, 2.0]
+    assert options["train_orbits"]["engine"] == "kepler"
+    assert options["transfer_orbits"]["orbits"] == 100
+    tuned = options["transfer"]["transfer"]
+    assert (tuned["labelled"], tuned["few"], tuned["steps"], tuned["batch_tokens"]) == (
+        90, 10, 500, 512,
+    )  # fmt: skip
+    assert options["long_orbits"]["samples"] == 33  # 16 contexts of two, and the state after
+    train = options["train"]
+    assert (train["window"], train["kicked"], train["inputs"], train["n_layers"]) == (
+        2, 0.5, "differences", 3,
+    )  # fmt: skip
+    options = options_of(
+        run_config(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
+    )
+    untrained = {name for name, stage in options.items() if stage.get("control") == "untrained"}
     assert untrained == {"probe_untrained", "transfer_untrained", "transfer_frozen_untrained"}
-    frozen = {name for name, command in commands.items() if "--transfer.frozen" in command}
+    frozen = {name for name, stage in options.items() if stage.get("transfer", {}).get("frozen")}
     assert frozen == {"transfer_frozen", "transfer_frozen_untrained"}
-    assert "recover_transfer_frozen_untrained" in commands
-    tokens = RunConfig(head="tokens", bins=100)
-    commands = {stage.name: " ".join(stage.command) for stage in stages(tokens)}
-    assert "--head tokens --bins 100" in commands["train"]
-    assert "jacobian" not in commands  # of bins there are no derivatives
+    assert "recover_transfer_frozen_untrained" in options
+    options = options_of(run_config(head="tokens", bins=100))
+    assert (options["train"]["head"], options["train"]["bins"]) == ("tokens", 100)
+    assert "jacobian" not in options  # of bins there are no derivatives
+
+
+def test_every_option_of_a_stage_is_declared_by_the_stage_alone():
+    """The run's own options are few; all others are the stages' own, and reach them unchanged."""
+    own = [name for name in RunConfig.__annotations__ if name.islower()]
+    groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover"}
+    assert set(own) - groups == {
+        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers",
+    }  # fmt: skip
+    for short, full in RunConfig.ALIASES.items():
+        assert full in set(option_names(RunConfig)), short
+    for decided in RunConfig.DECIDED:
+        assert decided in set(option_names(RunConfig))
+
+
+def test_what_the_run_decides_cannot_be_given():
+    with pytest.raises(ValueError, match=r"train.seed is decided by the run itself"):
+        run_config(**{"train.seed": 3})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"context_length": 0}, "--context-length is 0; at least 1"),
-        ({"dt": -1.0}, r"--dt is -1.0 yr; it must be positive"),
-        ({"dt": float("nan")}, "--dt is nan yr"),
-        ({"orbits": 3}, "--orbits is 3; at least 8"),
+        ({"context_length": 0}, "train.context_length is 0; a whole number of at least 1"),
+        ({"dt": -1.0}, "generate.dt is -1.0; a number above 0"),
+        ({"dt": float("nan")}, "generate.dt is nan"),
+        ({"orbits": 3}, "generate.orbits is 3; at least 8"),
         ({"context_length": 100}, "a context of 100 needs at least 200"),
-        ({"bodies": ()}, "--bodies is empty"),
-        ({"window": 0}, "--window is 0"),
-        ({"kicked": 1.5}, "--kicked is 1.5"),
-        ({"mass": (2.0, 1.0)}, "--mass is 2.0 1.0; give low and high"),
-        ({"seed": -1}, "--seed is -1"),
+        ({"bodies": ()}, "bodies"),
+        ({"window": 0}, "train.window is 0"),
+        ({"kicked": 1.5}, "train.kicked is 1.5"),
+        ({"mass": (2.0, 1.0)}, "generate.mass"),
+        ({"seed": -1}, "seed is -1"),
         ({"sources": ("planet",)}, "did you mean 'planets'"),
-        ({"controls": ("injected", "injected")}, "--controls names something twice"),
+        ({"controls": ("injected", "injected")}, "controls names something twice"),
+        ({"controls": ("none",)}, "control 'none' is not known"),
         ({"sources": (), "readouts": ()}, "nothing to ask"),
-        ({"system": "barycentric"}, "leave planets away"),
+        ({"system": "barycentric"}, "leave planets out"),
+        ({"system": "nbody"}, "one body"),
         ({"dt": 1.0, "samples": 251}, "the positions end in 2200"),
-        ({"transfer": (900,)}, "--transfer is 900; give two counts"),
+        ({"probe.transfer.labelled": 0}, "probe.transfer.labelled is 0"),
         (
             {"system": "barycentric", "kicked": 0.5, "sources": ("orbit",)},
-            "leave it away with --system barycentric",
+            "leave it out with --system barycentric",
         ),
         ({"orbits": 16, "readouts": ("linear",)}, "linear needs 10 held-out orbits; there are 4"),
+        ({"agreement": 7}, "agreement"),
+        ({"contxt_length": 7}, "did you mean 'context_length'"),
     ],
 )
 def test_options_that_cannot_work_are_refused_before_any_stage(options, message):
     with pytest.raises(ValueError, match=message):
-        RunConfig(**options)
+        run_config(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"law": "newtn"}, "did you mean 'newton'"),
+        ({"attention": "lsar"}, "did you mean 'lssa"),
+        ({"bodies": ["pluton"]}, "did you mean 'pluto'"),
+        ({"engine": "oporon"}, "did you mean 'operon'"),
+        ({"simulator": "heyoko"}, "did you mean 'heyoka'"),
+        ({"law": "3*r**-2 - 100*r"}, "does not attract"),
+    ],
+)
+def test_what_no_stage_could_do_is_refused_before_any_stage(options, message):
+    with pytest.raises(ValueError, match=message):
+        check(run_config(**options))
+
+
+def stage(name, *inputs, cores=1):
+    """A toy that reads and writes files of their names."""
+    return Stage(name, f"make {name}", ("toy_stage", name, *inputs), {}, inputs, name, cores)
+
+
+def test_stages_run_side_by_side_as_far_as_they_can(toy):
+    """b and c need a; d needs both. One core does one at a time, two do b and c together."""
+    todo = [stage("a"), stage("b", "a"), stage("c", "a"), stage("d", "b", "c")]
+    toy.folder.mkdir()
+    most = []
+
+    class Watched(Pipeline):
+        def _start_some(self):
+            started = super()._start_some()
+            most.append(sorted(job.stage.name for job in self.running))
+            return started
+
+    Watched(toy.folder, todo, 2).run()
+    assert ["b", "c"] in most
+    assert max(map(len, most)) == 2
+    assert (toy.folder / "d").read_text() == "ab" + "ac" + "d"
+    for name in "abcd":
+        (toy.folder / name).unlink()
+        (toy.folder / "stages" / f"{name}.json").unlink()
+    most.clear()
+    Watched(toy.folder, todo, 1).run()
+    assert max(map(len, most)) == 1
+
+
+def test_a_stage_that_keeps_all_cores_busy_runs_alone_even_where_there_are_fewer(toy):
+    toy.folder.mkdir()
+    Pipeline(toy.folder, [stage("a", cores=8), stage("b")], 2).run()
+    assert (toy.folder / "b").exists()
+
+
+def test_a_changed_input_is_noticed_though_the_output_is_whole(toy):
+    """Records hold what a stage read: a new input makes it again, with other options likewise."""
+    toy.folder.mkdir()
+    (toy.folder / "given").write_text("1")
+    todo = [stage("a", "given")]
+    Pipeline(toy.folder, todo, 1).run()
+    (toy.folder / "given").write_text("2")
+    Pipeline(toy.folder, todo, 1).run()
+    assert (toy.folder / "a").read_text() == "2a"
+    runs(toy)
+    Pipeline(toy.folder, [replace(todo[0], options={"x": 1})], 1).run()
+    assert runs(toy) == ["a"]
+
+
+def test_a_damaged_output_is_never_certified(toy, monkeypatch):
+    """A command that finds its result there says it is done; the damaged one is removed first."""
+    run_stages(toy)
+    (toy.folder / "b").write_text("flipped")
+    lazy = (toy.folder.parent / "lib" / "toy_stage.py").read_text()
+    (toy.folder.parent / "lib" / "toy_stage.py").write_text(
+        "import pathlib, sys\nif pathlib.Path(sys.argv[1]).exists(): sys.exit(0)\n" + lazy
+    )
+    run_stages(toy)
+    assert (toy.folder / "b").read_text() == "ab"
+
+
+def test_a_stage_that_writes_nothing_has_failed(toy):
+    (toy.folder.parent / "lib" / "toy_stage.py").write_text("")
+    with pytest.raises(StageFailure):
+        run_stages(toy)
+    assert not (toy.folder / "stages").exists()
 
 
 @pytest.mark.parametrize(
     ("package", "forbidden"),
-    [("orbits", ("torch", "worldmodel", "symreg")), ("symreg", ("torch", "worldmodel"))],
+    [("orbits", ("torch", "worldmodel", "symreg")), ("symreg", ("torch", "pysr"))],
 )
 def test_no_package_imports_what_it_must_not(package, forbidden):
     code = textwrap.dedent(f"""
@@ -255,4 +382,4 @@ def test_no_package_imports_what_it_must_not(package, forbidden):
 
 def test_a_run_directory_is_named_after_what_it_holds():
     assert RunConfig().folder == Path("runs/newton-softmax-context2-seed0")
-    assert "/" not in RunConfig(law="k*r**-2/3", attention="../x").folder.name
+    assert "/" not in run_config(law="k*r**-2/3").folder.name

@@ -10,7 +10,8 @@ import pytest
 
 from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.runs.report import CAPTIONS
+from symreg.runs.figures import FIGURES
+from symreg.runs.result import Run
 
 OPTIONS = ["--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth"]
 
@@ -40,8 +41,47 @@ def test_a_run_leaves_everything_that_it_promises(run):
     assert verdict["world_model"]["kind"] == "neither"
     assert verdict["readouts"].keys() == {"jacobian", "jacobian_injected", "jacobian_untrained"}
     assert verdict["readouts"]["jacobian_injected"]["locality"] > 0.99
-    assert set(CAPTIONS) == {p.stem for p in (run / "figures").glob("*.png")}
-    assert len(verdict["seconds"]) == 17
+    assert set(FIGURES) == {p.stem for p in (run / "figures").glob("*.png")}
+    assert len(verdict["seconds"]) == 18
+
+
+def test_a_run_is_read_back_as_it_was(run):
+    found = Run.read(run)
+    assert found.to_dict() == read_json(run / "verdict.json")
+    assert found.kicked.recovery.rows > 0
+    assert found.report.exists()
+    assert "recovered: false" in str(found)
+    assert "<table>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "[]",
+        lambda text: text.replace('"law":', '"lew":', 1),
+        lambda text: text.replace('"seeds"', '"seed"'),
+        lambda text: text.replace('"complexity": ', '"complexity": "x'),
+        lambda text: text[: len(text) // 2],
+    ],
+)
+def test_a_damaged_verdict_is_one_clear_line(run, tmp_path, damage):
+    (tmp_path / "verdict.json").write_text(damage((run / "verdict.json").read_text()))
+    with pytest.raises(ValueError, match=r"verdict\.json"):
+        Run.read(tmp_path)
+
+
+def test_without_kicked_states_a_run_comes_to_its_end_and_claims_nothing(run, capsys):
+    options = [*OPTIONS, "--sources", "orbit", "--controls", "injected", "--readouts", "jacobian"]
+    before = (run / "verdict.json").read_text()
+    try:
+        assert main(["run", "--out", str(run), *options]) == 0
+        found = Run.read(run)
+        assert (found.recovered, found.world_model, found.gates) == (None, None, ())
+        assert "No kicked states were looked at" in capsys.readouterr().out
+        assert "figure-law" in found.report.read_text()
+    finally:
+        (run / "verdict.json").write_text(before)
+        assert main(["run", "--out", str(run), *OPTIONS]) == 0
 
 
 def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_truth_is_found(run):
@@ -57,7 +97,7 @@ def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_trut
 def test_the_same_command_again_repeats_nothing(run, capsys):
     before = {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
     assert main(["run", "--out", str(run), *OPTIONS]) == 0
-    assert capsys.readouterr().out.count("there already") == 17
+    assert capsys.readouterr().out.count("there already") == 18
     assert before == {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
 
 
@@ -77,7 +117,7 @@ def test_a_mistake_is_answered_with_one_line_before_anything_is_made(
     error = capfd.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-    assert not (tmp_path / "run" / "data").exists()
+    assert not (tmp_path / "run").exists()
 
 
 class Page(HTMLParser):
@@ -101,7 +141,7 @@ def test_the_report_needs_nothing_but_itself(run):
     page.feed(text)
     assert all(address.startswith("data:") for address in page.addresses)
     assert {"formula", "sources", "world-model", "gates", "readouts", "pareto"} <= page.ids
-    assert {f"figure-{name}" for name in CAPTIONS} <= page.ids
+    assert {f"figure-{name}" for name in FIGURES} <= page.ids
     assert "math" in page.tags
     assert "Not recovered" in text
     assert not re.search(r"url\((?!data:)|@import|<script", text)
@@ -138,7 +178,7 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, width):
     title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
     assert title, done.stdout[:300]
     report = json.loads(title[1])
-    assert len(report["figures"]) == len(CAPTIONS)
+    assert len(report["figures"]) == len(FIGURES)
     assert all(natural > 100 and w > 200 and h > 100 for natural, w, h in report["figures"])
     assert report["formula"][0] > 5
     assert report["formula"][1] > 5

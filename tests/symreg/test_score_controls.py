@@ -5,7 +5,10 @@ import pytest
 from orbits.cli import main as orbits
 from orbits.records.files import read_json
 from symreg.cli import main as symreg
-from symreg.runs.score import KEPLERIAN, NEITHER, NEWTONIAN, score
+from symreg.recovery.config import Thresholds
+from symreg.recovery.judge import world_model_kind
+from symreg.recovery.result import Recovery
+from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN
 from worldmodel.cli import main as worldmodel
 
 
@@ -37,9 +40,7 @@ def evidence(world, control):
         forces, law = probe(f"{states}.parquet", "--states", states), world / f"{control}.json"
         options = ["--seeds", "1", "--no-null", "--population", "100", "--generations", "8"]
         assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
-        result = read_json(law)
-        metrics = result["metrics"]
-        found[states] = result | {"r2": metrics["r2"], "kick_r2": metrics.get("kick_r2")}
+        found[states] = Recovery.read(law)
     jacobian = probe("jacobian.json", "--readout", "jacobian", "--jacobian.states", "50")
     return found["orbit"], found["kicked"], read_json(jacobian)["metrics"]
 
@@ -50,8 +51,9 @@ def evidence(world, control):
 )
 def test_each_control_gets_its_word(world, control, kind):
     orbit, kicked, jacobian = evidence(world, control)
-    result = score(orbit, kicked, jacobian)
-    assert result is not None
-    assert result["kind"] == kind, result["evidence"]
+    found = world_model_kind(
+        orbit.metrics["r2"], kicked, kicked.metrics["kick_r2"], Thresholds(), jacobian["locality"]
+    )
+    assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too
-    assert orbit["recovered"] == (control != "untrained")
+    assert orbit.recovered == (control != "untrained")

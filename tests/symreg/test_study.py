@@ -17,8 +17,8 @@ import yaml
 
 from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.runs import folder as run_folder
-from symreg.runs.folder import held
+from symreg.runs import processes
+from symreg.runs.folder import held_as
 from symreg.studies import cells as study_cells
 
 TOY_CELL = '''
@@ -27,7 +27,11 @@ TOY_CELL = '''
     from orbits.command.parser import terminated_as_interrupt
     from orbits.records.files import read_json, write_json
     from orbits.records.provenance import provenance
-    config, out = sys.argv[2], pathlib.Path(sys.argv[4])
+    from symreg.recovery.judge import WorldModelKind
+    from symreg.recovery.result import Quantity, Recovery, Seeds
+    from symreg.runs.config import RunConfig
+    from symreg.runs.result import Run, Source
+    config, workers, out = sys.argv[2], sys.argv[4], pathlib.Path(sys.argv[6])
     options = read_json(config)
     toys = pathlib.Path(__file__).parent
     said = lambda name: (toys / name).read_text().split() if (toys / name).exists() else []
@@ -43,17 +47,22 @@ TOY_CELL = '''
     if str(options["seed"]) in said("fail"):
         print("toy: a first line\\ntoy: no luck\\n", file=sys.stderr)
         sys.exit(2)
-    source = {
-        "verdict": "up_to_scale", "expression": "39.5/r**2", "recovered": True, "r2": 0.99,
-        "exponent": {"value": -2.0, "low": -2.1, "high": -1.9, "truth": -2.0},
-        "constant": {"value": 39.5, "low": 39, "high": 40, "truth": 39.478},
-        "seeds": {"run": 1, "agreeing": 1}, "kick_r2": {"1": 0.98, "4": 0.99},
-    }
-    write_json(out / "verdict.json", {
-        "world_model": {"kind": "Newtonian"}, "recovered": True, "gates": [],
-        "sources": {"kicked": source}, "controls": {}, "readouts": {"linear": {"x": 0.5}},
-        "seconds": {"train": 2.0, "probe_kicked": 1.0}, **provenance(options),
-    })
+    quantity = lambda name, value, truth: Quantity(name, value, value - 0.1, value + 0.1, truth=truth)
+    law = Recovery(
+        recovered=True, verdict="up_to_scale", reference="newton", expression="39.5/r**2",
+        raw_expression=None, law="newton", selected_from="operon",
+        constant=quantity("GM", 39.5, 39.478), exponents={"r": quantity("r", -2.0, -2.0)},
+        parameters={}, r2=0.99, r2_linear=0.99, r2_log=0.99, seeds=Seeds(1, 1), nulls={}, gates=(),
+        engine="operon", engine_reason="", pareto_front=(), rows=9, rows_used=9, groups=3,
+        non_central=0.0, error_floor=0.02,
+    )
+    kicked = Source(law, 0.99, {"1": 0.98, "4": 0.99})
+    whole = RunConfig.of(options)
+    run = Run(
+        out, "newton", True, "", WorldModelKind("Newtonian", (), ()), (), {"kicked": kicked}, {},
+        {"linear": {"x": 0.5}}, {"train": 2.0, "probe_kicked": 1.0}, **provenance(whole.identity),
+    )
+    write_json(out / "verdict.json", run.to_dict())
 '''
 
 
@@ -65,8 +74,7 @@ def toys(tmp_path, monkeypatch):
         yaml.safe_dump({"name": "s", "question": "What?", "grid": {"seed": [0, 1, 2, 3]}})
     )
     monkeypatch.setattr(study_cells, "RUN", (sys.executable, str(tmp_path / "cell.py")))
-    monkeypatch.setattr(run_folder, "TERMINAL", 0.1)
-    monkeypatch.setattr("symreg.studies.run.check_options", lambda todo: None)
+    monkeypatch.setattr(processes, "TERMINAL", 0.1)
     return tmp_path
 
 
@@ -86,12 +94,11 @@ def start(toys, *options):
     """The same study as a process of its own, that leads a group."""
     script = f"""
         import sys
-        from symreg.runs import folder as run_folder
-from symreg.studies import cells as study_cells, study_run
+        from symreg.runs import processes
+        from symreg.studies import cells as study_cells
         from symreg.cli import main
         study_cells.RUN = (sys.executable, {str(toys / "cell.py")!r})
-        run_folder.TERMINAL = 0.1
-        study_run.check_options = lambda todo: None
+        processes.TERMINAL = 0.1
         arguments = ["--out", {str(toys / "out")!r}, "--workers", "2", *{list(options)!r}]
         sys.exit(main(["study", {str(toys / "s.yaml")!r}, *arguments]))
     """
@@ -217,10 +224,10 @@ def test_each_worker_gets_its_share_of_the_cores(toys, monkeypatch):
     text = (toys / "cell.py").read_text()
     (toys / "cell.py").write_text(
         text.replace('print(options["seed"], file=file)',
-                     'import os; print(os.environ["OMP_NUM_THREADS"], file=file)')
+                     'import os; print(os.environ["OMP_NUM_THREADS"], sys.argv[4], file=file)')
     )  # fmt: skip
     assert study(toys, "--workers", "2") == 0
-    assert runs(toys) == ["4"] * 4
+    assert runs(toys) == ["4"] * 8
 
 
 def test_other_options_in_the_same_folder_are_refused_before_anything_runs(toys, capsys):
@@ -245,7 +252,7 @@ def test_more_read_outs_may_be_asked_of_finished_cells(toys):
 
 def test_a_folder_in_use_or_of_somebody_else_is_left_alone(toys, capsys):
     out = toys / "out"
-    with held(out, out / "study.json", "symreg study"):
+    with held_as(out, "study.json", "symreg study"):
         assert study(toys) == 2
     assert "in use by another `symreg study`" in capsys.readouterr().err
     (out / "thesis.tex").touch()
@@ -289,7 +296,7 @@ def test_a_small_study_from_end_to_end(tmp_path, capsys):
     stages = ["train_orbits", "held_out_orbits", "train", "probe_kicked", "recover_kicked"]
     assert {f"seconds.{stage}" for stage in (*stages, "evaluate")} <= set(table.columns)
     verdict = read_json(out / "cells" / "context_length=4" / "verdict.json")
-    assert verdict["world_model"]["evidence"]
+    assert verdict["world_model"]["newtonian"]
     page = (out / "report.html").read_text()
     assert 'id="figure-context"' in page
     assert "Does it run?" in page

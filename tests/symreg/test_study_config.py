@@ -1,6 +1,5 @@
 """A study's file is checked before anything runs, and every mistake has one clear line."""
 
-import dataclasses
 import re
 
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreg.cli import COMMANDS, main
-from symreg.runs.config import RunConfig, resolved
-from symreg.studies.grid import load_study, parse_study, shipped
+from symreg.runs.config import RunConfig
+from symreg.studies.grid import bundled, load_study, parse_study
 
 GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
 
@@ -27,13 +26,13 @@ def changed(**keys):
         ({"question": "What?", "grid": {"seed": [0]}}, "name is missing"),
         (changed(question=" "), "question is missing"),
         (changed(figure="contxt"), "did you mean 'context'?"),
-        (changed(base={"atention": "relu"}), "'atention' is not known; did you mean 'attention'"),
-        (changed(base={"out": "x"}), "option 'out' is not known"),
+        (changed(base={"atention": "relu"}), "base: atention is not known; did you mean 'attention'"),
+        (changed(base={"out": "x"}), "out is no option of a cell"),
         (changed(base=[1]), "base must be a mapping"),
-        (changed(base={"steps": "many"}), "steps is 'many'; a whole number is needed"),
-        (changed(base={"steps": True}), "steps is True; a whole number is needed"),
-        (changed(base={"window": 2.5}), "window is 2.5; a whole number or null is needed"),
-        (changed(base={"head": "token"}), "head is 'token'; one of regression, tokens is needed"),
+        (changed(base={"steps": "many"}), "train.steps is 'many'; a whole number of at least 0 is needed"),
+        (changed(base={"steps": True}), "train.steps is True; a whole number of at least 0 is needed"),
+        (changed(base={"window": 2.5}), "train.window is 2.5; a whole number of at least 1 or nothing is needed"),
+        (changed(base={"head": "token"}), "train.head is 'token'; one of regression, tokens is needed"),
         (changed(base={"sources": "kicked"}), "sources is 'kicked'; a list, each item a text,"),
         (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),
         (changed(base={"readouts": ["jacobean"]}), "did you mean 'jacobian'?"),
@@ -46,8 +45,8 @@ def changed(**keys):
         (changed(grid={"seed": [0, 0]}), "the cell seed 0 is there twice"),
         (changed(grid={"mass": [[1, 1], [1.0, 1.0]]}), "the cell mass 1.0 1.0 is there twice"),
         (changed(grid=[{"seed": [0, 1]}, {"seed": [1]}]), "the cell seed 1 is there twice"),
-        (changed(grid={"context_length": [2, 100]}), "cell context_length 100: --samples is 128"),
-        (changed(grid={"attention": ["a(b)", "a[b]"]}), "two cells would both be called"),
+        (changed(grid={"context_length": [2, 100]}), "cell context_length 100: generate.samples is 128"),
+        (changed(grid={"law": ["3/r**2", "3*r**2"]}), "two cells would both be called"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named(content, message):
@@ -74,7 +73,7 @@ def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
         "attention=lssar_p=15,window=2,seed=0",
         "attention=relu,window=none,seed=3",
     ]
-    assert all(cell.config.samples == 300 for cell in study.cells)
+    assert all(cell.config.generate.samples == 300 for cell in study.cells)
 
 
 @given(
@@ -96,15 +95,32 @@ def test_what_a_file_says_is_what_its_cells_have(grid):
     assert len({cell.name for cell in cells}) == len(cells)
     for cell in cells:
         assert cell.config.seed in grid["seed"]
-        assert cell.config.kicked in grid["kicked"]
-        assert list(cell.config.mass) in grid["mass"]
+        assert cell.config.train.kicked in grid["kicked"]
+        assert list(cell.config.generate.mass) in grid["mass"]
         assert "/" not in cell.name
-        again = RunConfig(**resolved(cell.config))
-        assert again == dataclasses.replace(cell.config, out=None)
+        assert RunConfig.of(cell.config.identity) == cell.config
 
 
-@pytest.mark.parametrize("name", sorted(shipped()))
-def test_every_shipped_study_is_sound(name):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x, x]\n" + "\n".join(f"b{i}: &b{i} [*a, *a, *a, *a]" for i in range(40)),
+        "[" * 1000 + "]" * 1000,
+        "name: [",
+        "\x00",
+        "name: s\nquestion: \xff",
+    ],
+)
+def test_files_that_are_no_options_are_one_clear_line(text, tmp_path, capsys):
+    (tmp_path / "s.yaml").write_bytes(text.encode("latin-1"))
+    assert main(["study", str(tmp_path / "s.yaml"), "--check"]) == 2
+    error = capsys.readouterr().err
+    assert "s.yaml" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", sorted(bundled()))
+def test_every_bundled_study_is_sound(name):
     study = load_study(name)
     assert study.name == name
     assert study.question.endswith("?")
@@ -112,16 +128,16 @@ def test_every_shipped_study_is_sound(name):
     assert study.figure != "none"
 
 
-def test_the_shipped_studies_are_those_that_the_help_names():
+def test_the_bundled_studies_are_those_that_the_help_names():
     named = next(p.help for c in COMMANDS if c.name == "study" for p in c.positionals)
-    assert all(re.search(rf"\b{name}\b(?!-)", named) for name in shipped())
+    assert all(re.search(rf"\b{name}\b(?!-)", named) for name in bundled())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["contxt"], "did you mean 'context'?"),
-        (["nothing.yaml"], "nothing.yaml: no such file"),
+        (["nothing.yaml"], "nothing.yaml does not exist"),
         (["context", "--workers", "-1"], "--workers is -1"),
         (["context", "--scheduler", "tcp://127.0.0.1:1"], "no dask scheduler answers"),
     ],
@@ -131,7 +147,6 @@ def test_the_command_answers_a_mistake_with_one_line(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("orbits.command.cluster.CONNECTING", 0.5)
-    monkeypatch.setattr("symreg.studies.run.check_options", lambda todo: None)
     assert main(["study", *arguments]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.studies.drawings import DRAWERS, draw
-from symreg.studies.grid import FIGURES
-from symreg.studies.panels import plot_against, plot_kinds, plot_loss_ratios
+from symreg.studies.figures import FIGURES
+from symreg.studies.figures.attention import plot_kinds
+from symreg.studies.figures.base import plot_against
+from symreg.studies.figures.extrapolation import plot_loss_ratios
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
@@ -64,18 +65,14 @@ TABLES = {
 }
 
 
-def test_every_kind_that_a_file_may_name_is_drawn():
-    assert {"none", *DRAWERS} == set(FIGURES)
-
-
 def texts(figure: Figure):
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-@pytest.mark.parametrize("kind", sorted(DRAWERS))
+@pytest.mark.parametrize("kind", sorted(FIGURES))
 def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_path):
     table = frame(**TABLES[kind])
-    drawn = draw(kind, table)
+    drawn = FIGURES[kind].draw(table)
     assert drawn
     for name, (figure, caption) in drawn.items():
         figure.savefig(tmp_path / f"{name}.png")
@@ -83,10 +80,9 @@ def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_pat
         assert "not measured" not in texts(figure)
         assert all(axes.get_legend() for axes in figure.axes)
     bare = table[[*TABLES[kind], "status"]]
-    for figure, _ in draw(kind, bare).values():
+    for figure, _ in FIGURES[kind].draw(bare).values():
         figure.savefig(tmp_path / "bare.png")
         assert texts(figure).count("not measured") == len(figure.axes)
-    assert draw(kind, table.assign(status="failed")) == {}
 
 
 def test_a_point_for_every_cell_and_a_line_through_the_medians():

@@ -1,0 +1,256 @@
+"""The judge: each gate alone must be able to say no, and each kind of evidence decides its kind."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreg.fit.refine import Fitted
+from symreg.fit.uncertainty import Interval
+from symreg.formulas.compare import Comparison
+from symreg.recovery.config import Thresholds
+from symreg.recovery.finding import Finding
+from symreg.recovery.judge import law_gates, model_gates, world_model_kind
+from symreg.recovery.result import Gate, Null, Quantity, Recovery, Seeds
+from symreg.recovery.search import Outcome
+from symreg.recovery.words import (
+    KEPLERIAN,
+    NEITHER,
+    NEWTONIAN,
+    PERMUTED,
+    about_the_kind,
+    about_the_model,
+)
+
+T = Thresholds()
+
+
+def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
+    """What kicked states gave, all good unless changed."""
+    exponent = Quantity("r", -2.01, -2.02, -2.0, 0.01, 0.0, -2.0, 0.005)
+    passing = (
+        Gate("structure", True, "exact or up_to_scale", verdict),
+        Gate("exponent of r", True, "within 0.05 of -2.000", "-2.010"),
+        Gate("constant GM", True, "within 5% of 39.478", "39.4"),
+        Gate("seeds", True, "at least 80% agree", "5 of 5"),
+        Gate(PERMUTED, True, "not recovered", "different, not recovered"),
+    )
+    made = Recovery(
+        recovered=recovered,
+        verdict=verdict,
+        reference="newton",
+        expression="39.4/r**2",
+        raw_expression=None,
+        law="newton",
+        selected_from="operon",
+        constant=Quantity("GM", 39.4, 39.3, 39.5, 0.1, 0.0, 39.478, -0.002),
+        exponents={"r": exponent},
+        parameters={},
+        r2=0.999,
+        r2_linear=0.999,
+        r2_log=0.999,
+        seeds=Seeds(5, 5),
+        nulls={"permuted": Null("different", False, "r", -0.1)},
+        gates=passing if gates is None else gates,
+        engine="operon",
+        engine_reason="asked for",
+        pareto_front=(),
+        rows=100,
+        rows_used=100,
+        groups=10,
+        non_central=0.0,
+        error_floor=0.02,
+    )
+    return replace(made, **changes)
+
+
+GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
+LAW, NO_LAW = recovery(), recovery(False, "different")
+CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
+
+
+def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T):
+    gates = model_gates(kicked, kicks, controls, thresholds)
+    return [gate.name for gate in gates if not gate.passed]
+
+
+def with_gate(name, passed):
+    """The good recovery with one of its gates changed."""
+    gates = [replace(g, passed=passed) if g.name == name else g for g in GOOD.gates]
+    return recovery(gates=tuple(gates))
+
+
+def test_good_evidence_passes_every_gate():
+    assert failed() == []
+    gates = model_gates(GOOD, KICKS, CONTROLS, T)
+    words = about_the_model("newton", gates, 0.99, False, T.orbit_r2)
+    assert "believes in newton" in words
+    for told in (
+        "permuted targets: different, not recovered", "untrained network: different, not recovered",
+        "true law injected: recovered",
+    ):  # fmt: skip
+        assert told in words
+    words = about_the_model("newton", model_gates(GOOD, KICKS, {}, T), 0.99, False, T.orbit_r2)
+    assert "untrained" not in words
+
+
+@pytest.mark.parametrize(
+    ("measured", "gate"),
+    [
+        ({}, ["kick R² after 1 step", "kick R² after 4 steps"]),
+        ({"1": 0.99}, ["kick R² after 4 steps"]),
+        ({"2": 0.99, "4": 0.99}, []),  # where masses differ, the second step is the first
+        ({"1": 0.96, "4": 0.99}, ["kick R² after 1 step"]),
+        ({"1": 0.99, "4": None}, ["kick R² after 4 steps"]),
+    ],
+)
+def test_a_kick_that_fails_or_was_not_measured_is_no_pass(measured, gate):
+    assert failed(kicks=measured) == gate
+
+
+@pytest.mark.parametrize("name", [gate.name for gate in GOOD.gates])
+def test_every_gate_of_the_recovery_counts_for_the_model(name):
+    assert failed(with_gate(name, False)) == [name]
+
+
+@pytest.mark.parametrize("name", ["exponent of r", "constant GM"])
+def test_what_a_run_could_not_measure_is_no_pass(name):
+    without = recovery(gates=tuple(gate for gate in GOOD.gates if gate.name != name))
+    assert failed(without) == [name.removesuffix(" GM")]
+
+
+def test_controls_that_answer_wrongly_fail():
+    assert failed(controls=CONTROLS | {"untrained": recovery()}) == ["untrained network"]
+    blind = CONTROLS | {"injected": recovery(False, "different")}
+    assert failed(controls=blind) == ["true law injected"]
+
+
+def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99):
+    """A finding of the search, good unless changed."""
+    law = Fitted(None, (39.5,), 0.0, 0.0, 5, "operon")
+    outcome = Outcome(law, None, agreeing, 5, 0.02, [])
+    interval = Interval(exponent, exponent - 0.01, exponent + 0.01)
+    return Finding(
+        outcome, law, None, Comparison(verdict, ""), r2, None, [], None,
+        {"r": interval}, {"r": -2.0}, None,
+    )  # fmt: skip
+
+
+GM = Quantity("GM", 39.4, truth=39.478, relative_error=-0.002)
+
+
+@pytest.mark.parametrize(
+    ("found", "constant", "non_central", "gate"),
+    [
+        (finding("same_exponents"), GM, 0.0, "structure"),
+        (finding(exponent=-2.051), GM, 0.0, "exponent of r"),
+        (finding(), replace(GM, relative_error=-0.051), 0.0, "constant GM"),
+        (finding(r2=0.89), GM, 0.0, "held-out R²"),
+        (finding(agreeing=3), GM, 0.0, "seeds"),
+        (finding(), GM, 0.16, "central"),
+    ],
+)
+def test_each_gate_of_a_law_alone_says_no(found, constant, non_central, gate):
+    assert all(g.passed for g in law_gates(finding(), [GM], T, 0.0))
+    gates = law_gates(found, [constant], T, non_central)
+    assert [g.name for g in gates if not g.passed] == [gate]
+
+
+def test_thresholds_stand_where_the_table_says():
+    """Just inside passes, just outside does not: no gate has a line of its own."""
+    inside = finding(agreeing=4, exponent=-1.951, r2=0.9)
+    assert all(g.passed for g in law_gates(inside, [replace(GM, relative_error=0.049)], T, 0.15))
+    assert failed(kicks={"1": 0.97, "4": 0.97}) == []
+    assert failed(kicks={"1": 0.9699, "4": 0.97}) == ["kick R² after 1 step"]
+    strict = Thresholds(kick_r2=0.99)
+    assert failed(kicks={"1": 0.985, "4": 0.995}, thresholds=strict) == ["kick R² after 1 step"]
+
+
+@pytest.mark.parametrize("name", ["agreement", "exponent_margin", "third_law", "locality"])
+@pytest.mark.parametrize("value", [7, -1, float("nan")])
+def test_thresholds_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ValueError, match=name):
+        Thresholds(**{name: value})
+
+
+def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():
+    gates = model_gates(GOOD, {"1": -3.0, "4": 0.985}, CONTROLS, T)
+    words = about_the_model("newton", gates, 0.99, True, T.orbit_r2)
+    assert "shape of the orbits" in words
+    assert "Newton is not recovered" in words
+    words = about_the_model("GM*r**-2", gates, 0.99, False, T.orbit_r2)
+    assert "not follow the force as closely as is asked (kick R² after 1 step)" in words
+    assert "GM*r**-2 is not recovered" in words
+    assert "no law of force" in about_the_model("newton", gates, 0.1, False, T.orbit_r2)
+    gates = model_gates(GOOD, KICKS, CONTROLS | {"untrained": recovery()}, T)
+    words = about_the_model("newton", gates, 0.99, False, T.orbit_r2)
+    assert words.startswith("No conclusion")
+    gates = model_gates(with_gate("seeds", False), KICKS, CONTROLS, T)
+    words = about_the_model("hooke", gates, 0.99, False, T.orbit_r2)
+    assert "hooke is not recovered from it: seeds failed" in words
+
+
+def kind(orbit, first, fourth, law=LAW, **more):
+    """The world-model score."""
+    return world_model_kind(orbit, law, {"1": first, "4": fourth}, T, **more)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ((0.999, 0.99, 0.99), NEWTONIAN),
+        ((0.5, 0.99, 0.99), NEWTONIAN),  # kicked states decide, not the training distribution
+        ((0.999, -2.8, -0.4, NO_LAW), KEPLERIAN),
+        ((0.999, -2.8, -0.4, LAW), KEPLERIAN),
+        ((0.79, -2.8, -0.4, NO_LAW), NEITHER),  # poor on undisturbed orbits already
+        ((0.81, -2.8, -0.4, NO_LAW), KEPLERIAN),
+        ((0.978, -1.34, 0.97, NO_LAW), NEITHER),  # lost for three steps: its memory is short
+        ((0.978, -1.34, 0.89, NO_LAW), KEPLERIAN),
+        ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
+        ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
+        ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # follows a force, but not this law
+        ((0.999, 0.99, 0.3), NEITHER),
+        ((None, 0.99, 0.99), NEWTONIAN),
+        ((None, -2.8, -0.4), NEITHER),
+    ],
+)
+def test_the_kind_follows_from_kicks_and_the_law(evidence, expected):
+    assert kind(*evidence).kind == expected
+
+
+def test_a_jacobian_that_reaches_far_back_is_not_newtonian():
+    assert kind(0.999, 0.99, 0.99, locality=0.99).kind == NEWTONIAN
+    assert kind(0.999, 0.99, 0.99, locality=0.4).kind == NEITHER
+    # where GM varies older positions may matter
+    assert kind(0.999, 0.99, 0.99, locality=0.0, gm_varies=True).kind == NEWTONIAN
+
+
+def test_a_short_memory_is_told_from_an_ellipse():
+    found = kind(0.978, -1.34, 0.97, NO_LAW, locality=0.2)
+    assert "memory is short" in about_the_kind(found)
+    assert kind(0.978, -1.34, 0.57, NO_LAW).kind == KEPLERIAN
+
+
+def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
+    for injected, expected in ((None, NEITHER), (LAW, NEITHER), (NO_LAW, NEWTONIAN)):
+        found = kind(0.9999, 0.999, 0.999, NO_LAW, locality=1.0, injected=injected)
+        assert found.kind == expected
+    assert kind(0.9999, -2, -1, NO_LAW, injected=NO_LAW).kind == KEPLERIAN
+
+
+def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
+    assert world_model_kind(0.999, LAW, {}, T).kind == NEITHER
+
+
+@given(
+    orbit=st.floats(-100, 1), first=st.floats(-100, 1), fourth=st.floats(-100, 1),
+    law=st.sampled_from([LAW, NO_LAW]), locality=st.none() | st.floats(0, 1),
+)  # fmt: skip
+def test_the_gates_beside_the_word_explain_it(orbit, first, fourth, law, locality):
+    found = kind(orbit, first, fourth, law, locality=locality)
+    newtonian = [gate.passed for gate in found.newtonian if gate.passed is not None]
+    keplerian = [gate.passed for gate in found.keplerian if gate.passed is not None]
+    assert (found.kind == NEWTONIAN) == all(newtonian)
+    assert (found.kind == KEPLERIAN) == all(keplerian)
+    assert about_the_kind(found)
