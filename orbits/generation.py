@@ -95,9 +95,9 @@ def write(
         if announce:
             announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
         jobs = [(place.address, recipe, layout, shard) for shard in pending]
-        made = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
+        results = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
         done = sum(marker["orbits"] for marker in markers.values())
-        for marker in _shown(made, layout, done, lambda marker: marker["orbits"]):
+        for marker in _shown(results, layout, done, lambda marker: marker["orbits"]):
             markers[marker["shard"]] = marker
         if pending or not dataset.read_attributes(place)["complete"]:
             found = [marker["quality"] for _, marker in sorted(markers.items())]
@@ -140,9 +140,9 @@ def _in_memory(recipe: Recipe) -> xr.Dataset:
         several = layout.shards > 1  # one shard is one process's work
         workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
     jobs = [(recipe, layout, shard) for shard in range(layout.shards)]
-    made = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
+    results = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
     shards: dict[int, tuple[Arrays, Quality]] = {}
-    for shard, arrays, quality in _shown(made, layout, 0, lambda made: len(made[1]["gm"])):
+    for shard, arrays, quality in _shown(results, layout, 0, lambda result: len(result[1]["gm"])):
         shards[shard] = arrays, quality
     arrays_in_order, found = zip(*(shards[shard] for shard in range(layout.shards)), strict=True)
     integration = summarise(list(found), recipe)
@@ -202,11 +202,13 @@ def _workers_worth(seconds: float) -> int:
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
-def _shown(made: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]) -> Iterator[T]:
+def _shown(
+    results: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]
+) -> Iterator[T]:
     """The same, with a progress bar where there is a terminal."""
     total = layout.sizes["orbit"]
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
-        for result in made:
+        for result in results:
             yield result
             bar.update(orbits(result))
 
