@@ -88,16 +88,16 @@ def write(
     with place.alone():
         if not (dataset.begun(place, recipe.identity) and dataset.is_laid_out(place)):
             dataset.create(place, layout)
-        markers = _vouched(place, layout)
+        markers = _read_markers(place, layout)
         pending = [shard for shard in range(layout.shards) if shard not in markers]
         seconds = layout.sizes["orbit"] * len(pending) / layout.shards / speed
         workers = min(recipe.config.workers or _workers_worth(seconds), max(1, len(pending)))
         if announce:
             announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
         jobs = [(place.address, recipe, layout, shard) for shard in pending]
-        made = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
+        results = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
         done = sum(marker["orbits"] for marker in markers.values())
-        for marker in _shown(made, layout, done, lambda marker: marker["orbits"]):
+        for marker in _with_progress(results, layout, done, lambda marker: marker["orbits"]):
             markers[marker["shard"]] = marker
         if pending or not dataset.read_attributes(place)["complete"]:
             found = [marker["quality"] for _, marker in sorted(markers.items())]
@@ -140,16 +140,18 @@ def _in_memory(recipe: Recipe) -> xr.Dataset:
         several = layout.shards > 1  # one shard is one process's work
         workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
     jobs = [(recipe, layout, shard) for shard in range(layout.shards)]
-    made = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
+    results = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
     shards: dict[int, tuple[Arrays, Quality]] = {}
-    for shard, arrays, quality in _shown(made, layout, 0, lambda made: len(made[1]["gm"])):
+    for shard, arrays, quality in _with_progress(
+        results, layout, 0, lambda result: len(result[1]["gm"])
+    ):
         shards[shard] = arrays, quality
     arrays_in_order, found = zip(*(shards[shard] for shard in range(layout.shards)), strict=True)
     integration = summarise(list(found), recipe)
     return dataset.in_memory(layout, arrays_in_order, {"integration": integration})
 
 
-def _vouched(place: Place, layout: Layout) -> dict[int, Marker]:
+def _read_markers(place: Place, layout: Layout) -> dict[int, Marker]:
     """Markers of the shards that are whole; what is left of any other is removed."""
     fingerprint = layout.described["configuration_sha256"]
     markers: dict[int, Marker] = {}
@@ -202,11 +204,13 @@ def _workers_worth(seconds: float) -> int:
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
-def _shown(made: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]) -> Iterator[T]:
+def _with_progress(
+    results: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]
+) -> Iterator[T]:
     """The same, with a progress bar where there is a terminal."""
     total = layout.sizes["orbit"]
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
-        for result in made:
+        for result in results:
             yield result
             bar.update(orbits(result))
 

@@ -51,6 +51,9 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._found())
 
+    def __repr__(self) -> str:
+        return f"<{self.package}: {', '.join(self)}>"
+
     def _found(self) -> dict[str, T]:
         package = importlib.import_module(self.package)
         found: dict[str, T] = {}

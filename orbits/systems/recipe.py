@@ -29,21 +29,18 @@ MOST_TURNS = 1e6
 
 @dataclass(frozen=True)
 class Recipe:
-    """What every shard needs to know.
-
-    Args:
-        config: the configuration with nothing left open.
-        law: the law of force.
-        ranges: sizes and shapes.
-        bound: whether orbits are bound, or arcs that stay in the range.
-        check_engine: name of the engine that checks the configuration's own.
-    """
+    """What every shard needs to know."""
 
     config: GenerateConfig
+    """The configuration with nothing left open."""
     law: ForceLaw
+    """The law of force."""
     ranges: Ranges
+    """Sizes and shapes."""
     bound: bool
+    """Whether orbits are bound, or arcs that stay in the range."""
     check_engine: str
+    """Name of the engine that checks the configuration's own."""
 
     @property
     def times(self) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Files are whole or absent, and fingerprints depend on content alone."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from orbits.command.near_misses import require_known
 from orbits.records.files import read_json, sha256_of_json, write_json, write_text, written_aside
+from orbits.records.locks import held
 from orbits.records.provenance import provenance
 
 
@@ -66,3 +69,27 @@ def test_provenance_holds_what_a_result_depends_on():
     assert found["configuration"] == {"seed": 3}
     assert {"python", "numpy", "principia"} <= found["versions"].keys()
     assert found["configuration_sha256"] != provenance({"seed": 4})["configuration_sha256"]
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from orbits.records.locks import held
+with held(Path(sys.argv[1]), "mine"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_folder_is_held_by_one_process_and_a_killed_one_leaves_no_lock(tmp_path):
+    folder = tmp_path / "new"
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match="wait for it"), held(folder, "wait for it"):
+            pass
+        holder.kill()
+    with held(folder, "wait for it"):
+        assert (folder / ".lock").exists()
+    with held(folder, "wait for it"):
+        pass

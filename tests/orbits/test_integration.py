@@ -6,7 +6,7 @@ import pytest
 from orbits import invariants
 from orbits.elements import Elements, period, state_from_elements
 from orbits.forces import LAWS, parse_law
-from orbits.integration import integrate
+from orbits.integration import integrate, rk4_step
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
 from orbits.units import GM_SUN
 
@@ -176,3 +176,16 @@ def test_impossible_requests_are_refused(change, message):
 def test_a_collision_is_an_error_not_a_nan(engine):
     with pytest.raises(ValueError, match="come too close"):
         integrate(NEWTON, [[1.0, 0.0]], [[-0.1, 0.0]], [GM_SUN], np.arange(50) * 0.01, engine)
+
+
+def test_a_runge_kutta_step_is_of_fourth_order():
+    """On the unit circle the error after one radian falls by 2^4 when the step is halved."""
+
+    def error(steps):
+        x, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+        for _ in range(steps):
+            x, v = rk4_step(np.negative, x, v, 1 / steps)
+        return np.linalg.norm(x - [np.cos(1), np.sin(1)])
+
+    assert error(8) < 1e-5  # (1/8)^4/120 of a radian
+    assert error(8) / error(16) == pytest.approx(16, rel=0.1)
