@@ -217,12 +217,14 @@ class RunConfig(Options):
 def changed_options(before: RunConfig, now: RunConfig, free: tuple[str, ...]) -> list[str]:
     """Options that differ between two runs, in words; those in `free` may."""
     allowed = (*free, *RunConfig.FREE)
-    return [
-        f"--{name.replace('_', '-')} {option_value(before, name)} (now {option_value(now, name)})"
-        for name in option_names(RunConfig)
-        if name.split(".")[0] not in allowed
-        and option_value(before, name) != option_value(now, name)
-    ]
+    typed = {full: short for short, full in RunConfig.ALIASES.items()}
+    changed = []
+    for name in option_names(RunConfig):
+        was, is_now = option_value(before, name), option_value(now, name)
+        if name not in allowed and was != is_now:
+            option = typed.get(name, name).replace("_", "-")
+            changed.append(f"--{option} {was} (now {is_now})")
+    return changed
 
 
 def file_name(text: str) -> str:

@@ -47,7 +47,7 @@ TOY_CELL = '''
     if str(options["seed"]) in said("fail"):
         print("toy: a first line\\ntoy: no luck\\n", file=sys.stderr)
         sys.exit(2)
-    quantity = lambda name, value, truth: Quantity(name, value, value - 0.1, value + 0.1, truth=truth)
+    quantity = lambda name, v, truth: Quantity(name, v, v - 0.1, v + 0.1, truth=truth)
     law = Recovery(
         recovered=True, verdict="up_to_scale", reference="newton", expression="39.5/r**2",
         raw_expression=None, law="newton", selected_from="operon",
