@@ -221,6 +221,15 @@ def test_an_untrained_network_knows_nothing(trained, newton_orbits, tmp_path, st
         assert attributes["model"]["kind"] == "untrained"
 
 
+def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_orbits):
+    for seed in (0, 3):
+        run = some_run(few_orbits, steps=0, seed=seed)
+        config = ProbeConfig(control="untrained", seed=seed)
+        subject = Subject(run, few_orbits, config)
+        assert subject.model.fingerprint != subject.trained.fingerprint
+        assert subject.model.fingerprint == subject.untrained.fingerprint
+
+
 def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):
     first = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
     again = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
