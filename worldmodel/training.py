@@ -7,7 +7,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -51,19 +51,21 @@ from worldmodel.source import DataFacts, Source
 from worldmodel.streaming import StreamedBatches
 from worldmodel.world_model import WorldModel, threads
 
+if TYPE_CHECKING:
+    from worldmodel.source import Data
+
 MEASURED_ORBITS = 4096
 """Orbits, evenly spread, from which the scales are measured."""
 
 HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
 
-
 THREADS_FROM = 1_000_000
 """Parameters below which a second thread gains nothing."""
 
 
 def train(
-    data: Any,
+    data: "Data",
     config: TrainConfig | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
@@ -174,7 +176,9 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _train(fabric: Fabric, data: Any, run: Path | None, config: TrainConfig) -> WorldModel | None:
+def _train(
+    fabric: Fabric, data: "Data", run: Path | None, config: TrainConfig
+) -> WorldModel | None:
     """What each process does; the model, where no folder receives it."""
     source = Source(data)
     config = dataclasses.replace(config, threads=threads_of(config, source.facts))
