@@ -20,7 +20,9 @@ SMALL = {"d_model": 16, "n_layers": 1, "steps": 6, "batch_tokens": 64, "accelera
 def run(few_orbits, tmp_path_factory):
     """A run of a few steps on disk."""
     folder = tmp_path_factory.mktemp("api") / "run"
-    worldmodel.train(few_orbits, **SMALL, out=folder)
+    trained = worldmodel.train(few_orbits, **SMALL, out=folder)
+    assert trained.fingerprint == worldmodel.WorldModel.load(folder).fingerprint
+    assert trained.run == str(folder)
     return folder
 
 
