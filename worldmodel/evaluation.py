@@ -3,7 +3,7 @@
 import dataclasses
 import html
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,7 +18,17 @@ from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough
 from worldmodel.objective import loss
 from worldmodel.source import DataFacts, Source, Trajectories
-from worldmodel.world_model import WorldModel, as_model, require_same_world, threads, unseen_orbits
+from worldmodel.world_model import (
+    ModelOrRun,
+    WorldModel,
+    as_model,
+    require_same_world,
+    threads,
+    unseen_orbits,
+)
+
+if TYPE_CHECKING:
+    from worldmodel.source import Data
 
 SHOWN_STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -101,8 +111,8 @@ class Evaluation:
 
 
 def evaluate(
-    model: WorldModel | str | os.PathLike[str],
-    data: Any,
+    model: ModelOrRun,
+    data: "Data",
     config: EvaluateConfig | None = None,
     **options: Any,
 ) -> Evaluation:

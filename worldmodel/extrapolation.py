@@ -19,10 +19,19 @@ from worldmodel.config import ExtrapolateConfig
 from worldmodel.objective import loss
 from worldmodel.plot import plot_extrapolation, save_figure
 from worldmodel.source import Source
-from worldmodel.world_model import WorldModel, as_model, require_same_world, threads, unseen_orbits
+from worldmodel.world_model import (
+    ModelOrRun,
+    WorldModel,
+    as_model,
+    require_same_world,
+    threads,
+    unseen_orbits,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from worldmodel.source import Data
 
 TOKENS_AT_ONCE = 16_384
 
@@ -80,8 +89,8 @@ class Extrapolation:
 
 
 def extrapolate(
-    models: Sequence[WorldModel | str | os.PathLike[str]],
-    data: Any,
+    models: Sequence[ModelOrRun],
+    data: "Data",
     config: ExtrapolateConfig | None = None,
     **options: Any,
 ) -> Extrapolation:

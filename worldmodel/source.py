@@ -14,6 +14,8 @@ from orbits.records.files import sha256_of_json
 if TYPE_CHECKING:
     import xarray as xr
 
+    Data = str | os.PathLike[str] | xr.Dataset
+
 
 @dataclasses.dataclass(frozen=True)
 class DataFacts:
@@ -65,7 +67,7 @@ class Source:
         ValueError: if it cannot be read, or says neither its law nor its step.
     """
 
-    def __init__(self, data: "str | os.PathLike[str] | xr.Dataset") -> None:
+    def __init__(self, data: "Data") -> None:
         if isinstance(data, (str, os.PathLike)):
             if not str(data):
                 raise ValueError("the path of the data set is empty.")

@@ -7,7 +7,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -51,19 +51,21 @@ from worldmodel.source import DataFacts, Source
 from worldmodel.streaming import StreamedBatches
 from worldmodel.world_model import WorldModel, threads
 
+if TYPE_CHECKING:
+    from worldmodel.source import Data
+
 MEASURED_ORBITS = 4096
 """Orbits, evenly spread, from which the scales are measured."""
 
 HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
 
-
 THREADS_FROM = 1_000_000
 """Parameters below which a second thread gains nothing."""
 
 
 def train(
-    data: Any,
+    data: "Data",
     config: TrainConfig | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
@@ -100,16 +102,19 @@ def train(
         strategy=_strategy(config),
         precision=config.precision,
     )
+    # Processes that are started here hand nothing back but what lies in the folder.
+    spawned = config.devices > 1 and "LOCAL_RANK" not in os.environ
+    task = partial(_train, data=data, run=run, config=config, returns=not spawned)
     with _lock(run):
         try:
-            model = launcher.launch(partial(_train, data=data, run=run, config=config))
+            model = launcher.launch(task)
         except ProcessRaisedException as error:
             # What a process of its own raised comes as a traceback; its last line is the message.
             kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
             if kind not in ("ValueError", "orbits.command.options.OptionError"):
                 raise
             raise ValueError(message) from None
-    return WorldModel.load(run) if run is not None else model
+    return WorldModel.load(run) if model is None and run is not None else model
 
 
 def _lock(run: Path | None) -> AbstractContextManager[None]:
@@ -174,8 +179,10 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _train(fabric: Fabric, data: Any, run: Path | None, config: TrainConfig) -> WorldModel | None:
-    """What each process does; the model, where no folder receives it."""
+def _train(
+    fabric: Fabric, data: "Data", run: Path | None, config: TrainConfig, returns: bool
+) -> WorldModel | None:
+    """What each process does; the model, if it can be handed back."""
     source = Source(data)
     config = dataclasses.replace(config, threads=threads_of(config, source.facts))
     with threads(config.threads):
@@ -196,11 +203,12 @@ def _train(fabric: Fabric, data: Any, run: Path | None, config: TrainConfig) -> 
         # Gloo's threads must end before the process does, or its exit aborts now and then.
         fabric.barrier()
         torch.distributed.destroy_process_group()
-    if run is not None:
+    if not returns:
         return None
     network = Network(config.model, record.scales)
     network.load_state_dict(state.network.state_dict())
-    return WorldModel(network.to(fabric.device), record, state.step)
+    name = None if run is None else str(run)
+    return WorldModel(network.to(fabric.device), record, state.step, name)
 
 
 def threads_of(config: TrainConfig, facts: DataFacts) -> int:

@@ -316,7 +316,11 @@ def _device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def as_model(model: WorldModel | str | os.PathLike[str], checkpoint: str = "last") -> WorldModel:
+ModelOrRun = WorldModel | str | os.PathLike[str]
+"""A model, or the folder of its run."""
+
+
+def as_model(model: ModelOrRun, checkpoint: str = "last") -> WorldModel:
     """The model itself, or that of a run's folder."""
     return model if isinstance(model, WorldModel) else WorldModel.load(model, checkpoint)
 

@@ -15,10 +15,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from orbits.dataset import open_dataset
+from orbits.records.files import sha256_of_json
+from orbits.records.force_samples import ForceSamples
+from orbits.records.locks import held
 from worldmodel import training
+from worldmodel.checkpoint import read_record
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
-from worldmodel.training import train
+from worldmodel.source import Source
+from worldmodel.training import threads_of, train
 from worldmodel.world_model import WorldModel
 
 SMALL = TrainConfig(
@@ -291,3 +297,111 @@ def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
         content = path.read_bytes()
         length = int.from_bytes(content[:8], "little")
         assert isinstance(json.loads(content[8 : 8 + length]), dict)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_held_out_orbits_are_never_trained_on(few_orbits, stream):
+    """Other positions in the held-out orbits leave every weight as it is; in the last one trained
+    on they do not (it is missing from 384 contexts of 36 orbits with a chance of 2e-5)."""
+    known = open_dataset(few_orbits).load()
+    found = []
+    for first, last in ((40, 40), (36, 40), (35, 36)):
+        data = known.copy(deep=True)
+        data["position"][first:last] *= 1.5
+        model = train(data, SMALL, stream=stream, shuffle_buffer=36)
+        found.append(model.fingerprint)
+    assert found[0] == found[1] != found[2]
+
+
+def test_no_steps_write_the_run_as_it_begins(few_orbits, tmp_path):
+    """Controls that need no trained model run beside the training, with the same numbers."""
+    train(few_orbits, SMALL, out=tmp_path / "trained")
+    assert run_command("train", few_orbits, tmp_path / "begun", *FLAGS, "--steps", 0) == 0
+    assert sorted(path.name for path in (tmp_path / "begun").iterdir()) == [
+        ".lock", "config.json", "last.safetensors",
+    ]  # fmt: skip
+    assert WorldModel.load(tmp_path / "begun").step == 0
+    for control in ("injected", "untrained", "keplerian"):
+        tables = []
+        for name in ("trained", "begun"):
+            out = tmp_path / f"{name}.parquet"
+            options = ("--control", control, "--states", "kicked")
+            assert run_command("probe", tmp_path / name, few_orbits, out, *options) == 0
+            tables.append(ForceSamples.read(out))
+        assert tables[0].table.equals(tables[1].table)
+        assert tables[0].metrics == tables[1].metrics
+
+
+FLAGS = (
+    "--d-model", 16, "--n-layers", 1, "--batch-tokens", 64, "--context-noise", 1e-3,
+    "--accelerator", "cpu",
+)  # fmt: skip
+
+
+def test_the_threads_that_were_used_are_recorded_and_kept(few_orbits, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert train(few_orbits, SMALL, steps=2, out=run).record.train.threads == 1
+    assert json.loads((run / "config.json").read_text())["train"]["threads"] == 1
+    train(few_orbits, SMALL, steps=2, threads=1, out=run)  # the same, said aloud
+    with pytest.raises(ValueError, match=r"another configuration \(threads 1 there, 2 here\)"):
+        train(few_orbits, SMALL, steps=2, threads=2, out=run)
+
+
+def test_a_large_model_takes_the_threads_that_torch_has(few_orbits):
+    facts = Source(few_orbits).facts
+    assert threads_of(TrainConfig(), facts) == 1
+    assert threads_of(TrainConfig(d_model=128, n_layers=8), facts) == torch.get_num_threads()
+    assert threads_of(TrainConfig(threads=3), facts) == 3
+
+
+def test_a_run_of_before_threads_were_recorded_is_read(few_orbits, tmp_path):
+    """Its identity knows nothing of threads."""
+    train(few_orbits, SMALL, steps=0, out=tmp_path / "run")
+    path = tmp_path / "run/config.json"
+    stored = json.loads(path.read_text())
+    del stored["train"]["threads"]
+    path.write_text(json.dumps(stored))
+    record = read_record(tmp_path / "run")
+    assert record.train.threads == 0
+    options = {k: v for k, v in asdict(SMALL).items() if k not in (*TrainConfig.FREE, "threads")}
+    assert replace(SMALL, threads=0).identity() == sha256_of_json(options | {"window": 0})
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(few_orbits, tmp_path, capsys):
+    before = sorted(Path(few_orbits).iterdir())
+    assert run_command("train", few_orbits, few_orbits, *FLAGS, "--steps", 1) == 2
+    assert "is not empty and holds no run" in capsys.readouterr().err
+    assert sorted(Path(few_orbits).iterdir()) == before
+    (tmp_path / "file").write_text("")
+    assert run_command("train", few_orbits, tmp_path / "file", *FLAGS) == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):
+    with held(tmp_path / "run", "held"):
+        assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 2
+    assert "another process is training in" in capsys.readouterr().err
+    assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("train", "DATA", ""),
+        ("train", "", "OUT"),
+        ("probe", "", "DATA", "OUT"),
+        ("probe", "RUN", "DATA", ""),
+        ("evaluate", "RUN", "DATA", ""),
+        ("extrapolate", "RUN", "DATA", "--out", ""),
+        ("retrieval", ""),
+        ("plot", "entropy", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_current_folder(few_orbits, tmp_path, monkeypatch, capsys, line):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    words = {"DATA": few_orbits, "OUT": tmp_path / "out", "RUN": tmp_path / "run"}
+    assert run_command(*(words.get(word, word) for word in line)) == 2
+    assert "is empty; a path is needed" in capsys.readouterr().err
+    assert list((tmp_path / "here").iterdir()) == []

@@ -179,7 +179,6 @@ def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
 
 KEPLERIAN = Control(
     "keplerian",
-    f"an ellipse fitted to the context (of the last {FEWEST} positions at least) and continued by "
-    "the area law",
+    f"an ellipse through the context, of {FEWEST} positions at least, continued by the area law",
     _predictor,
 )

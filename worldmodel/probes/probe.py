@@ -1,9 +1,8 @@
 """One read-out of one model."""
 
 import dataclasses
-import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orbits.command.options import with_options
 from orbits.records.force_samples import ForceSamples
@@ -11,12 +10,15 @@ from orbits.records.provenance import provenance
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.probes.subject import Subject
-from worldmodel.world_model import WorldModel, threads
+from worldmodel.world_model import ModelOrRun, threads
+
+if TYPE_CHECKING:
+    from worldmodel.source import Data
 
 
 def probe(
-    model: WorldModel | str | os.PathLike[str],
-    data: Any,
+    model: ModelOrRun,
+    data: "Data",
     config: ProbeConfig | None = None,
     **options: Any,
 ) -> ForceSamples | Reading:
@@ -39,7 +41,7 @@ def probe(
     return reading if reading.table is None else reading.forces
 
 
-def read(model: WorldModel | str | os.PathLike[str], data: Any, config: ProbeConfig) -> Reading:
+def read(model: ModelOrRun, data: "Data", config: ProbeConfig) -> Reading:
     """What the read-out that is asked for finds, with where it comes from."""
     with threads(config.threads):
         subject = Subject(model, data, config)

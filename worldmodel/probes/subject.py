@@ -1,8 +1,7 @@
 """What is probed: a model or a control, data, and the options; what every read-out looks at."""
 
-import os
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +13,16 @@ from worldmodel.predictors.network import untrained
 from worldmodel.probes.config import ProbeOptions
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source
-from worldmodel.world_model import WorldModel, as_model, require_same_world, unseen_orbits
+from worldmodel.world_model import (
+    ModelOrRun,
+    WorldModel,
+    as_model,
+    require_same_world,
+    unseen_orbits,
+)
+
+if TYPE_CHECKING:
+    from worldmodel.source import Data
 
 
 class Subject:
@@ -26,9 +34,7 @@ class Subject:
         config: which states, and what is read in the place of the model.
     """
 
-    def __init__(
-        self, model: WorldModel | str | os.PathLike[str], data: Any, config: ProbeOptions
-    ) -> None:
+    def __init__(self, model: ModelOrRun, data: "Data", config: ProbeOptions) -> None:
         control = CONTROLS[config.control]
         self.config = config
         self.trained = as_model(model, config.checkpoint)

@@ -13,7 +13,9 @@ from worldmodel.cli import main
 from worldmodel.kick import kick, turned
 from worldmodel.predictors.law import predict_by_law
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import power_of_distance
+from worldmodel.probes.subject import Subject
 
 DT = 0.008
 
@@ -71,6 +73,43 @@ def test_a_kick_changes_the_velocity_and_not_the_position():
     inner = arcs.position[:, 16:-1]
     true = -GM_SUN * inner / np.linalg.norm(inner, axis=-1, keepdims=True) ** 3
     np.testing.assert_allclose(second, true, atol=0.005 * np.abs(true).max())
+
+
+def turns_and_scales(arcs, before, kick):
+    """By how much each velocity was turned (rad) and multiplied."""
+    new, old = arcs.velocity[:, kick], before[:, kick]
+    turn = np.arctan2(new[:, 1], new[:, 0]) - np.arctan2(old[:, 1], old[:, 0])
+    scale = np.linalg.norm(new, axis=-1) / np.linalg.norm(old, axis=-1)
+    return (turn + np.pi) % (2 * np.pi) - np.pi, scale
+
+
+@pytest.mark.parametrize(("angle", "scale"), [(0.5, (0.85, 1.1)), (0.2, (1.0, 1.3))])
+def test_kicks_fill_the_angles_and_factors_that_are_asked_for(angle, scale):
+    """Of 1000 uniform draws the outermost lie within 1 % of the ends, but for e^-5 or less."""
+    x, v = circle(np.linspace(0.5, 2, 1000), DT * np.arange(4))
+    random = np.random.default_rng(5)
+    arcs = kick(x, v, np.full(1000, GM_SUN), parse_law("newton"), DT, 1, 2, angle, scale, random)
+    turn, factor = turns_and_scales(arcs, v, 1)
+    width = scale[1] - scale[0]
+    assert -angle <= turn.min() < -0.98 * angle
+    assert 0.98 * angle < turn.max() <= angle
+    assert scale[0] <= factor.min() * (1 + 1e-12) < scale[0] + 0.02 * width
+    assert scale[1] - 0.02 * width < factor.max() <= scale[1] * (1 + 1e-12)
+    # uniform: variance of the angle a²/3, known to 4 standard errors of 1000 draws
+    assert np.mean(turn**2) == pytest.approx(angle**2 / 3, rel=4 * np.sqrt(0.8 / 1000))
+
+
+def test_the_kick_of_the_options_is_the_kick_of_the_states(trained, newton_orbits):
+    config = ProbeConfig(states="kicked", kick_angle=0.3, kick_scale=(0.9, 1.2), orbits=40)
+    subject = Subject(trained, newton_orbits, config)
+    arcs, known = subject.arcs(), subject.orbits
+    rows = np.isin(known.trajectories.index, arcs.index)
+    turn, factor = turns_and_scales(arcs, known.velocity[rows], arcs.kick)
+    # of 40 uniform draws the outermost lie beyond three quarters, but for 0.75^40 = 1e-5
+    assert 0.225 < np.abs(turn).max() <= 0.3 + 1e-6
+    assert 0.9 - 1e-6 <= factor.min() < 0.975
+    assert 1.125 < factor.max() <= 1.2 + 1e-6
+    assert arcs.read == range(arcs.kick + 1, arcs.kick + 9)
 
 
 def test_an_orbit_that_falls_into_the_centre_is_lost_alone():
@@ -180,6 +219,15 @@ def test_an_untrained_network_knows_nothing(trained, newton_orbits, tmp_path, st
         # A residual of random size and direction explains nothing, give or take a tenth.
         assert metrics["r2"] < 0.2
         assert attributes["model"]["kind"] == "untrained"
+
+
+def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_orbits):
+    for seed in (0, 3):
+        run = some_run(few_orbits, steps=0, seed=seed)
+        config = ProbeConfig(control="untrained", seed=seed)
+        subject = Subject(run, few_orbits, config)
+        assert subject.model.fingerprint != subject.trained.fingerprint
+        assert subject.model.fingerprint == subject.untrained.fingerprint
 
 
 def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):

@@ -1,0 +1,91 @@
+"""A read-out and a control are one file each, found wherever their folder is said to be."""
+
+import json
+import subprocess
+import sys
+
+READOUT = '''
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from orbits.command.options import AtLeast
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+
+@dataclass(frozen=True)
+class Spread(ReadOut):
+    """How far predictions lie apart."""
+
+    name: ClassVar[str] = "spread"
+    what: ClassVar[str] = "how far predictions lie apart"
+
+    times: Annotated[int, AtLeast(1)] = 3
+    """Number of times."""
+
+    def read(self, subject):
+        predicted = subject.predictor.predict(subject.arcs())
+        metrics = {"spread": float(np.nanmax(np.abs(predicted))), "times": self.times}
+        return Reading(metrics, subject.states, "read")
+'''
+
+CONTROL = '''
+import numpy as np
+
+from worldmodel.predictors.base import Control, Predictor
+
+
+class Still(Predictor):
+    """Nothing ever moves."""
+
+    def __init__(self, place):
+        self.place, self.context_length = place, 2
+
+    def predict(self, arcs):
+        return np.full(arcs.seen.shape, self.place)
+
+    def jacobians(self, arcs, orbit, time):
+        raise NotImplementedError
+
+
+STILL = Control("still", "a body that never moves", lambda model, law: Still(7.5))
+'''
+
+
+def test_one_file_each_is_enough(some_run, few_orbits, tmp_path):
+    (tmp_path / "readouts").mkdir()
+    (tmp_path / "predictors").mkdir()
+    (tmp_path / "readouts/spread.py").write_text(READOUT)
+    (tmp_path / "predictors/still.py").write_text(CONTROL)
+    code = (
+        "import sys, worldmodel.predictors, worldmodel.probes.readouts as r\n"
+        f"r.__path__.append({str(tmp_path / 'readouts')!r})\n"
+        f"worldmodel.predictors.__path__.append({str(tmp_path / 'predictors')!r})\n"
+        "from worldmodel.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+
+    def command(*arguments):
+        line = [sys.executable, "-c", code, *map(str, arguments)]
+        return subprocess.run(line, capture_output=True, text=True)
+
+    run, out = some_run(few_orbits), tmp_path / "out.json"
+    chosen = ("--readout", "spread", "--control", "still", "--spread.times", 5)
+    done = command("probe", run, few_orbits, out, *chosen)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text())
+    assert written["metrics"] == {"spread": 7.5, "times": 5}
+    assert written["model"]["kind"] == "still"
+    assert written["configuration"]["spread"] == {"times": 5}
+
+    wrong = command("probe", run, few_orbits, out, "--spread.times", 0)
+    assert wrong.stderr == (
+        "worldmodel probe: --spread.times is 0; a whole number of at least 1 is needed.\n"
+    )
+    refused = command("probe", run, few_orbits, out, "--readout", "linear", "--control", "still")
+    assert "has no use for; give one of none, injected" in refused.stderr
+    shown = " ".join(command("probe", "--help").stdout.split())
+    assert "spread (how far predictions lie apart)" in shown
+    assert "still (a body that never moves)" in shown
+    assert "Number of times." in shown

@@ -1,0 +1,161 @@
+"""Objects in, objects out: the same numbers from memory as from files."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import worldmodel
+from orbits.dataset import open_dataset
+from orbits.records.force_samples import ForceSamples
+from worldmodel.cli import main
+from worldmodel.source import Source
+
+SMALL = {"d_model": 16, "n_layers": 1, "steps": 6, "batch_tokens": 64, "accelerator": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def run(few_orbits, tmp_path_factory):
+    """A run of a few steps on disk."""
+    folder = tmp_path_factory.mktemp("api") / "run"
+    trained = worldmodel.train(few_orbits, **SMALL, out=folder)
+    assert trained.fingerprint == worldmodel.WorldModel.load(folder).fingerprint
+    assert trained.run == str(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(few_orbits):
+    """The same, trained in memory."""
+    return worldmodel.train(open_dataset(few_orbits).load(), **SMALL)
+
+
+def same_weights(one, other):
+    states = one.network.state_dict(), other.network.state_dict()
+    return all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+
+def test_a_model_trained_in_memory_is_the_one_trained_on_disk(run, model, few_orbits):
+    loaded = worldmodel.WorldModel.load(run)
+    assert same_weights(loaded, model)
+    assert loaded.fingerprint == model.fingerprint
+    assert loaded.record.identity == model.record.identity
+    assert loaded.step == model.step == 6
+    assert (
+        Source(open_dataset(few_orbits)).facts.fingerprint == Source(few_orbits).facts.fingerprint
+    )
+
+
+def test_without_a_folder_nothing_is_written(few_orbits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    worldmodel.train(few_orbits, **SMALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_devices_need_a_folder(few_orbits):
+    with pytest.raises(ValueError, match="needs a folder"):
+        worldmodel.train(few_orbits, **SMALL, devices=2)
+
+
+def test_what_is_saved_is_loaded(model, run, tmp_path):
+    model.save(tmp_path / "saved")
+    assert worldmodel.WorldModel.load(tmp_path / "saved").fingerprint == model.fingerprint
+    fresh = model.untrained(7)
+    fresh.save(tmp_path / "fresh")
+    loaded = worldmodel.WorldModel.load(tmp_path / "fresh")
+    assert same_weights(loaded, fresh)
+    assert loaded.step == 0
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds no run \(there is fresh\)"):
+        model.save(tmp_path)
+
+
+def test_fresh_weights_are_the_seed_s(model):
+    assert same_weights(model.untrained(1), model.untrained(1))
+    prints = {model.fingerprint, *(model.untrained(seed).fingerprint for seed in (1, 2))}
+    assert len(prints) == 3
+
+
+def test_a_fingerprint_changes_with_any_weight(model):
+    changed = model.untrained(3)
+    before = changed.fingerprint
+    with torch.no_grad():
+        changed.network.head.bias[0] += 1e-7
+    assert changed.fingerprint != before
+
+
+def test_a_model_says_what_it_is(model):
+    count = sum(p.numel() for p in model.network.parameters())
+    shown = f"WorldModel(softmax, context 2, {count} parameters; law newton, 6 steps on 40 orbits)"
+    assert repr(model) == shown
+    assert "never trained" in repr(model.untrained(0))
+    assert "softmax" in model._repr_html_()
+
+
+def test_force_samples_are_those_of_the_command(run, model, few_orbits, tmp_path):
+    out = tmp_path / "forces.parquet"
+    assert main(["probe", str(run), few_orbits, str(out), "--states", "kicked"]) == 0
+    written = ForceSamples.read(out)
+    forces = worldmodel.probe(model, open_dataset(few_orbits), states="kicked")
+    assert isinstance(forces, ForceSamples)
+    assert forces.table.equals(written.table)
+    for name in ("readout", "states", "model", "law", "dt", "metrics"):
+        assert written.attributes[name] == json.loads(json.dumps(forces.attributes[name])), name
+
+
+def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
+    out, options = tmp_path / "linear.json", {"states": 60, "folds": 2}
+    flags = ["--readout", "linear", "--linear.states", "60", "--linear.folds", "2"]
+    assert main(["probe", str(run), few_orbits, str(out), "--orbits", "10", *flags]) == 0
+    reading = worldmodel.probe(model, few_orbits, readout="linear", orbits=10, linear=options)
+    assert isinstance(reading, worldmodel.Reading)
+    written = json.loads(out.read_text())
+    assert written["metrics"] == reading.metrics
+    assert set(written) == set(reading.to_dict())
+    assert "R²" in reading._repr_html_()
+    with pytest.raises(ValueError, match="no force samples"):
+        _ = reading.forces
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        reading.metrics = {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"linear": {"stats": 3}}, "linear.stats is not known; did you mean 'states'"),
+        ({"linear": {"folds": 1}}, "linear.folds is 1; a whole number of at least 2"),
+        ({"contrl": "none"}, "did you mean 'control'"),
+        ({"readout": "lineal"}, "one of implied, kick_response, jacobian, linear"),
+    ],
+)
+def test_a_wrong_option_is_named(model, few_orbits, options, words):
+    with pytest.raises(ValueError, match=words):
+        worldmodel.probe(model, few_orbits, **options)
+
+
+def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_path):
+    out = tmp_path / "evaluation.json"
+    assert main(["evaluate", str(run), few_orbits, str(out)]) == 0
+    found = worldmodel.evaluate(model, few_orbits)
+    written = json.loads(out.read_text())
+    assert written["next_step"] == dataclasses.asdict(found.next_step)
+    np.testing.assert_array_equal(written["rollout"]["median_error"], found.rollout.median_error)
+    assert written["run"] == str(run)
+    assert "roll-out" in found._repr_html_()
+
+
+def test_models_in_memory_are_extrapolated_side_by_side(model, few_orbits, tmp_path):
+    found = worldmodel.extrapolate([model, model.untrained(0)], few_orbits, factors=(1, 4))
+    assert len(found.table) == 4
+    found.write(tmp_path)
+    assert (tmp_path / "extrapolation.png").exists()
+    assert "ratio" in found._repr_html_()
+
+
+def test_the_threads_of_a_call_end_with_it(model, few_orbits):
+    before = torch.get_num_threads()
+    worldmodel.evaluate(model, few_orbits, threads=before + 1)
+    worldmodel.train(few_orbits, **SMALL, threads=before + 1)
+    assert torch.get_num_threads() == before
