@@ -127,7 +127,7 @@ def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
         ({"linear": {"stats": 3}}, "linear.stats is not known; did you mean 'states'"),
         ({"linear": {"folds": 1}}, "linear.folds is 1; a whole number of at least 2"),
         ({"contrl": "none"}, "did you mean 'control'"),
-        ({"readout": "lineal"}, "one of implied, kick_response, jacobian, linear"),
+        ({"readout": "lineal"}, "one of implied, inductive_bias, jacobian, kick_response"),
     ],
 )
 def test_a_wrong_option_is_named(model, few_orbits, options, words):
@@ -148,7 +148,7 @@ def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_pa
 
 def test_models_in_memory_are_extrapolated_side_by_side(model, few_orbits, tmp_path):
     found = worldmodel.extrapolate([model, model.untrained(0)], few_orbits, factors=(1, 4))
-    assert len(found.table) == 4
+    assert list(found.table["run"].unique()) == ["softmax, seed 0", "softmax, seed 0 (2)"]
     found.write(tmp_path)
     assert (tmp_path / "extrapolation.png").exists()
     assert "ratio" in found._repr_html_()
