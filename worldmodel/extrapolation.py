@@ -115,12 +115,18 @@ def extrapolate(
         models = [models]
     with threads(config.threads):
         source = Source(data)
-        rows = [
-            row
-            for model in models
-            for row in _rows(as_model(model, config.checkpoint), source, config)
-        ]
+        rows: list[dict[str, Any]] = []
+        for model in models:
+            found = _rows(as_model(model, config.checkpoint), source, config)
+            taken = {row["run"] for row in rows}
+            rows += [row | {"run": _another(row["run"], taken)} for row in found]
     return Extrapolation(pd.DataFrame(rows), source.facts.path, config)
+
+
+def _another(name: str, taken: set[str]) -> str:
+    """The name, numbered if there is such a model already."""
+    numbered = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
+    return next(candidate for candidate in numbered if candidate not in taken)
 
 
 def _rows(model: WorldModel, source: Source, config: ExtrapolateConfig) -> list[dict[str, Any]]:
