@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from orbits.generation import generate
     from orbits.info import describe
     from orbits.integration import integrate
+    from orbits.invariants import drift, energy_scale, specific_energy
     from orbits.planets import ephemeris
-    from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
+    from orbits.plot import animate, plot_energy_drift, plot_orbits, plot_phase_portrait
+    from orbits.reading import shuffled_batches
     from orbits.records.force_samples import ForceSamples, read_force_samples
     from orbits.units import GM_SUN, G
     from orbits.validation import validate
@@ -36,7 +38,10 @@ __all__ = [
     "G",
     "GenerateConfig",
     "__version__",
+    "animate",
     "describe",
+    "drift",
+    "energy_scale",
     "ephemeris",
     "generate",
     "integrate",
@@ -46,6 +51,8 @@ __all__ = [
     "plot_orbits",
     "plot_phase_portrait",
     "read_force_samples",
+    "shuffled_batches",
+    "specific_energy",
     "validate",
 ]
 
@@ -57,8 +64,10 @@ _MODULES = {
     "generation": ("generate",),
     "info": ("describe",),
     "integration": ("integrate",),
+    "invariants": ("drift", "energy_scale", "specific_energy"),
     "planets": ("ephemeris",),
-    "plot": ("plot_energy_drift", "plot_orbits", "plot_phase_portrait"),
+    "plot": ("animate", "plot_energy_drift", "plot_orbits", "plot_phase_portrait"),
+    "reading": ("shuffled_batches",),
     "records.force_samples": ("ForceSamples", "read_force_samples"),
     "units": ("GM_SUN", "G"),
     "validation": ("validate",),

@@ -21,9 +21,17 @@ if TYPE_CHECKING:
     from symreg.engines import ENGINES
     from symreg.formulas.compare import Comparison, compare
     from symreg.recovery.config import RecoverConfig, Thresholds
+    from symreg.recovery.plot import plot_pareto_front
     from symreg.recovery.recover import recover
     from symreg.recovery.result import Gate, Quantity, Recovery
     from symreg.runs.config import RunConfig
+    from symreg.runs.figures import (
+        plot_arrows,
+        plot_field,
+        plot_kicks,
+        plot_residuals,
+        plot_training,
+    )
     from symreg.runs.result import Run
     from symreg.runs.run import run
 
@@ -43,6 +51,12 @@ _PLACES = {
     "RunConfig": "symreg.runs.config",
     "Thresholds": "symreg.recovery.config",
     "compare": "symreg.formulas.compare",
+    "plot_arrows": "symreg.runs.figures",
+    "plot_field": "symreg.runs.figures",
+    "plot_kicks": "symreg.runs.figures",
+    "plot_pareto_front": "symreg.recovery.plot",
+    "plot_residuals": "symreg.runs.figures",
+    "plot_training": "symreg.runs.figures",
     "recover": "symreg.recovery.recover",
     "run": "symreg.runs.run",
 }
@@ -58,6 +72,12 @@ __all__ = [
     "RunConfig",
     "Thresholds",
     "compare",
+    "plot_arrows",
+    "plot_field",
+    "plot_kicks",
+    "plot_pareto_front",
+    "plot_residuals",
+    "plot_training",
     "recover",
     "run",
 ]

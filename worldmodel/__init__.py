@@ -18,19 +18,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worldmodel.attention import attention_kinds, make_attention
+    from worldmodel.attention import Visible, attention_kinds, make_attention
+    from worldmodel.attention.entropy import relative_entropy
     from worldmodel.config import EvaluateConfig, ExtrapolateConfig, RetrievalConfig, TrainConfig
     from worldmodel.evaluation import Evaluation, evaluate
     from worldmodel.extrapolation import Extrapolation, extrapolate
     from worldmodel.passkeys import Retrieval, retrieval
+    from worldmodel.plot import (
+        ATTENTION_COLORS,
+        plot_attention,
+        plot_entropy,
+        plot_extrapolation,
+        plot_retrieval,
+    )
     from worldmodel.predictors.base import Predictor
     from worldmodel.probes.config import ProbeConfig
+    from worldmodel.probes.plot import plot_jacobian, plot_kick_response, plot_linear
     from worldmodel.probes.probe import probe
     from worldmodel.probes.readouts.base import Reading
     from worldmodel.training import train
     from worldmodel.world_model import WorldModel
 
 __all__ = [
+    "ATTENTION_COLORS",
     "EvaluateConfig",
     "Evaluation",
     "ExtrapolateConfig",
@@ -41,24 +51,42 @@ __all__ = [
     "Retrieval",
     "RetrievalConfig",
     "TrainConfig",
+    "Visible",
     "WorldModel",
     "attention_kinds",
     "evaluate",
     "extrapolate",
     "make_attention",
+    "plot_attention",
+    "plot_entropy",
+    "plot_extrapolation",
+    "plot_jacobian",
+    "plot_kick_response",
+    "plot_linear",
+    "plot_retrieval",
     "probe",
+    "relative_entropy",
     "retrieval",
     "train",
 ]
 
 _PLACES = {
-    "attention": ("attention_kinds", "make_attention"),
+    "attention": ("Visible", "attention_kinds", "make_attention"),
+    "attention.entropy": ("relative_entropy",),
     "config": ("EvaluateConfig", "ExtrapolateConfig", "RetrievalConfig", "TrainConfig"),
     "evaluation": ("Evaluation", "evaluate"),
     "extrapolation": ("Extrapolation", "extrapolate"),
     "passkeys": ("Retrieval", "retrieval"),
+    "plot": (
+        "ATTENTION_COLORS",
+        "plot_attention",
+        "plot_entropy",
+        "plot_extrapolation",
+        "plot_retrieval",
+    ),
     "predictors.base": ("Predictor",),
     "probes.config": ("ProbeConfig",),
+    "probes.plot": ("plot_jacobian", "plot_kick_response", "plot_linear"),
     "probes.probe": ("probe",),
     "probes.readouts.base": ("Reading",),
     "training": ("train",),

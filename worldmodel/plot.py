@@ -27,7 +27,7 @@ ENTROPY_COUNTS = (16, 64, 256, 1024, 4096, 16384)
 PLACES = {
     "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
 }  # fmt: skip
-COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
+ATTENTION_COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
 """By kind of attention, the same in every picture."""
 
 
@@ -197,4 +197,4 @@ def _mark_factors(panel: Axes, factors: pd.Series) -> None:
 
 
 def _color(kind: str, number: int) -> str:
-    return COLORS.get(kind, CYCLE[number % len(CYCLE)])
+    return ATTENTION_COLORS.get(kind, CYCLE[number % len(CYCLE)])

@@ -85,10 +85,13 @@ class ForceSamples:
         """The law that generated the data, where it is known."""
         return self.attributes.get("law")
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
         a = self.attributes
         what = f"{a.get('readout', 'forces')}, {a.get('states', 'all')} states, law {self.law}"
-        return f"<p>{len(self)} force samples ({html.escape(what)})</p>" + (
+        return f"{len(self)} force samples ({what})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>" + (
             self.table.head(8).to_html(float_format=lambda value: f"{value:.5g}", border=0)
         )
 

@@ -282,5 +282,9 @@ class Recovery:
         cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
         return f"<table>{cells}</table>"
 
+    def __repr__(self) -> str:
+        found = "recovered" if self.recovered else "not recovered"
+        return f"Recovery({self.expression}; {self.verdict}, {found})"
+
     def __str__(self) -> str:
         return self.explanation or self.expression

@@ -50,7 +50,7 @@ def run(config: RunConfig | None = None, **options: Any) -> Run:
 
 
 def check(config: RunConfig) -> str:
-    """Refuse what no stage could do: an unknown law, attention, body or engine, an impossible orbit.
+    """Refuse what no stage could do: an unknown law, attention, body or engine, no such orbit.
 
     Returns:
         Which engine will search, and why.
@@ -78,9 +78,7 @@ def assemble(config: RunConfig, seconds: dict[str, float]) -> Run:
     law, folder, t = parse_law(config.law).spec, config.folder, config.recover.thresholds
     asked = (*config.sources, *transfers(config))
     sources = {name: _source(folder, name, law) for name in asked}
-    controls: dict[str, Source] = {
-        name: _source(folder, name, law) for name in config.controls
-    }
+    controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}
     measured = readouts(folder, config)
     kicked, orbit = sources.get("kicked"), sources.get("orbit")
     gates: list[Gate] = []

@@ -218,9 +218,7 @@ def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
     return config.controls if anything else ()
 
 
-def _probe(
-    config: RunConfig, name: str, title: str, data: str, out: str, **options: Any
-) -> Stage:
+def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **options: Any) -> Stage:
     """A probe of the model; a control needs only to know what the model will be."""
     model = BEGINNING if options.get("control", "none") != "none" else MODEL
     probe = replace(

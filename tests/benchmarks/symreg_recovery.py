@@ -20,7 +20,7 @@ import sympy
 
 from orbits.units import G
 from symreg import references
-from symreg.engines.choice import choose_engine
+from symreg.engines import choose_engine
 from symreg.engines.monomial import fit_monomial, usable
 from symreg.engines.operon import to_sympy
 from symreg.fit.refine import UNDEFINED

@@ -1,0 +1,1 @@
+"""One experiment from simulated orbits to a report: `symreg run`."""

@@ -1,0 +1,126 @@
+"""What a figure of a run offers, and what several of them share."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+from numpy.typing import NDArray
+
+from orbits.forces import parse_law
+from orbits.units import GM_SUN, G
+from symreg.recovery.result import Recovery
+from symreg.recovery.words import shortened
+
+MAX_POINTS = 3000
+"""Points drawn in a scatter plot; more would only make the file larger."""
+
+Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a run has to show.
+
+    Attributes:
+        law: that moved the training orbits.
+        sources: the law recovered from each set of states, in the order in which they are shown.
+        tables: force samples of each source and control.
+        titles: of the sources.
+        training: metrics of the training by step.
+        relative: whether one body moves around a centre.
+        required: R² that the kick test asks for.
+    """
+
+    law: str
+    sources: Mapping[str, Recovery]
+    tables: Mapping[str, pd.DataFrame]
+    titles: Mapping[str, str]
+    training: pd.DataFrame
+    relative: bool
+    required: float
+
+
+class RunFigure(ABC):
+    """A figure of the report; one object in a file of this folder."""
+
+    name: ClassVar[str]
+    caption: ClassVar[str]
+    wide: ClassVar[bool] = False
+    """Whether it is scrolled instead of shrunk on a narrow page."""
+
+    @abstractmethod
+    def draw(self, shown: Shown) -> Figure | None:
+        """The figure; None where the run has nothing of the kind."""
+
+
+def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:
+    """A figure with so many panels side by side."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(1, count, squeeze=False)[0]
+
+
+def reference_curve(law: str) -> Law:
+    """Attraction under a law by distance and GM, au and au^3/yr^2 to au/yr^2."""
+    parsed = parse_law(law)
+    return lambda r, gm: -parsed.radial_acceleration(r, gm)
+
+
+def curve(law: Recovery) -> Curve | None:
+    """Attraction by distance of a recovered law; None where it is no function of r alone."""
+    if {symbol.name for symbol in law.formula.free_symbols} - {"r"}:
+        return None
+    return lambda r: np.broadcast_to(law.predict({"r": r}), np.shape(r))
+
+
+def label(law: Recovery) -> str:
+    """A recovered formula for a legend."""
+    return shortened(law.expression.replace("**", "^").replace("*", " "), 34)
+
+
+def attracting_gm(table: pd.DataFrame) -> NDArray[np.float64]:
+    """(row,) GM of what attracts, au^3/yr^2: of the centre, the second body, else of the Sun."""
+    if "gm" in table:
+        return np.asarray(table["gm"], dtype=float)
+    if "m2" in table:
+        return G * np.asarray(table["m2"], dtype=float)
+    return np.full(len(table), GM_SUN)
+
+
+def thinned(rows: int) -> NDArray[np.int64]:
+    """At most `MAX_POINTS` of the rows, drawn at random."""
+    return np.random.default_rng(0).permutation(rows)[:MAX_POINTS]
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Distances in au on a logarithmic axis, written as people write them."""
+    low, high = axes.get_xlim()
+    ticks = [t for t in (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10) if low <= t <= high]
+    axes.set_xticks(ticks)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def squeezed_r2(axes: Axes) -> Axes:
+    """Give R² an axis that shows 0.97 apart from 1, and -100 too where something is as low."""
+    lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
+    axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
+    axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
+    return axes
+
+
+def _squeeze(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return -np.log10(1.01 - np.minimum(values, 1.009))
+
+
+def _unsqueeze(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1.01 - 10.0 ** (-values)
