@@ -3,7 +3,5 @@
 from orbits.command.registry import Registry
 from worldmodel.predictors.base import Control
 
-ORDER = ("none", "untrained", "injected", "keplerian")
-
-CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control, order=ORDER)
+CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control)
 """What may stand in the place of the model, by name."""

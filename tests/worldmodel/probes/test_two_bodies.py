@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from symreg.recovery.two_body import COLUMNS, pair_force
+from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 
 from orbits.records.force_samples import read_force_samples
 from orbits.units import G
@@ -40,7 +40,7 @@ def test_the_law_between_two_bodies_is_read_back(run_of_pairs, pairs, tmp_path, 
     assert metrics["own_mass_exponent"]["value"] == pytest.approx(0, abs=0.01)
     # Positions rounded to float32, 1e-7 au, over dt² are 1e-3 au/yr² beside 10.
     assert metrics["third_law"] < 1e-4
-    assert set(COLUMNS) < set(table.columns)
+    assert set(PAIR_COLUMNS) < set(table.columns)
     force = pair_force(table, table["orbit"].to_numpy())
     r, m1, m2 = force.samples.X.T
     np.testing.assert_allclose(np.median(force.samples.y * r**2 / (G * m1 * m2)), 1, rtol=1e-3)

@@ -3,9 +3,5 @@
 from orbits.command.registry import Registry
 from worldmodel.probes.readouts.base import ReadOut
 
-ORDER = ("implied", "kick_response", "jacobian", "linear", "transfer", "inductive_bias")
-
-READOUTS: Registry[type[ReadOut]] = Registry(
-    "worldmodel.probes.readouts", ReadOut, of_classes=True, order=ORDER
-)
+READOUTS: Registry[type[ReadOut]] = Registry("worldmodel.probes.readouts", ReadOut, of_classes=True)
 """Classes of read-outs by name."""
