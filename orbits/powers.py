@@ -70,16 +70,14 @@ def power_law(
     design = np.concatenate((design - middle, np.ones((len(y), 1))), axis=-1)
     first = np.linalg.lstsq(design, y, rcond=None)[0]
     weight = weights_by_scatter(design[:, others], y - design[:, :others] @ first[:others])
-    square = np.zeros((len(names), design.shape[1], design.shape[1]))
-    along = np.zeros((len(names), design.shape[1]))
-    np.add.at(square, group, np.einsum("n,ni,nj->nij", weight, design, design))
-    np.add.at(along, group, (weight * y)[:, None] * design)
-    random = np.random.default_rng(seed)
-    draws = random.multinomial(len(names), np.full(len(names), 1 / len(names)), size=bootstrap)
-    found = _solved(square.sum(axis=0)[None], along.sum(axis=0)[None])
+    root = np.sqrt(weight)
+    whole, drawn = normal_equations(
+        root[:, None] * design, root * y, group, np.random.default_rng(seed), bootstrap
+    )
+    found = _solved(*whole)
     if not np.isfinite(found).all():
         return nothing
-    resampled = _solved(np.einsum("bg,gij->bij", draws, square), draws @ along)
+    resampled = _solved(*drawn)
     constant, constants = (np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (found, resampled))
     return PowerLaw(
         {
@@ -87,6 +85,35 @@ def power_law(
             for number, name in enumerate(features)
         },
         _interval(constant[0], constants),
+    )
+
+
+def normal_equations(
+    design: np.ndarray, target: np.ndarray, group: np.ndarray, rng: np.random.Generator, draws: int
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Normal equations of a least-squares fit, of all rows and of resampled groups.
+
+    Groups are drawn with replacement, as many as there are: rows of one group are not independent.
+
+    Args:
+        design: (row, coefficient).
+        target: (row,).
+        group: (row,) number of the group, from 0.
+        rng: of the draws.
+        draws: number of resamplings.
+
+    Returns:
+        Of all rows, then of the draws: matrices (fit, coefficient, coefficient) and right sides
+        (fit, coefficient).
+    """
+    count, width = int(group.max()) + 1, design.shape[1]
+    matrix, side = np.zeros((count, width, width)), np.zeros((count, width))
+    np.add.at(matrix, group, design[:, :, None] * design[:, None, :])
+    np.add.at(side, group, design * target[:, None])
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=draws).astype(float)
+    return (
+        (matrix.sum(axis=0)[None], side.sum(axis=0)[None]),
+        (np.einsum("dn,nij->dij", drawn, matrix), drawn @ side),
     )
 
 

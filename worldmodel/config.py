@@ -18,6 +18,10 @@ Kinds = tuple[str, ...]
 Factors = tuple[Count, ...]
 
 
+SEVERAL_THREADS = 1_000_000
+"""Parameters below which a second thread gains nothing."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Threads(Options):
     """How much of the processor a network takes."""

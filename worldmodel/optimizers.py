@@ -1,70 +1,11 @@
 """Muon for the matrices of the blocks, AdamW for everything else, one schedule for both."""
 
 import math
-from typing import Any
 
-import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim import AdamW, Muon, Optimizer
 
 from worldmodel.config import TrainConfig
-
-
-class BatchedMuon(Muon):
-    """torch's Muon, with one Newton-Schulz iteration for all matrices of one shape.
-
-    A small network has few matrices, and each of the fifteen products of an iteration takes less
-    time than starting it. The states are those of `torch.optim.Muon`.
-    """
-
-    @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:
-        """One step of every matrix; see `torch.optim.Muon`."""
-        loss = None if closure is None else torch.enable_grad()(closure)()
-        for group in self.param_groups:
-            updates: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
-            for parameter in group["params"]:
-                gradient, state = parameter.grad, self.state[parameter]
-                if gradient is None:
-                    continue
-                if "momentum_buffer" not in state:
-                    state["momentum_buffer"] = torch.zeros_like(gradient)
-                buffer = state["momentum_buffer"].lerp_(gradient, 1 - group["momentum"])
-                update = gradient.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
-                updates.setdefault(parameter.shape, []).append((parameter, update))
-            for shape, pairs in updates.items():
-                rate = float(group["lr"]) * math.sqrt(max(1.0, shape[0] / shape[1]))
-                turned = orthogonalised(
-                    torch.stack([update for _, update in pairs]),
-                    group["ns_coefficients"],
-                    group["ns_steps"],
-                    group["eps"],
-                )
-                for (parameter, _), update in zip(pairs, turned, strict=True):
-                    parameter.mul_(1 - float(group["lr"]) * group["weight_decay"])
-                    parameter.add_(update.to(parameter.dtype), alpha=-rate)
-        return loss
-
-
-def orthogonalised(
-    matrices: Float[Tensor, "matrix row column"],
-    coefficients: tuple[float, float, float],
-    steps: int,
-    eps: float,
-) -> Float[Tensor, "matrix row column"]:
-    """Matrices with their singular values moved towards one, by a quintic iteration in bfloat16.
-
-    Source: Jordan et al., Muon: An optimizer for hidden layers (2024), as in torch.optim.
-    """
-    a, b, c = coefficients
-    tall = matrices.shape[1] > matrices.shape[2]
-    x = (matrices.mT if tall else matrices).bfloat16()
-    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=eps)
-    for _ in range(steps):
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return x.mT if tall else x
 
 
 def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
@@ -77,7 +18,7 @@ def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
     ]
     taken = {id(p) for p in matrices}
     rest = [p for p in network.parameters() if id(p) not in taken]
-    muon = BatchedMuon(matrices, lr=config.muon_lr, momentum=config.muon_momentum, weight_decay=0.0)
+    muon = Muon(matrices, lr=config.muon_lr, momentum=config.muon_momentum, weight_decay=0.0)
     adamw = AdamW(
         rest, lr=config.adamw_lr, betas=(0.9, config.adamw_beta2), weight_decay=0.0, foreach=True
     )

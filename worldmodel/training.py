@@ -27,7 +27,7 @@ from worldmodel.checkpoint import (
     save_weights,
     write_record,
 )
-from worldmodel.config import TrainConfig
+from worldmodel.config import SEVERAL_THREADS, TrainConfig
 from worldmodel.data import (
     Batches,
     MemoryBatches,
@@ -59,9 +59,6 @@ MEASURED_ORBITS = 4096
 
 HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
-
-THREADS_FROM = 1_000_000
-"""Parameters below which a second thread gains nothing."""
 
 
 def train(
@@ -218,7 +215,7 @@ def threads_of(config: TrainConfig, facts: DataFacts) -> int:
     with torch.device("meta"):
         network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    return 1 if parameters < THREADS_FROM else torch.get_num_threads()
+    return 1 if parameters < SEVERAL_THREADS else torch.get_num_threads()
 
 
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:

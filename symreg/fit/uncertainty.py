@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orbits.powers import normal_equations
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Fitted
@@ -186,16 +187,9 @@ def _resampled(
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < 4:
         index = np.arange(len(residuals))
-    n = int(index.max()) + 1
-    k = jacobian.shape[1]
-    curvature = np.zeros((n, k, k))
-    slope = np.zeros((n, k))
-    np.add.at(curvature, index, jacobian[:, :, None] * jacobian[:, None, :])
-    np.add.at(slope, index, jacobian * residuals[:, None])
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(float)
-    matrices = np.einsum("dn,nij->dij", weights, curvature)
+    _, (matrices, sides) = normal_equations(jacobian, residuals, index, rng, draws)
     inverse = np.linalg.pinv(matrices, hermitian=True)
-    return -np.einsum("dij,dj->di", inverse, weights @ slope)
+    return -np.einsum("dij,dj->di", inverse, sides)
 
 
 def _largest_shifts(

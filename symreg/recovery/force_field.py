@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from orbits.powers import non_central_part, radial_part, third_law
 from orbits.records.force_samples import varies, vectors
 from orbits.units import G
 from symreg.fit.monomial import fit_monomial, usable
@@ -28,7 +29,7 @@ class RadialField:
     Attributes:
         samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. Of two
             bodies whose masses vary the target is the force on the first, -m1 (a·x)/r.
-        non_central: rms of the tangential acceleration over rms of the whole.
+        non_central: rms of the acceleration across the line to the centre over rms of the whole.
         constants: value of every mass or GM column that does not vary; `gm` also where a mass
             gives it.
         notes: what was done to the rows.
@@ -44,8 +45,7 @@ class RadialField:
 
 def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Distance and attraction (minus the radial acceleration) of every row, au and au/yr^2."""
-    r = table["r"].to_numpy()
-    return r, -np.sum(vectors(table) * vectors(table, "a_"), axis=1) / r
+    return table["r"].to_numpy(), -radial_part(vectors(table, "a_"), vectors(table))
 
 
 def radial_field(table: pd.DataFrame) -> RadialField:
@@ -64,9 +64,7 @@ def radial_field(table: pd.DataFrame) -> RadialField:
     if np.any(table["r"] <= 0):
         raise ValueError("the table has rows with r = 0; a direction to the centre needs r > 0.")
     r, inward = attraction(table)
-    size = np.sum(vectors(table, "a_") ** 2, axis=1)
-    across = np.maximum(size - inward**2, 0.0)
-    non_central = float(np.sqrt(across.sum() / size.sum())) if size.sum() > 0 else 0.0
+    non_central = non_central_part(vectors(table, "a_"), vectors(table))
     columns, constants = _masses(table)
     force = any(name in columns for name in MASSES)
     target = inward * table["m1"].to_numpy() if force else inward
@@ -84,10 +82,10 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         groups,
         target="F" if force else "a",
     )
-    third_law = None
+    unbalanced = None
     if set(PAIR_COLUMNS) <= set(table.columns):
-        third_law = pair_force(table, groups).third_law
-    return RadialField(samples.rows(kept), non_central, constants, notes, third_law)
+        unbalanced = pair_force(table, groups).third_law
+    return RadialField(samples.rows(kept), non_central, constants, notes, unbalanced)
 
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -159,16 +157,16 @@ def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
     r = np.linalg.norm(line, axis=1)
     if np.any(r == 0):
         raise ValueError("the two bodies are at the same place in some rows; F needs r > 0.")
-    force, reaction = m1[:, None] * a1, m2[:, None] * a2
-    along = np.sum(force * line, axis=1) / r
-    size = np.sum(force**2, axis=1)
-    whole = float(np.sqrt(np.mean(size)))
-    across = float(np.sqrt(np.mean(np.maximum(size - along**2, 0))))
-    unbalanced = float(np.sqrt(np.mean(np.sum((force + reaction) ** 2, axis=1))))
+    force = m1[:, None] * a1
     samples = Samples(
-        np.column_stack([r, m1, m2]), along, ("r", "m1", "m2"), np.asarray(groups), target="F"
+        np.column_stack([r, m1, m2]),
+        radial_part(force, line),
+        ("r", "m1", "m2"),
+        np.asarray(groups),
+        target="F",
     )
-    return PairForce(samples, across / whole, unbalanced / whole)
+    balance = third_law(np.stack([a1, a2], axis=1), np.column_stack([m1, m2]))
+    return PairForce(samples, non_central_part(force, line), balance)
 
 
 def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:

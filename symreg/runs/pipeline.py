@@ -113,9 +113,9 @@ class Pipeline:
         """Start, or skip, the first stage that can be; whether there was one."""
         unfinished = {stage.output for stage in self.waiting}
         unfinished |= {job.stage.output for job in self.running}
-        free = self.cores - sum(min(job.stage.cores, self.cores) for job in self.running)
+        free = self.cores - sum(self._cores_of(job.stage) for job in self.running)
         for stage in self.waiting:
-            if unfinished & set(stage.inputs) or min(stage.cores, self.cores) > free:
+            if unfinished & set(stage.inputs) or self._cores_of(stage) > free:
                 continue
             self.waiting.remove(stage)
             header = f"[{len(self.todo) - len(self.waiting)}/{len(self.todo)}] {stage.title}"
@@ -129,6 +129,9 @@ class Pipeline:
                 self.seconds[stage.name] = record.seconds
             return True
         return False
+
+    def _cores_of(self, stage: Stage) -> int:
+        return min(stage.cores or self.cores, self.cores)
 
     def _fitting_record(self, stage: Stage, inputs: dict[str, str | None]) -> Record | None:
         """The record of a finished stage, if command, options, inputs and output are still those.
@@ -173,7 +176,7 @@ class Pipeline:
                 [sys.executable, "-P", "-m", *command],
                 cwd=self.folder,
                 stdout=log,
-                env=environment(1 if self.cores > 1 else None),
+                env=environment(self._cores_of(stage)),
             )
         return Running(stage, process, inputs)
 

@@ -32,16 +32,12 @@ def places(wanted: int = 0) -> int:
     return max(1, min(cores(), int(free / MEMORY)))
 
 
-def environment(threads: int | None) -> dict[str, str]:
+def environment(threads: int) -> dict[str, str]:
     """This process's environment, with so many threads for numerical libraries.
 
-    Args:
-        threads: None leaves them their choice. What the user has set stays.
+    What the user has set stays.
     """
-    settings = {"PYTHONUNBUFFERED": "1"}
-    if threads is not None:
-        settings |= dict.fromkeys(THREADS, str(threads))
-    return {**settings, **os.environ}
+    return {"PYTHONUNBUFFERED": "1", **dict.fromkeys(THREADS, str(threads)), **os.environ}
 
 
 def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> None:

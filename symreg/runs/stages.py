@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orbits.command.options import Options
+from orbits.config import GenerateConfig
 from orbits.records.typed import as_json
 from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, TRANSFERS, RunConfig
+from worldmodel.config import SEVERAL_THREADS
 from worldmodel.probes.readouts import READOUTS
 
 HELD_OUT_SEED_OFFSET = 1_000_003
@@ -42,7 +43,7 @@ class Stage:
         options: all of them, which the command reads from a file.
         inputs: what it reads; a stage waits for those that write these.
         output: what it writes.
-        cores: that it keeps busy.
+        cores: that it keeps busy; 0 for all that there are.
     """
 
     name: str
@@ -72,16 +73,20 @@ def _training(config: RunConfig) -> Iterator[Stage]:
     orbits = config.generate.orbits
     yield _orbits(
         "train_orbits", f"simulate {orbits} orbits under {config.law}", TRAIN,
-        config.orbits_of(orbits, config.seed),
+        config.orbits_of(orbits, config.seed), cores=0,
     )  # fmt: skip
-    what = f"{config.train.attention}, context {config.train.context_length}"
+    train = config.train
+    parameters = 12 * train.n_layers * train.d_model**2  # about: of the blocks
+    cores = 0 if parameters >= SEVERAL_THREADS else 1
+    what = f"{train.attention}, context {train.context_length}"
     yield Stage(
         "train",
         f"train the world model ({what})",
         ("worldmodel", "train", TRAIN, MODEL),
-        as_json(replace(config.train, seed=config.seed)),
+        as_json(replace(train, seed=config.seed)),
         (TRAIN,),
         MODEL,
+        train.threads or cores,
     )
 
 
@@ -119,8 +124,10 @@ def _data(config: RunConfig) -> Iterator[Stage]:
         yield _planets(config)
 
 
-def _orbits(name: str, title: str, path: str, options: Options) -> Stage:
-    return Stage(name, title, ("orbits", "generate", path), as_json(options), (), path, cores=2)
+def _orbits(name: str, title: str, path: str, options: GenerateConfig, cores: int = 1) -> Stage:
+    """One data set; those that others do not wait for are made on one core beside the rest."""
+    options = replace(options, workers=options.workers or cores)
+    return Stage(name, title, ("orbits", "generate", path), as_json(options), (), path, cores)
 
 
 def _planets(config: RunConfig) -> Stage:

@@ -7,12 +7,15 @@ closed form of the norm's gradient) is held; its own kernels are held on a GPU.
 
 import shutil
 import warnings
+from functools import partial
 
 import pytest
 import torch
 from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.functional import scaled_dot_product_attention
 
 from worldmodel.attention import Visible, fused, make_attention
+from worldmodel.attention.kinds.softmax import pair_attention
 
 POWERS = (None, 1.0, 2.5, 3.0, 15.0)
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -135,3 +138,16 @@ def test_memory_grows_with_the_length_and_not_its_square():
     # doubling the length may double the memory; a quarter more is for the block masks
     assert peaks[1] < 2.5 * peaks[0]
     assert peaks[2] < 2.5 * peaks[1]
+
+
+def test_a_sequence_of_two_has_its_own_form_and_the_same_numbers():
+    torch.manual_seed(0)
+    q, k, v, weight = (torch.randn(5, 3, 2, 8, dtype=torch.float64) for _ in range(4))
+    answers = []
+    for form in (pair_attention, partial(scaled_dot_product_attention, is_causal=True)):
+        inputs = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
+        out = form(*inputs)
+        (out * weight).sum().backward()
+        answers.append((out.detach(), *(tensor.grad for tensor in inputs)))
+    for ours, theirs in zip(*answers, strict=True):
+        assert torch.allclose(ours, theirs, rtol=0, atol=1e-14)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from orbits.integration import rk4_step
 from worldmodel.predictors.base import Control, Predictor, of_bodies
 
 if TYPE_CHECKING:
@@ -64,12 +65,7 @@ def predict_by_law(
         return law.acceleration(at, gm)
 
     for _ in range(SUBSTEPS):
-        a1 = acceleration(x)
-        a2 = acceleration(x + h / 2 * v)
-        a3 = acceleration(x + h / 2 * v + h**2 / 4 * a1)
-        a4 = acceleration(x + h * v + h**2 / 2 * a2)
-        x = x + h * v + h**2 / 6 * (a1 + a2 + a3)
-        v = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        x, v = rk4_step(acceleration, x, v, h)
     return x
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float
 
+from orbits.dataset import relative_shares, relative_states
 from orbits.forces import ForceLaw
 from orbits.records.force_samples import varies
 from orbits.units import G
@@ -74,7 +75,7 @@ def shares_of(
     """(m2, −m1)/(m1 + m2) of two visible bodies, 1 of a relative position."""
     if mass is None:
         return np.ones((orbits, 1))
-    return np.stack((mass[:, 1], -mass[:, 0]), axis=1) / mass.sum(axis=1, keepdims=True)
+    return relative_shares(mass)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,10 +109,8 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
     chosen = source.read(numbers)
     if not two:
         return Orbits(chosen, chosen.position[:, :, 0], chosen.velocity[:, :, 0], None)
-    position, velocity = (
-        states[:, :, 0].astype(np.float64) - states[:, :, 1]
-        for states in (chosen.position, chosen.velocity)
-    )
+    seen = (states.astype(np.float64) for states in (chosen.position, chosen.velocity))
+    position, velocity = relative_states(facts.system, *seen)
     mass = np.asarray(source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64)
     return Orbits(chosen, position, velocity, mass)
 
