@@ -1,5 +1,6 @@
 """The command `worldmodel`: reads files, calls the package, writes files."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -140,4 +141,5 @@ COMMANDS = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go to files, with or without a display
     return run_commands("worldmodel", COMMANDS, arguments)

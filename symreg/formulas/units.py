@@ -95,10 +95,14 @@ def parse_unit(text: str) -> Unit:
         ValueError: if it is not a product of powers of known units (names the near miss).
     """
     try:
-        tree = ast.parse(text.strip().replace("^", "**") or "1", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
+        unit = _built(ast.parse(text.strip().replace("^", "**") or "1", mode="eval").body, text)
+    except (SyntaxError, RecursionError, MemoryError):
         raise ValueError(f"the unit {text!r} cannot be read; write it as in au/yr^2.") from None
-    return _built(tree, text)
+    except OverflowError:
+        unit = Unit(math.inf, ONE.powers)
+    if not 0 < unit.size < math.inf:
+        raise ValueError(f"the unit {text!r} is too large or too small for a number.")
+    return unit
 
 
 def _built(node: ast.expr, text: str) -> Unit:

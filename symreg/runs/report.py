@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import jinja2
-import matplotlib
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -21,7 +20,6 @@ from symreg.runs.result import Run
 
 def draw_figures(run: Run, config: RunConfig) -> None:
     """Draw every figure that a run has something for into `figures/`, as PNG."""
-    matplotlib.use("Agg")
     folder = run.folder
     tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"

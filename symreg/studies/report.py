@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
 
 from orbits.records.files import write_text
@@ -40,7 +39,6 @@ def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
         folder: of the study.
         frame: its table.
     """
-    matplotlib.use("Agg")
     captions = {}
     done = frame[frame["status"] == "done"]
     if study.figure != NO_FIGURE and not done.empty:

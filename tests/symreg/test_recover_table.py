@@ -342,6 +342,16 @@ def test_units_multiply_and_compare():
         parse_unit("aus")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["(km**12)**12", "(pc**-12)**12", "*".join(["km"] * 200), "m*" * 100_000 + "m", "m**13",
+     "(" * 1000, "m.real", "m()", "[m]", "2*m", "m+m", "m if s else s", "m\0"],
+)  # fmt: skip
+def test_a_unit_that_is_no_bounded_product_is_refused(text):
+    with pytest.raises(ValueError):
+        parse_unit(text)
+
+
 def test_guesses_are_weighed_beside_what_is_found(tmp_path):
     rng = np.random.default_rng(5)
     r = np.exp(rng.uniform(-1, 1, 300))
