@@ -1,6 +1,7 @@
 """The house: which module may know of which, how many a room holds, what is declared once."""
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -137,3 +138,11 @@ def test_every_public_name_is_there_and_none_is_a_module(package):
     assert found.__version__
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         found.trian  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests" / "benchmarks").glob("*.py")), ids=lambda p: p.stem
+)
+def test_a_benchmark_imports_what_is_there(path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="imported")
