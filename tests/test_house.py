@@ -11,8 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from orbits.command.options import hints_of, is_group, option_names
+from orbits.records.typed import as_json
+from symreg.cli import main
 from symreg.runs.config import RunConfig
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
@@ -102,6 +105,19 @@ def test_a_run_restates_no_option_of_its_stages():
     free = {name for name in option_names(RunConfig) if name not in RunConfig.DECIDED}
     restated = {name for name in free if "." in name and name.rpartition(".")[2] in own}
     assert restated == {"generate.workers"}  # processes of one stage, not stages side by side
+
+
+def test_the_command_line_has_the_defaults_of_the_options(capsys):
+    assert main(["run", "--print_config"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    default = as_json(RunConfig())
+    for name in option_names(RunConfig):
+        if name not in RunConfig.DECIDED:
+            on_the_line, in_python = printed, default
+            for part in name.split("."):
+                on_the_line, in_python = on_the_line[part], in_python[part]
+            assert on_the_line == in_python, name
+    assert default["generate"]["engine"] == "scipy"
 
 
 @pytest.mark.parametrize(
