@@ -2,22 +2,25 @@
 
 `config.json` says what the run is. `last.safetensors` and `best.safetensors` hold weights;
 `resume.safetensors` holds weights, optimisers and batches together. Tensors are safetensors and
-everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed, and
-carries the fingerprint of the configuration that it belongs to.
+everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed,
+carries the fingerprint of the configuration that it belongs to, and a checksum of what it holds:
+damaged weights would still predict. (Files of before there were checksums have none.)
 """
 
 import dataclasses
+import hashlib
 import json
 import os
 import struct
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import read_json, write_json, written_aside
+from orbits.records.files import read_json, sha256_of_json, write_json, written_aside
 from orbits.records.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
@@ -45,19 +48,17 @@ class RunRecord:
 
 def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
-    write_json(
-        run / "config.json",
-        {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "identity": record.identity,
-            "train": dataclasses.asdict(record.train),
-            "data": dataclasses.asdict(record.data),
-            "scales": dataclasses.asdict(record.scales),
-            "radius": record.radius,
-            "provenance": provenance(record.train),
-        },
-    )
+    stored = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "identity": record.identity,
+        "train": dataclasses.asdict(record.train),
+        "data": dataclasses.asdict(record.data),
+        "scales": dataclasses.asdict(record.scales),
+        "radius": record.radius,
+        "provenance": provenance(record.train),
+    }
+    write_json(run / "config.json", {**stored, "sha256": sha256_of_json(stored)})
 
 
 def read_record(run: str | os.PathLike[str]) -> RunRecord:
@@ -78,6 +79,12 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
         raise ValueError(
             f"{path} is not the configuration of a run ({FORMAT}, version {FORMAT_VERSION}); "
             "train again in another folder."
+        )
+    checksum = stored.pop("sha256", None)
+    if checksum is not None and checksum != sha256_of_json(stored):
+        raise ValueError(
+            f"{path} is not as it was written (its checksum differs); restore it, or train again "
+            "in another folder."
         )
     try:
         return RunRecord(
@@ -143,15 +150,26 @@ def require_same_run(run: Path, record: RunRecord) -> None:
 def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
     """Write tensors with a JSON header, whole or not at all."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    header = header | {"sha256": _checksum(whole, header)}
     with written_aside(path) as aside:
         aside.write_bytes(save(whole, metadata={"header": json.dumps(header)}))
+
+
+def _checksum(tensors: dict[str, Tensor], header: dict[str, Any]) -> str:
+    """SHA-256 of the header, and of the names, types, shapes and bytes of all tensors."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read tensors and their header.
 
     Raises:
-        ValueError: if the file is missing, cut short, or belongs to another configuration.
+        ValueError: if the file is missing, cut short, damaged, or belongs to another
+            configuration.
     """
     if not path.is_file():
         raise ValueError(
@@ -171,6 +189,11 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
         raise ValueError(
             f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
             "restore the file that was trained there, or train again in another folder."
+        )
+    checksum = header.pop("sha256", None)
+    if checksum is not None and checksum != _checksum(tensors, header):
+        raise ValueError(
+            f"{path} is damaged: its checksum differs. Restore it, or remove it and train again."
         )
     return tensors, header
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orbits.records.files import read_json, sha256_of_file, write_json
+from orbits.records.files import read_json, sha256_of_file, sha256_of_json, write_json
 from orbits.records.typed import as_json, of_json
 from symreg.runs.config import RunConfig
 from symreg.runs.folder import claimed
@@ -26,6 +26,10 @@ from symreg.runs.stages import Stage, stages
 
 POLL = 0.02
 """Seconds between two looks at the running processes."""
+
+CLOCKED = ("metrics.jsonl", "events.out.tfevents.*")
+"""Logs of a training that hold times of the clock. Nothing that comes after reads them: the same
+weights trained again repeat no later stage."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +123,10 @@ class Pipeline:
                 continue
             self.waiting.remove(stage)
             header = f"[{len(self.todo) - len(self.waiting)}/{len(self.todo)}] {stage.title}"
-            inputs = {name: fingerprint(self.folder / name) for name in stage.inputs}
-            record = self._fitting_record(stage, inputs)
+            inputs = {name: fingerprint(self.folder / name, CLOCKED) for name in stage.inputs}
+            record, why = self._fitting_record(stage, inputs)
             if record is None:
-                print(header, flush=True)
+                print(f"{header}{why and f' (again: {why})'}", flush=True)
                 self.running.append(self._started(stage, inputs))
             else:
                 print(f"{header}: there already ({record.seconds:.0f} s)", flush=True)
@@ -133,29 +137,28 @@ class Pipeline:
     def _cores_of(self, stage: Stage) -> int:
         return min(stage.cores or self.cores, self.cores)
 
-    def _fitting_record(self, stage: Stage, inputs: dict[str, str | None]) -> Record | None:
+    def _fitting_record(
+        self, stage: Stage, inputs: dict[str, str | None]
+    ) -> tuple[Record | None, str]:
         """The record of a finished stage, if command, options, inputs and output are still those.
 
         The output of one that no longer fits is removed: a command that finds its result there
         would take it for finished, damaged or not.
+
+        Returns:
+            The record, or None and what no longer fits (empty if the stage was never done).
         """
         path = self._record_path(stage)
         if not path.exists():
-            return None
-        now = (stage.command, stage.options, inputs, fingerprint(self.folder / stage.output))
-        try:
-            record = of_json(Record, read_json(path), str(path))
-        except ValueError:
-            record = None
-        if (
-            record is not None
-            and now == (record.command, record.options, record.inputs, record.output)
-            and record.output is not None
-        ):
-            return record
+            return None, ""
+        record, why = _read_record(path), "its record is damaged"
+        if record is not None:
+            why = _misfit(record, stage, inputs, fingerprint(self.folder / stage.output))
+            if not why:
+                return record, ""
         remove(self.folder / stage.output)
         path.unlink()
-        return None
+        return None, why
 
     def _record_path(self, stage: Stage) -> Path:
         return self.folder / "stages" / f"{stage.name}.json"
@@ -193,20 +196,51 @@ class Pipeline:
         if code or output is None:
             raise StageFailure(stage, code or 1)
         seconds = time.monotonic() - job.began
-        record = Record(stage.command, stage.options, job.inputs, output, seconds)
-        write_json(self._record_path(stage), as_json(record))
+        record = as_json(Record(stage.command, stage.options, job.inputs, output, seconds))
+        write_json(self._record_path(stage), {**record, "sha256": sha256_of_json(record)})
         self.seconds[stage.name] = seconds
 
 
-def fingerprint(path: Path) -> str | None:
-    """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing."""
+def _read_record(path: Path) -> Record | None:
+    """A record of a stage; None of one that is damaged."""
+    try:
+        kept = read_json(path)
+        return (
+            of_json(Record, kept, str(path)) if kept.pop("sha256") == sha256_of_json(kept) else None
+        )
+    except (ValueError, KeyError, AttributeError):
+        return None
+
+
+def _misfit(record: Record, stage: Stage, inputs: dict[str, str | None], output: str | None) -> str:
+    """What no longer fits a record; empty if everything does."""
+    if output is None or record.output is None:
+        return f"{stage.output} is missing"
+    if output != record.output:
+        return f"{stage.output} is not what was written"
+    changed = [name for name in inputs if inputs[name] != record.inputs.get(name)]
+    if changed or inputs.keys() != record.inputs.keys():
+        return f"{' and '.join(changed) or 'what it reads'} changed"
+    if (stage.command, stage.options) != (record.command, record.options):
+        return "its options changed"
+    return ""
+
+
+def fingerprint(path: Path, but: Sequence[str] = ()) -> str | None:
+    """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing.
+
+    Args:
+        path: of the file or folder.
+        but: patterns of names in the folder that do not count.
+    """
     if path.is_file():
         return sha256_of_file(path)
     if not path.is_dir():
         return None
     digest = hashlib.sha256()
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        digest.update(f"{file.relative_to(path)}\0{sha256_of_file(file)}\n".encode())
+        if not any(file.match(pattern) for pattern in but):
+            digest.update(f"{file.relative_to(path)}\0{sha256_of_file(file)}\n".encode())
     return digest.hexdigest()
 
 

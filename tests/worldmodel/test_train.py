@@ -20,7 +20,7 @@ from orbits.records.files import sha256_of_json
 from orbits.records.force_samples import ForceSamples
 from orbits.records.locks import held
 from worldmodel import training
-from worldmodel.checkpoint import read_record
+from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.source import Source
@@ -288,6 +288,25 @@ def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
     message = capsys.readouterr().err
     assert words in message
     assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["last.safetensors", "config.json", "resume.safetensors"])
+def test_one_flipped_bit_is_noticed_by_whoever_reads_the_run(few_orbits, tmp_path, capsys, name):
+    train(few_orbits, SMALL, out=tmp_path / "run")
+    path = tmp_path / "run" / name
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    for place in rng.integers(0, len(content), 40):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(0, 8))
+        path.write_bytes(flipped)
+        capsys.readouterr()
+        if name == "resume.safetensors":
+            with pytest.raises(ValueError, match="resume"):
+                load_tensors(path, read_record(path.parent).identity)
+        else:
+            assert run_command("probe", path.parent, few_orbits, tmp_path / "out.parquet") == 2
+            assert name in capsys.readouterr().err
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
