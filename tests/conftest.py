@@ -1,5 +1,6 @@
 """What the tests of every package share."""
 
+import sys
 from pathlib import Path
 
 import nbformat
@@ -24,3 +25,18 @@ def run_notebook(tmp_path, monkeypatch):
         return client.execute()
 
     return run
+
+
+@pytest.fixture
+def add_variant(tmp_path, monkeypatch):
+    """Lay a file into a folder that a package looks through; gone when the test ends."""
+
+    def add(package, name, text):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        monkeypatch.setitem(sys.modules, f"{package.__name__}.{name}", None)
+        del sys.modules[f"{package.__name__}.{name}"]
+
+    return add

@@ -13,6 +13,7 @@ from orbits.records.files import sha256_of_json
 LIBRARIES = (
     "principia", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
     "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
+    "scikit-learn",
 )  # fmt: skip
 
 

@@ -93,24 +93,23 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress
     )
     constant, parameters = strength(found), parameters_of(found)
-    quantities = (constant, *parameters.values())
-    gates = law_gates(found, quantities, config.thresholds, problem.non_central)
-    nulls = {}
-    if config.null:
-        nulls["permuted"] = _permuted(problem, engine, config)
-        gates.append(null_gate(PERMUTED, nulls["permuted"]))
+    nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
+    gates = law_gates(
+        found, (constant, *parameters.values()), config.thresholds, problem.non_central
+    )
+    gates += [null_gate(PERMUTED, null) for null in nulls.values()]
     gates += problem.gates
     reference = found.reference.spec if found.reference else None
     unit = problem.constant_unit(reference, constant.name)
     if unit is not None:
         constant = replace(constant, unit=unit.text, unit_in_si=unit.size)
-    raw = found.outcome.raw
+    outcome = found.outcome
     result = Recovery(
         recovered=passed(gates),
         verdict=found.verdict.verdict,
         reference=reference,
         expression=written(found.law.expression),
-        raw_expression=written(raw.expression) if raw else None,
+        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
         law=found.law.name,
         selected_from=found.law.source,
         constant=constant,
@@ -122,17 +121,17 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         r2=found.r2,
         r2_linear=found.r2_linear,
         r2_log=found.r2_log,
-        seeds=Seeds(found.outcome.seeds, found.outcome.agreeing),
+        seeds=Seeds(outcome.seeds, outcome.agreeing),
         nulls=nulls,
         gates=tuple(gates),
         engine=engine.name,
         engine_reason=reason,
-        pareto_front=tuple(_on_front(candidate) for candidate in found.outcome.front),
+        pareto_front=tuple(_on_front(candidate) for candidate in outcome.front),
         rows=problem.rows,
         rows_used=len(found.samples.y),
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
-        error_floor=found.outcome.floor,
+        error_floor=outcome.floor,
         notes=problem.notes,
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),

@@ -1,7 +1,5 @@
 """A law and an engine of one's own: one file each, and nothing else is touched."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -71,18 +69,9 @@ LEAPFROG = Leapfrog()
 
 
 @pytest.fixture
-def variants(tmp_path, monkeypatch):
-    for package, name, text in (
-        (orbits.forces, "three_halves", LAW),
-        (orbits.engines, "leapfrog", ENGINE),
-    ):
-        folder = tmp_path / package.__name__
-        folder.mkdir()
-        (folder / f"{name}.py").write_text(text)
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        # put back when the test ends: no other one shall find it
-        monkeypatch.setitem(sys.modules, f"{package.__name__}.{name}", None)
-        del sys.modules[f"{package.__name__}.{name}"]
+def variants(add_variant):
+    add_variant(orbits.forces, "three_halves", LAW)
+    add_variant(orbits.engines, "leapfrog", ENGINE)
 
 
 @pytest.mark.usefixtures("variants")

@@ -8,12 +8,31 @@ from html.parser import HTMLParser
 
 import pytest
 
+import symreg.runs.figures
 from orbits.records.files import read_json
 from symreg.cli import main
 from symreg.runs.figures import FIGURES
 from symreg.runs.result import Run
 
 OPTIONS = ["--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth"]
+
+
+RUN_FIGURE = """
+from symreg.runs.figures.base import RunFigure, panels
+
+
+class Rows(RunFigure):
+    name = "rows_of_each"
+    caption = "How many rows each law was read from."
+
+    def draw(self, shown):
+        figure, (axes,) = panels(1)
+        axes.bar(list(shown.sources), [law.rows for law in shown.sources.values()])
+        return figure
+
+
+FIGURE = Rows()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +87,15 @@ def test_a_damaged_verdict_is_one_clear_line(run, tmp_path, damage):
     (tmp_path / "verdict.json").write_text(damage((run / "verdict.json").read_text()))
     with pytest.raises(ValueError, match=r"verdict\.json"):
         Run.read(tmp_path)
+
+
+def test_a_figure_of_ones_own_is_drawn_into_the_report(run, add_variant):
+    add_variant(symreg.runs.figures, "rows_of_each", RUN_FIGURE)
+    assert main(["run", "--out", str(run), *OPTIONS]) == 0
+    picture = run / "figures" / "rows_of_each.png"
+    assert picture.stat().st_size > 1000
+    assert "How many rows each law was read from." in Run.read(run).report.read_text()
+    picture.unlink()
 
 
 def test_without_kicked_states_a_run_comes_to_its_end_and_claims_nothing(run, capsys):

@@ -1,0 +1,139 @@
+"""The house: which module may know of which, how many a room holds, what is declared once."""
+
+import ast
+import subprocess
+import sys
+from collections import Counter
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from orbits.command.options import hints_of, is_group, option_names
+from symreg.runs.config import RunConfig
+
+PACKAGES = ("orbits", "worldmodel", "symreg")
+ROOT = Path(__file__).parents[1]
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+}
+MOST_MODULES = 18
+LONGEST_FUNCTION = 60
+HEAVY = ("torch", "pandas", "xarray", "zarr", "sklearn", "matplotlib")
+
+
+def imports_of(module, inside_functions):
+    """Modules of the project that one imports; those under TYPE_CHECKING are not imported."""
+    found = set()
+
+    def visit(node):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for other in node.orelse:
+                visit(other)
+            return
+        if isinstance(node, ast.FunctionDef) and not inside_functions:
+            return
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found.update({name if name in FILES else node.module for name in whole})
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(FILES[module].read_text()))
+    return {name for name in found if name in FILES} - {module}
+
+
+def reached_from(module):
+    """Everything that a module imports, directly or not, at any time."""
+    reached, waiting = set(), [module]
+    while waiting:
+        for name in imports_of(waiting.pop(), inside_functions=True) - reached:
+            reached.add(name)
+            waiting.append(name)
+    return reached
+
+
+def test_no_module_is_imported_by_what_it_imports():
+    graph = {module: imports_of(module, inside_functions=False) for module in FILES}
+    assert len(graph) > 100
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+@pytest.mark.parametrize(("package", "above"), [("orbits", PACKAGES[1:]), ("worldmodel", "symreg")])
+def test_a_package_knows_nothing_of_those_above_it(package, above):
+    for module in FILES:
+        if module.startswith(package):
+            known = imports_of(module, inside_functions=True)
+            assert [name for name in known if name.startswith(above)] == [], module
+
+
+@pytest.mark.parametrize("module", ["worldmodel.data", "worldmodel.training"])
+def test_training_knows_nothing_of_probes(module):
+    unwanted = ("worldmodel.probes", "worldmodel.predictors")
+    assert [name for name in reached_from(module) if name.startswith(unwanted)] == []
+    assert "worldmodel.kick" in reached_from(module), "the graph sees what is imported"
+
+
+def test_no_room_holds_too_many_modules():
+    rooms = Counter(path.parent for path in FILES.values() if not path.stem.startswith("__"))
+    assert {room: count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def test_no_function_is_too_long():
+    long = {}
+    for module, path in FILES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = node.end_lineno - node.lineno + 1
+                if lines > LONGEST_FUNCTION:
+                    long[f"{module}.{node.name}"] = lines
+    assert long == {}
+
+
+def test_a_run_restates_no_option_of_its_stages():
+    own = {name for name, hint in hints_of(RunConfig).items() if not is_group(hint)}
+    free = {name for name in option_names(RunConfig) if name not in RunConfig.DECIDED}
+    restated = {name for name in free if "." in name and name.rpartition(".")[2] in own}
+    assert restated == {"generate.workers"}  # processes of one stage, not stages side by side
+
+
+@pytest.mark.parametrize(
+    ("modules", "unwanted"),
+    [
+        ("orbits, orbits.cli, orbits.config", (*HEAVY, "sympy", "scipy")),
+        ("worldmodel, worldmodel.cli, worldmodel.probes.config", (*HEAVY, "sympy", "scipy")),
+        ("symreg, symreg.cli, symreg.runs.config", HEAVY),
+    ],
+)
+def test_importing_a_package_its_commands_and_options_loads_nothing_heavy(modules, unwanted):
+    code = (
+        f"import sys, {modules}; dir({modules.split(',')[0]}); "
+        f"print([m for m in {unwanted} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_simulating_loads_no_torch():
+    code = "import orbits, sys; orbits.generate(orbits=2); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_there_and_none_is_a_module(package):
+    found = import_module(package)
+    for name in found.__all__:
+        assert not isinstance(getattr(found, name), ModuleType), name
+        assert f"{package}.{name}" not in FILES
+        assert name == "__version__" or getattr(found, name).__doc__, name
+    assert set(found.__all__) <= set(dir(found))
+    assert found.__version__
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        found.trian  # noqa: B018
