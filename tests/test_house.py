@@ -1,6 +1,7 @@
 """The house: which module may know of which, how many a room holds, what is declared once."""
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -10,8 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from orbits.command.options import hints_of, is_group, option_names
+from orbits.records.typed import as_json
+from symreg.cli import main
 from symreg.runs.config import RunConfig
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
@@ -103,6 +107,20 @@ def test_a_run_restates_no_option_of_its_stages():
     assert restated == {"generate.workers"}  # processes of one stage, not stages side by side
 
 
+def test_the_command_line_has_the_defaults_of_the_options(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "--print_config"])
+    printed = yaml.safe_load(capsys.readouterr().out)
+    default = as_json(RunConfig())
+    for name in option_names(RunConfig):
+        if name not in RunConfig.DECIDED:
+            on_the_line, in_python = printed, default
+            for part in name.split("."):
+                on_the_line, in_python = on_the_line[part], in_python[part]
+            assert on_the_line == in_python, name
+    assert default["generate"]["engine"] == "scipy"
+
+
 @pytest.mark.parametrize(
     ("modules", "unwanted"),
     [
@@ -137,3 +155,11 @@ def test_every_public_name_is_there_and_none_is_a_module(package):
     assert found.__version__
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         found.trian  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests" / "benchmarks").glob("*.py")), ids=lambda p: p.stem
+)
+def test_a_benchmark_imports_what_is_there(path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="imported")

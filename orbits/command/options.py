@@ -180,6 +180,14 @@ def hints_of(options: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(options)}
 
 
+def default_of(options: type, name: str) -> Any:
+    """The default of an option or group; `dataclasses.MISSING` of one that must be given."""
+    (field,) = (field for field in dataclasses.fields(options) if field.name == name)
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
 def is_group(hint: Any) -> bool:
     """Whether an option is a group of options."""
     return isinstance(hint, type) and dataclasses.is_dataclass(hint)

@@ -23,7 +23,14 @@ import jsonargparse
 from docstring_parser import parse_from_object
 
 from orbits.command.near_misses import nearest, require_known
-from orbits.command.options import OptionError, hints_of, is_group, option_names, plain_hint
+from orbits.command.options import (
+    OptionError,
+    default_of,
+    hints_of,
+    is_group,
+    option_names,
+    plain_hint,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,6 +193,7 @@ def _add_options(
     prefix: str = "",
     aliases: Mapping[str, str] | None = None,
     hidden: Sequence[str] | None = None,
+    group_default: Any = None,
 ) -> None:
     """One option for every field; a tuple of values takes several words, a group its own title.
 
@@ -196,6 +204,7 @@ def _add_options(
         prefix: dotted name of the group.
         aliases: of the outermost options.
         hidden: nested options that cannot be given.
+        group_default: the group as the options around it have it.
     """
     helps = {
         p.arg_name: p.description
@@ -204,14 +213,13 @@ def _add_options(
     }
     short = {full: name for name, full in (aliases or _aliases(config)).items()}
     decided = tuple(getattr(config, "DECIDED", ())) if hidden is None else hidden
-    fields = {field.name: field for field in dataclasses.fields(config)}
     for own, hint in hints_of(config).items():
-        field, name = fields[own], f"{prefix}{own}"
+        name = f"{prefix}{own}"
         if is_group(hint):
             title = (hint.__doc__ or name).strip().splitlines()[0]
             group = parser.add_argument_group(f"{name}: {title}") if not prefix else parser
             known = {alias: full for full, alias in short.items()}
-            _add_options(group, hint, f"{name}.", known, decided)
+            _add_options(group, hint, f"{name}.", known, decided, default_of(config, own))
             continue
         if name in decided:
             continue
@@ -227,14 +235,11 @@ def _add_options(
             settings.update(type=str, metavar=f"{{{names}}}")
         else:
             settings["type"] = plain
-        if field.default is not dataclasses.MISSING:
-            settings["default"] = field.default
-        elif field.default_factory is not dataclasses.MISSING:
-            settings["default"] = field.default_factory()
-        else:
+        default = default_of(config, own) if group_default is None else getattr(group_default, own)
+        if default is dataclasses.MISSING:
             settings["required"] = True
-        if isinstance(settings.get("default"), tuple):
-            settings["default"] = list(settings["default"])
+        else:
+            settings["default"] = list(default) if isinstance(default, tuple) else default
         flags = [_flag(short[name])] if name in short and plain is not bool else []
         parser.add_argument(*flags, _flag(name), **settings)
 

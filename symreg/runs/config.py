@@ -51,6 +51,10 @@ PLANETS_YEARS = (1950, 2050, 2200)
 """Years from and to which real planets are taken, and the last to which a segment may reach."""
 
 
+SIMULATOR = "scipy"
+"""A run's numbers shall not depend on what is installed, as `auto` lets them."""
+
+
 @dataclass(frozen=True)
 class RunConfig(Options):
     """One run of the whole path: a law, a model and the states on which it is questioned."""
@@ -70,7 +74,7 @@ class RunConfig(Options):
     transfer_frozen, inductive_bias."""
     workers: Annotated[int, AtLeast(0)] = 0
     """Stages that run at the same time; 0 takes one for every core. No number depends on it."""
-    generate: GenerateConfig = field(default_factory=GenerateConfig)
+    generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)

@@ -18,18 +18,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
+from orbits.records.force_samples import r_squared
 from orbits.units import G
-from symreg import references
 from symreg.engines import choose_engine
-from symreg.engines.monomial import fit_monomial, usable
 from symreg.engines.operon import to_sympy
+from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.refine import UNDEFINED
-from symreg.fit.samples import Samples, r_squared
+from symreg.fit.samples import Samples
 from symreg.formulas.compare import compare
 from symreg.formulas.expressions import evaluate, feature_symbols, symbol
+from symreg.recovery import references
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.finding import FOUND, find
-from symreg.recovery.recover import recover_samples
+from symreg.recovery.problem import Problem
+from symreg.recovery.recover import solve
 
 FIRST_SEED = 2000
 ROWS = 300
@@ -132,14 +134,15 @@ def run_cell(cell: Cell, noise: float, seeds: range, config: RecoverConfig) -> T
         samples = table(cell, noise, seed)
         known = references.of_table(samples.names, cell.reference)
         began = time.process_time()
-        found = recover_samples(samples, known, True, with_seed(config, seed))
+        found = solve(Problem(samples, known, True, ROWS), with_seed(config, seed))
         tally.seconds += (time.process_time() - began,)
         tally.runs += 1
         tally.structure += found.verdict in FOUND
-        value = found.constant["value"]
+        value = found.constant.value
         tally.constant += found.verdict in FOUND and abs(abs(value) / G - 1) <= 0.01
-        if found.exponent["value"] is not None:
-            tally.interval += found.exponent["low"] <= -2 <= found.exponent["high"]
+        if "r" in found.exponents:
+            exponent = found.exponents["r"]
+            tally.interval += exponent.low <= -2 <= exponent.high
         if found.verdict not in FOUND:
             print(f"    seed {seed}: {found.expression} ({found.verdict})", flush=True)
     return tally
@@ -147,13 +150,13 @@ def run_cell(cell: Cell, noise: float, seeds: range, config: RecoverConfig) -> T
 
 def with_seed(config: RecoverConfig, seed: int) -> RecoverConfig:
     """The configuration with another seed."""
-    return RecoverConfig(**(vars(config) | {"seed": seed}))
+    return replace(config, seed=seed)
 
 
 def small(arguments: argparse.Namespace) -> RecoverConfig:
     """The configuration of a fit, on one core."""
     return RecoverConfig(
-        null=False, jobs=1, population=arguments.population, generations=arguments.generations
+        null=False, jobs=1, individuals=arguments.population, generations=arguments.generations
     )
 
 
@@ -163,7 +166,7 @@ def rates(arguments: argparse.Namespace) -> None:
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     print(
         f"seeds {seeds.start}..{seeds.stop - 1}, {ROWS} rows, {config.seeds} searches a fit, "
-        f"population {config.population}, {config.generations} generations"
+        f"population {config.individuals}, {config.generations} generations"
     )
     print(f"{'law':<18}{'noise':>7}{'structure':>11}{'bar':>6}{'1 % const':>11}{'cpu s':>7}")
     for cell in CELLS:
@@ -195,7 +198,7 @@ def nulls(trials: int, first: int, config: RecoverConfig) -> None:
             y = rng.normal(size=ROWS) * np.sin(40 * samples.X[:, -1]) + rng.exponential(size=ROWS)
         samples = Samples(samples.X, y, samples.names, samples.groups)
         known = references.of_table(samples.names, None)
-        found = recover_samples(samples, known, False, with_seed(config, first + trial))
+        found = solve(Problem(samples, known, False, ROWS), with_seed(config, first + trial))
         if found.recovered or found.verdict in FOUND:
             called[kind] += found.recovered
             print(f"    trial {trial} ({kind}): {found.expression}, R² {found.r2:.3f}, "
@@ -215,7 +218,7 @@ def others(seeds: range, config: RecoverConfig, only: str = "") -> None:
         "gplearn: population 1000, 20 generations, add sub mul div sqrt log inv. pyoperon: its "
         "own SymbolicRegressor, population 1000, 50 generations, add sub mul div exp sqrt square, "
         "5 local steps. log-linear: exponents rounded to halves. symreg: "
-        f"{config.seeds} searches, population {config.population}, {config.generations} "
+        f"{config.seeds} searches, population {config.individuals}, {config.generations} "
         f"generations. Seeds {seeds.start}..{seeds.stop - 1}; the winner's structure counts."
     )
     print(f"{'law':<18}" + "".join(f"{name:>20}" for name in methods))
@@ -242,7 +245,7 @@ def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
     if expression.has(*UNDEFINED):
         return False
     truth = cell.force(dict(zip(samples.names, samples.X.T, strict=True)))
-    if r_squared(truth, evaluate(expression, samples.names, samples.X)) < 0.99:
+    if r_squared(evaluate(expression, samples.names, samples.X), truth) < 0.99:
         return False  # not worth sympy's time
     return any(
         compare(expression, reference.family, samples.names).verdict in FOUND
@@ -253,7 +256,7 @@ def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
 def by_symreg(samples: Samples, cell: Cell, config: RecoverConfig) -> bool:
     """Everything that `symreg recover` does but the null."""
     known = references.of_table(samples.names, cell.reference)
-    return recover_samples(samples, known, True, config).verdict in FOUND
+    return solve(Problem(samples, known, True, ROWS), config).verdict in FOUND
 
 
 def by_exponents(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
@@ -332,7 +335,7 @@ def published(seeds: range, config: RecoverConfig) -> None:
         X = np.column_stack([r, m1, m2])[kept]
         samples = Samples(X, force[kept], ("r", "m1", "m2"), np.arange(int(kept.sum())))
         known = references.of_table(samples.names, "newton")
-        engine, _ = choose_engine("operon", space=config.space)
+        engine, _ = choose_engine("operon", config.question)
         began = time.process_time()
         found = find(samples, known, True, engine, with_seed(config, seed), config.seeds)
         seconds.append(time.process_time() - began)
@@ -347,7 +350,7 @@ def published(seeds: range, config: RecoverConfig) -> None:
             print(f"    seed {seed}: {raw and raw.expression}", flush=True)
     print(
         f"{' '.join(PUBLISHED_OPERATORS)}, L1, seeds {seeds.start}..{seeds.stop - 1}, "
-        f"{config.seeds} searches a fit, population {config.population}, {config.generations} "
+        f"{config.seeds} searches a fit, population {config.individuals}, {config.generations} "
         f"generations: the engine's own formula {own}/{len(seeds)}, the selected law "
         f"{selected}/{len(seeds)}, {np.median(seconds):.1f} s a fit (median, one core)"
     )

@@ -56,7 +56,7 @@ def predict_by_law(
     Each state is moved on by itself (classical Runge-Kutta of order 4), so that the prediction
     comes from the law and not from the rest of the trajectory.
     """
-    from orbits.integration import rk4_step  # it imports sympy
+    from orbits.integration import rk4_step  # which needs sympy, as options do not
 
     x, v = position.astype(np.float64), velocity.astype(np.float64)
     gm = np.broadcast_to(gm[:, None], x.shape[:2])
