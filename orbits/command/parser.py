@@ -31,6 +31,7 @@ from orbits.command.options import (
     option_names,
     plain_hint,
 )
+from orbits.command.parent import end_with_parent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +83,7 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         The exit code: 0, the command's own, 2 for a user's mistake, 130 for Ctrl-C or SIGTERM.
     """
     warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
+    end_with_parent()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = next((c for c in commands if [c.name] == arguments[:1]), None)
     name = f"{program} {command.name}" if command else program

@@ -7,6 +7,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
+from orbits.command.parent import as_parent
+
 TERMINAL = 1.0
 """Seconds in which processes that share a terminal's Ctrl-C end by themselves."""
 
@@ -33,11 +35,12 @@ def places(wanted: int = 0) -> int:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """This process's environment, with so many threads for numerical libraries.
+    """Of a process that ends with this one: so many threads for numerical libraries.
 
     What the user has set stays.
     """
-    return {"PYTHONUNBUFFERED": "1", **dict.fromkeys(THREADS, str(threads)), **os.environ}
+    settings = {"PYTHONUNBUFFERED": "1", **dict.fromkeys(THREADS, str(threads))}
+    return {**settings, **os.environ, **as_parent()}
 
 
 def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> None:

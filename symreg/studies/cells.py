@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbits.command.cluster import connect
+from orbits.command.parent import as_parent
 from orbits.records.files import sha256_of_json, write_json
 from orbits.records.typed import as_json
 from symreg.runs.processes import THREADS, cores, end
@@ -80,7 +81,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
                 "--out", f"{folder}/cells/{name}",
             ],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-            env={**os.environ, **dict.fromkeys(THREADS, share)},
+            env={**os.environ, **dict.fromkeys(THREADS, share), **as_parent()},
         )  # fmt: skip
         while process.poll() is None:
             if stop.exists():

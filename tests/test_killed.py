@@ -1,0 +1,132 @@
+"""Killed at random moments (SIGKILL), gone on with: the same files as without, and nothing else.
+
+Numbers of the clock (seconds, tokens per second) differ; everything else is compared byte by byte.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+RUN = [
+    "--orbits", "40", "--steps", "60", "--search-seeds", "2", "--bodies", "earth", "--workers", "2",
+    "--simulator", "kepler",
+]  # fmt: skip
+STUDY = """
+name: small
+question: do two seeds agree?
+base: {orbits: 30, steps: 20, search_seeds: 2, sources: [orbit, kicked], controls: [],
+  readouts: [], simulator: kepler}
+grid: {seed: [0, 1]}
+"""
+COMMANDS = {
+    "generate": "orbits generate {out}/data.zarr --orbits 60 --shard-orbits 4 --seed 3",
+    "train": "worldmodel train {data} {out}/model --steps 150 --checkpoint-every 10",
+    "run": f"symreg run --out {{out}}/run {' '.join(RUN)}",
+    "study": "symreg study {study} --out {out}/study --workers 1",
+}
+KILLS = {"generate": 30, "train": 30, "run": 20, "study": 20}
+CLOCK = {"seconds", "tokens_per_second", "fraction_in_model", "eta", "time", "created", "sha256"}
+"""Names of JSON's members that hold times, or checksums of files that do."""
+LOGS = {"logs", "figures", "report.html", "results.csv", "results.parquet"}
+"""What tells of a run: drawn and written anew each time, with seconds in it."""
+
+
+def started(command):
+    program, *arguments = command
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", program, *arguments],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def without_clock(value):
+    if isinstance(value, dict):
+        return {k: without_clock(v) for k, v in value.items() if k not in CLOCK}
+    return [without_clock(v) for v in value] if isinstance(value, list) else value
+
+
+def contents(folder: Path):
+    """Every file: its bytes, or its JSON without times."""
+    found = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder)
+        if LOGS & set(name.parts) or path.name == "metrics.jsonl":
+            continue
+        data = path.read_bytes().replace(str(folder).encode(), b"FOLDER")
+        if path.suffix in (".json", ".jsonl"):
+            text = data.decode()
+            found[str(name)] = without_clock(json.loads(text))
+        else:
+            found[str(name)] = data
+    return found
+
+
+def left_over(folder):
+    """Processes that still work in the folder."""
+    time.sleep(2)
+    return [
+        p.info["cmdline"]
+        for p in psutil.process_iter(["cmdline", "cwd"])
+        if p.pid != os.getpid()
+        and any(str(folder) in part for part in [*(p.info["cmdline"] or []), str(p.info["cwd"])])
+    ]
+
+
+@pytest.fixture(scope="module")
+def command_of(tmp_path_factory):
+    shared = tmp_path_factory.mktemp("shared")
+    (shared / "study.yaml").write_text(STUDY)
+    data = shared / "data.zarr"
+    options = ["generate", str(data), "--orbits", "60", "--engine", "kepler", "--samples", "32"]
+    assert started(["orbits", *options]).wait() == 0
+
+    def command(name, out):
+        words = COMMANDS[name].split()
+        return [word.format(out=out, data=data, study=shared / "study.yaml") for word in words]
+
+    return command
+
+
+@pytest.mark.parametrize("whole_group", [True, False], ids=["all", "parent-alone"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
+    name, whole_group, command_of, tmp_path
+):
+    whole, killed = tmp_path / "whole" / "x", tmp_path / "killed" / "x"
+    began = time.monotonic()
+    assert started(command_of(name, whole)).wait() == 0
+    seconds = time.monotonic() - began
+    rng = np.random.default_rng(len(name))
+    hits = 0
+    for _ in range(KILLS[name] // 2):
+        process = started(command_of(name, killed))
+        try:
+            process.wait(timeout=float(rng.uniform(0.3, seconds)))
+            shutil.rmtree(killed)  # it came to its end: begin anew, so that every kill can hit
+        except subprocess.TimeoutExpired:
+            (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
+            process.wait()
+            hits += 1
+            if not whole_group:
+                time.sleep(1.0)  # the others notice, and end
+    assert started(command_of(name, killed)).wait() == 0
+    assert hits >= KILLS[name] // 6
+    first, second = contents(whole), contents(killed)
+    assert first.keys() == second.keys()
+    differ = [path for path in first if first[path] != second[path]]
+    assert differ == []
+    assert left_over(tmp_path) == []
+    print(f"{name}: {hits} of {KILLS[name] // 2} kills hit, {seconds:.0f} s uninterrupted")
