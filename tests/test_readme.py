@@ -13,6 +13,7 @@ import pytest
 import orbits
 import symreg
 import worldmodel
+from symreg.cli import main as symreg_main
 
 README = Path(__file__).parents[1] / "README.md"
 PROGRAMS = ("orbits", "worldmodel", "symreg")
@@ -72,3 +73,21 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
         exec(block, found)
     assert len(found["forces"])
     assert found["reading"].metrics
+
+
+@pytest.mark.slow
+def test_a_run_prints_what_the_readme_shows(tmp_path, capsys):
+    """Words to the letter; numbers within 1 %, since processors round differently."""
+    (shown,) = (block for block in blocks_of("") if block.startswith("states"))
+    assert symreg_main(["run", "--out", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr().out
+    printed = printed[printed.index("states     law found") : printed.index("\nReport:")]
+    number = re.compile(r"-?\d+\.\d+")
+    shown_rows, printed_rows = shown.strip().splitlines(), printed.strip().splitlines()
+    assert len(shown_rows) == len(printed_rows)
+    for expected, found in zip(shown_rows, printed_rows, strict=True):
+        if expected.startswith(("untrained", "----")):
+            continue  # noise around zero, fitted by some formula; as wide as the numbers are
+        assert number.sub("#", found).split() == number.sub("#", expected).split()
+        values = [list(map(float, number.findall(row))) for row in (found, expected)]
+        assert values[0] == pytest.approx(values[1], rel=0.01, abs=0.02)
