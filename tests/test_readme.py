@@ -21,7 +21,8 @@ PROGRAMS = ("orbits", "worldmodel", "symreg")
 
 def blocks_of(language):
     text = README.read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    return [block for name, block in found if name == language]
 
 
 def commands():
