@@ -228,6 +228,8 @@ def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
 def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **options: Any) -> Stage:
     """A probe of the model; a control needs only to know what the model will be."""
     model = BEGINNING if options.get("control", "none") != "none" else MODEL
+    if model == BEGINNING:
+        options["checkpoint"] = "last"  # there is no better one before the first step
     probe = replace(
         config.probe, **{"orbits": config.held_out_count, "seed": config.seed, **options}
     )

@@ -1,0 +1,197 @@
+"""Every option of every command is given once, to a command that comes to its end."""
+
+import shlex
+import shutil
+from importlib import import_module
+
+import pytest
+
+from orbits.command.options import option_names
+
+PROGRAMS = ("orbits", "worldmodel", "symreg")
+COMMANDS = {
+    (program, command.name): command
+    for program in PROGRAMS
+    for command in import_module(f"{program}.cli").COMMANDS
+}
+
+NETWORK = (
+    "--attention lssar(p=2) --context-length 3 --window 2 --inputs differences --d-model 16 "
+    "--n-layers 1 --n-heads 2 --batch-tokens 64 --accumulate 2 --muon-lr 0.01 --muon-momentum 0.9 "
+    "--adamw-lr 0.001 --adamw-beta2 0.9 --warmup 2 --final-lr 0.1 --clip 2 "
+    "--context-noise 1e-5 --kicked 0.3 --evaluate-every 2 --patience 3 --checkpoint-every 2 "
+    "--precision bf16-mixed --accelerator cpu --stream --shuffle-buffer 8 --log-every 1"
+)
+TRANSFER = (
+    "--transfer.labelled 4 --transfer.few 2 --transfer.target magnitude --transfer.frozen "
+    "--transfer.points 20 --transfer.steps 3 --transfer.batch-tokens 32 "
+    "--transfer.learning-rate 1e-3 --transfer.head-rate 1e-2"
+)
+BIAS = (
+    "--inductive-bias.datasets 2 --inductive-bias.examples 4 --inductive-bias.tests 4 "
+    "--inductive-bias.steps 2 --inductive-bias.learning-rate 1e-3 --inductive-bias.head-rate 1e-2"
+)
+KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-first 2 --kick-steps 4 --bootstrap 50"
+THRESHOLDS = (
+    "--thresholds.exponent-margin 0.1 --thresholds.constant-margin 0.1 --thresholds.r2 0.8 "
+    "--thresholds.least-r2 0.4 --thresholds.non-central 0.2 --thresholds.anisotropy 0.2 "
+    "--thresholds.third-law 0.2 --thresholds.agreement 0.6 --thresholds.kick-r2 0.9 "
+    "--thresholds.newtonian-r2 0.8 --thresholds.keplerian-r2 0.6 --thresholds.orbit-r2 0.7 "
+    "--thresholds.locality 0.8"
+)
+SEARCH = (
+    "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
+    "--generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null --jobs 1 "
+    "--time-limit 60 --compare-limit 5"
+)
+ORBITS = "--orbits 12 --samples 24 --seed 5"
+
+LINES = f"""
+orbits generate d.zarr {ORBITS} --law power_law(n=2.5) --dt 0.01 --dimensions 3 --population exoplanets \
+    --semi-major-axis 0.5 1.5 --eccentricity 0.1 0.3 --min-perihelion 0.3 --mass 0.8 1.2 \
+    --engine scipy --dtype float64 --shard-orbits 6 --workers 2
+orbits generate pair.zarr {ORBITS} --system barycentric --companion-mass 0.1 0.5
+orbits generate many.zarr {ORBITS} --system nbody --planets 2 --hill-spacing 12
+orbits generate flat.zarr --orbits 40 --samples 64 --engine kepler
+orbits ephemeris planets.zarr --bodies earth mars --start 2000 --stop 2004-07-01 --dt 0.02 \
+    --samples 50 --frame ecliptic --centre barycentre
+orbits info d.zarr
+orbits validate d.zarr --no-checksums
+orbits plot d.zarr d.png --orbits 3
+worldmodel train flat.zarr model {NETWORK} --held-out 0.2 --threads 1 --seed 3 --steps 6 \
+    --target position --no-resume --tensorboard
+worldmodel train flat.zarr ranks --steps 2 --devices 2 --batch-tokens 64 --d-model 16 --n-heads 2
+worldmodel train flat.zarr bins --steps 2 --head tokens --bins 50 --bin-range 3 --layout interleaved \
+    --d-model 16 --n-heads 2 --context-length 4
+worldmodel train flat.zarr plain --steps 4 --d-model 16 --n-heads 2
+worldmodel probe plain flat.zarr forces.parquet --checkpoint best --states kicked --threads 1 \
+    --control none --correction none --orbits 20 --seed 1 {KICK}
+worldmodel probe plain flat.zarr jacobian.json --readout jacobian --jacobian.states 5
+worldmodel probe plain flat.zarr response.json --readout kick_response --kick-response.steps 4
+worldmodel probe plain flat.zarr linear.json --readout linear --linear.states 60 --linear.folds 2
+worldmodel probe plain flat.zarr tuned.parquet --readout transfer {TRANSFER}
+worldmodel probe plain flat.zarr bias.json --readout inductive_bias {BIAS}
+worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5 \
+    --decode centre
+worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
+    --out longer
+worldmodel retrieval passkeys.csv --threads 1 --kinds softmax --length 8 --factors 1 2 --values 4 \
+    --steps 3 --batch 8 --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1
+worldmodel plot attention plain flat.zarr maps.png --checkpoint best --orbit 2
+worldmodel plot entropy entropy.png --length 16 --kinds softmax --d-head 8 --seed 1
+symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEARCH} {THRESHOLDS}
+symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
+    --sigma s --seeds 1 --no-null
+symreg recover pair.csv pair.json --pair --seeds 1 --no-null
+symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20
+symreg engines
+symreg study small.yaml --out study --workers 1 --minutes 30
+symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
+    --controls injected untrained keplerian --bodies earth \
+    --readouts jacobian kick_response linear evaluate extrapolate transfer inductive_bias \
+    --law power_law(n=2.2) --system relative --orbits 40 --samples 48 --dt 0.01 --dimensions 2 \
+    --population controlled --semi-major-axis 0.5 1.2 --eccentricity 0 0.3 --min-perihelion 0.3 \
+    --mass 1 1 --companion-mass 1 1 --planets 3 --hill-spacing 10 --simulator scipy \
+    --dtype float32 --shard-orbits 20 --generate.workers 1 {NETWORK} --steps 6 \
+    --train.held-out 0.2 --train.threads 1 --recover.held-out 0.3 \
+    --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
+    --no-compile --no-tensorboard --probe.threads 1 --probe.checkpoint best \
+    --correction numerov {KICK} --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
+    --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
+    --evaluate.orbits 5 --evaluate.steps 5 --decode centre --extrapolate.threads 1 \
+    --extrapolate.checkpoint best --factors 1 2 --extrapolate.orbits 5 {SEARCH} {THRESHOLDS}
+"""
+"""Long options of `symreg run` are written without their group, where no other has that name."""
+
+STUDY = """
+name: small
+question: is it there?
+base: {orbits: 30, steps: 2, search_seeds: 2, sources: [orbit], controls: [], readouts: [],
+  simulator: kepler}
+grid: {seed: [0]}
+"""
+LEFT_OUT = {
+    ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
+    ("symreg", "study", "scheduler"): "tests/symreg/test_study.py",
+    ("symreg", "run", "generate.scheduler"): "decided by the run",
+    ("worldmodel", "train", "compile"): "needs a C++ compiler; below",
+}
+
+
+def flags(command):
+    """Options of a command by what is typed: with aliases, and without the group if unambiguous."""
+    config = command.config
+    decided = getattr(config, "DECIDED", ())
+    names = [name for name in option_names(config) if name not in decided]
+    known = {name.replace("_", "-"): name for name in names}
+    known |= {a.replace("_", "-"): full for a, full in getattr(config, "ALIASES", {}).items()}
+    for name in reversed(names):
+        known.setdefault(name.partition(".")[2].replace("_", "-"), name)
+    return known
+
+
+def lines():
+    for line in LINES.replace("\\\n", " ").strip().splitlines():
+        program, name, *words = shlex.split(line)
+        yield program, name, words
+
+
+def spelled(command, words):
+    """The words with every option by its full name, and the options that they give."""
+    known, given, result = flags(command), set(), []
+    for word in words:
+        if word.startswith("--"):
+            bare = word[2:]
+            no = bare.startswith("no-") and bare[3:] in known
+            name = known[bare[3:] if no else bare]
+            given.add(name)
+            word = f"--{'no-' if no else ''}{name.replace('_', '-')}"
+        result.append(word)
+    return result, given
+
+
+def test_no_option_was_forgotten():
+    missing = {
+        (*key, name)
+        for key, command in COMMANDS.items()
+        for name in option_names(command.config)
+        if name not in getattr(command.config, "DECIDED", ())
+    }
+    for program, name, words in lines():
+        for option in spelled(COMMANDS[program, name], words)[1]:
+            missing.discard((program, name, option))
+    assert missing - LEFT_OUT.keys() == set()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("every")
+    (folder / "small.yaml").write_text(STUDY)
+    rows = [(0.4 + 0.05 * i) for i in range(40)]
+    (folder / "own.csv").write_text(
+        "r,F,g,s\n" + "".join(f"{r},{39.5 / r**2},{i % 8},0.01\n" for i, r in enumerate(rows))
+    )
+    pair = "m1,m2,x1,y1,x2,y2,ax1,ay1,ax2,ay2\n"
+    for i, r in enumerate(rows):
+        m1, m2 = 1 + 0.02 * i, 0.5 + 0.03 * ((7 * i) % 11)
+        pair += f"{m1},{m2},{r},0,0,0,{-39.5 * m2 / r**2},0,{39.5 * m1 / r**2},0\n"
+    (folder / "pair.csv").write_text(pair)
+    return folder
+
+
+@pytest.mark.slow
+def test_every_option_once(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    for program, name, words in lines():
+        command = [name, *spelled(COMMANDS[program, name], words)[0]]
+        code = import_module(f"{program}.cli").main(command)
+        assert code == 0, f"{shlex.join([program, *command])}\n{capsys.readouterr().err[-2000:]}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+def test_a_compiled_network_trains(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    main = import_module("worldmodel.cli").main
+    options = "--compile --steps 2 --d-model 16 --n-heads 2 --n-layers 1"
+    assert main(["train", "flat.zarr", "compiled", *options.split()]) == 0, capsys.readouterr().err
