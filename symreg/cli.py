@@ -8,7 +8,7 @@ from typing import Annotated
 from orbits.command.options import Above, Options, Range
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
-from symreg.formulas.compare import EXPONENT_MARGIN, SECONDS
+from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST, SECONDS
 from symreg.recovery.config import RecoverConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
@@ -26,7 +26,7 @@ class CompareConfig(Options):
     """Upper end of every variable's domain."""
     margin: Annotated[float, Range(0.0, 1.0, below=True)] = EXPONENT_MARGIN
     """Exponents closer than this are the same."""
-    limit: Annotated[float, Above(0)] = SECONDS
+    limit: Annotated[float, Range(0.0, LONGEST, above=True)] = SECONDS
     """Seconds of computing after which the answer is `undecided`."""
 
     def __post_init__(self) -> None:

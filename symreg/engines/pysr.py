@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 import sympy
 
-from orbits.expressions import parse_expression
+from orbits.expressions import MAX_LENGTH, parse_expression
 from symreg.engines.base import (
     L1,
     TARGET,
@@ -212,6 +212,8 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
 
 def _readable(text: str) -> sympy.Expr | None:
     """The formula, or None where it is none that we take: an exponent like -157.9, say."""
+    if len(text) > MAX_LENGTH:
+        return None
     try:
         return with_floats(parse_expression(_plain(text)))
     except ValueError:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Range
+from orbits.command.options import FRACTION, AtLeast, OptionError, Options, Range
 from symreg.engines.base import Question
-from symreg.formulas.compare import EXPONENT_MARGIN
+from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST
 
 Margin = Annotated[float, Range(0.0, 1.0, below=True)]
 
@@ -91,9 +91,9 @@ class RecoverConfig(Options):
     """Whether the search is repeated on permuted targets."""
     jobs: Annotated[int, AtLeast(1)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: Annotated[float, Above(0)] = 300.0
+    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 300.0
     """Seconds for one search of an engine that runs in a process of its own (pysr)."""
-    compare_limit: Annotated[float, Above(0)] = 20.0
+    compare_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 
