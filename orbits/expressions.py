@@ -163,7 +163,7 @@ class _Measure:
 
     def _unchecked(self, node: ast.expr, depth: int) -> _Size:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            if not abs(node.value) <= MAX_NUMBER:  # type: ignore[arg-type, operator]
+            if not abs(node.value) <= MAX_NUMBER:  # type: ignore[arg-type]
                 raise self.refused(f"has a number above {MAX_NUMBER:g}.")
             return _Size(value=float(node.value))  # type: ignore[arg-type]
         if isinstance(node, ast.Name):

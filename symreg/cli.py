@@ -157,6 +157,7 @@ COMMANDS = [
                 "study",
                 "A YAML file, or a bundled study: attention, context, extrapolation, laws, "
                 "masses, published, published-gpu.",
+                path="input",
             ),
         ),
         check_study,
@@ -170,8 +171,9 @@ COMMANDS = [
             Positional(
                 "table",
                 "Force samples of `worldmodel probe`, or with --target a CSV or Parquet file.",
+                path="input",
             ),
-            Positional("out", "JSON file for the result."),
+            Positional("out", "JSON file for the result.", path="output"),
         ),
         check_recover,
     ),

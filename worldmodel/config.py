@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Range
+from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Output, Range
 from orbits.records.files import sha256_of_json
 from worldmodel.attention.specs import parse_attention
 
@@ -215,7 +215,7 @@ class ExtrapolateConfig(Checkpoint, Threads):
 class ExtrapolateCommand(ExtrapolateConfig):
     """The same, with the place of the results."""
 
-    out: str = dataclasses.field(kw_only=True)
+    out: Annotated[str, Output()] = dataclasses.field(kw_only=True)
     """Folder that receives extrapolation.json, extrapolation.csv and extrapolation.png."""
 
 

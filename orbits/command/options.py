@@ -96,6 +96,28 @@ FINITE = Range()
 """Any finite number."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """Marks an option that is the path of a file or folder to write: `Annotated[str, Output()]`."""
+
+
+def outputs(options: Any) -> Iterator[tuple[str, str]]:
+    """Names and values of the options that are paths to write to, where they are given."""
+    for name, hint in hints_of(type(options)).items():
+        value = getattr(options, name)
+        if is_group(hint):
+            yield from ((f"{name}.{own}", path) for own, path in outputs(value))
+        elif value is not None and _is_output(hint):
+            yield name, value
+
+
+def _is_output(hint: Any) -> bool:
+    parts = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return any(isinstance(mark, Output) for mark in parts[1:])
+    return any(_is_output(part) for part in parts)
+
+
 class Options:
     """Base of frozen dataclasses of options: the values are checked against the annotations."""
 

@@ -14,7 +14,7 @@ from upath import UPath
 from zarr.abc.store import Store
 from zarr.storage import FsspecStore, LocalStore
 
-from orbits.records.files import write_text
+from orbits.records.files import json_of, require_output, write_text
 from orbits.records.locks import held
 
 
@@ -29,6 +29,8 @@ class Place:
         if not isinstance(address, (str, os.PathLike)):
             raise ValueError(f"{address!r} is no path; give a folder or an fsspec address.")
         self.address = str(address)
+        if not self.address:
+            raise ValueError("the path of the data set is empty; give a folder.")
         self.local = None if "://" in self.address else Path(self.address)
         try:
             self.path: Path | UPath = self.local or UPath(self.address)
@@ -62,6 +64,8 @@ class Place:
 
     def is_empty(self) -> bool:
         """Whether nothing is here yet, apart from hidden files of our own."""
+        if self.local is not None:
+            require_output(self.local)
         if not self.path.is_dir():
             return not self.path.exists()
         return all(entry.name.startswith(".") for entry in self.path.iterdir())
@@ -80,9 +84,11 @@ class Place:
 
     def read_json(self, name: str) -> Any:
         """A JSON file's value, or None where it is missing or not whole."""
+        if not self._within(name).is_file():
+            return None
         try:
-            return json.loads(self._within(name).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError, json.JSONDecodeError):
+            return json_of(self._within(name).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
 
     def write_json(self, name: str, value: Any) -> None:

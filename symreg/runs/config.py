@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from orbits.command.near_misses import require_known
-from orbits.command.options import AtLeast, OptionError, Options, option_names, option_value
+from orbits.command.options import AtLeast, OptionError, Options, Output, option_names, option_value
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
@@ -55,7 +55,7 @@ PLANETS_YEARS = (1950, 2050, 2200)
 class RunConfig(Options):
     """One run of the whole path: a law, a model and the states on which it is questioned."""
 
-    out: str | None = None
+    out: Annotated[str, Output()] | None = None
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
     seed: Annotated[int, AtLeast(0)] = 0
     """Seed of the orbits, the weights, the kicks and the search."""

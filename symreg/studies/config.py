@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from orbits.command.options import AtLeast, Options
+from orbits.command.options import AtLeast, Options, Output
 
 
 @dataclass(frozen=True)
 class StudyConfig(Options):
     """Where a study is kept and who does the work."""
 
-    out: str | None = None
+    out: Annotated[str, Output()] | None = None
     """Folder of the study; by default studies/NAME."""
     workers: Annotated[int, AtLeast(0)] = 0
     """Cells that run at the same time; 0 takes one for every core."""

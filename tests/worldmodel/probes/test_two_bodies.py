@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 
 from orbits.records.force_samples import read_force_samples
 from orbits.units import G
+from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe
 from worldmodel.cli import main
 from worldmodel.probes.metrics import powers_of_mass
