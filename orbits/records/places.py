@@ -48,15 +48,15 @@ class Place:
         return FsspecStore.from_url(self.address, read_only=read_only)
 
     def group(self, mode: Literal["r", "r+"] = "r+") -> zarr.Group:
-        """The zarr group of this place."""
+        """The zarr group of this place, as its own files say."""
         store = self.store(read_only=mode == "r")
         return zarr.open_group(store, mode=mode, zarr_format=3, use_consolidated=False)
 
     def new_group(self, attributes: Mapping[str, Any]) -> zarr.Group:
-        """A zarr group with these attributes, written in one go; one that is there stays."""
-        if self.size("zarr.json") is not None:
-            return self.group()
-        return zarr.create_group(self.store(), attributes=dict(attributes), zarr_format=3)
+        """A zarr group with these attributes, written in one go."""
+        group = {"attributes": dict(attributes), "zarr_format": 3, "node_type": "group"}
+        self.write_json("zarr.json", group)
+        return self.group()
 
     def exists(self, name: str = "") -> bool:
         """Whether there is anything of that name."""
@@ -93,7 +93,7 @@ class Place:
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON file; on a local disk it is whole or absent."""
-        text = json.dumps(value, sort_keys=True)
+        text = json.dumps(value, indent=2)
         if self.local is not None:
             write_text(self.local / name, text)
         else:
