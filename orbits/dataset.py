@@ -237,10 +237,10 @@ def is_laid_out(place: Place, layout: Layout) -> bool:
     return place.size("time/c/0") is not None
 
 
-def is_complete(place: Place) -> bool:
-    """Whether a dataset is complete, every shard vouched for."""
+def is_complete(place: Place, checksums: bool = False) -> bool:
+    """Whether a dataset is complete, every shard vouched for; `checksums` as in `read_markers`."""
     attributes = read_attributes(place)
-    return is_finished(place) and not missing_shards(place, attributes)
+    return is_finished(place) and not missing_shards(place, attributes, checksums)
 
 
 def is_finished(place: Place) -> bool:

@@ -157,7 +157,7 @@ def ephemeris(
     place, identity = Place(out), layout.described["configuration"]
     dataset.begun(place, identity)
     with place.alone():
-        if not (dataset.begun(place, identity) and dataset.is_complete(place)):
+        if not (dataset.begun(place, identity) and dataset.is_complete(place, checksums=True)):
             _write(place, layout, arrays)
     return dataset.open_dataset(out)
 
