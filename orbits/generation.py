@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from orbits import dataset
 from orbits.command.cluster import connect
+from orbits.command.memory import require_memory
 from orbits.command.options import options_from
 from orbits.config import GenerateConfig
 from orbits.dataset import Layout
@@ -28,6 +29,9 @@ STARTING_WORKERS = 3.0
 
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
+
+WHILE_MADE = 4.0
+"""Memory over the size of what is made: float64 and its derivatives."""
 
 T = TypeVar("T")
 
@@ -84,6 +88,7 @@ def write(
     place, layout = Place(path), layout_of(recipe)
     dataset.begun(place, recipe.identity)
     _require_space(place, layout)
+    _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
     with place.alone():
         begun = dataset.begun(place, recipe.identity)
@@ -136,6 +141,7 @@ def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
 
 def _in_memory(recipe: Recipe) -> xr.Dataset:
     layout, config = layout_of(recipe), recipe.config
+    _require_memory(layout, config.orbits)
     workers = config.workers
     if not workers:
         several = layout.shards > 1  # one shard is one process's work
@@ -182,6 +188,15 @@ def _require_space(place: Place, layout: Layout) -> None:
             f"the dataset needs {needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
         )
+
+
+def _require_memory(layout: Layout, orbits: int) -> None:
+    held = min(1.0, orbits / layout.sizes["orbit"]) * layout.size_in_bytes
+    require_memory(
+        WHILE_MADE * held,
+        f"{min(orbits, layout.sizes['orbit'])} orbits at a time",
+        "take fewer samples, smaller shards (--shard-orbits), or write to disk",
+    )
 
 
 def _trial(recipe: Recipe) -> float:

@@ -7,18 +7,22 @@ carries the fingerprint of the configuration that it belongs to.
 """
 
 import dataclasses
+import hashlib
 import json
 import os
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import read_json, write_json, written_aside
+from orbits.records.files import json_of, read_json, sha256_of_json, write_json, written_aside
 from orbits.records.provenance import provenance
+from orbits.records.typed import of_json
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts
@@ -45,19 +49,17 @@ class RunRecord:
 
 def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
-    write_json(
-        run / "config.json",
-        {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "identity": record.identity,
-            "train": dataclasses.asdict(record.train),
-            "data": dataclasses.asdict(record.data),
-            "scales": dataclasses.asdict(record.scales),
-            "radius": record.radius,
-            "provenance": provenance(record.train),
-        },
-    )
+    content = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "identity": record.identity,
+        "train": dataclasses.asdict(record.train),
+        "data": dataclasses.asdict(record.data),
+        "scales": dataclasses.asdict(record.scales),
+        "radius": record.radius,
+        "provenance": provenance(record.train),
+    }
+    write_json(run / "config.json", content | {"sha256": sha256_of_json(content)})
 
 
 def read_record(run: str | os.PathLike[str]) -> RunRecord:
@@ -79,17 +81,24 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             f"{path} is not the configuration of a run ({FORMAT}, version {FORMAT_VERSION}); "
             "train again in another folder."
         )
+    content = {name: value for name, value in stored.items() if name != "sha256"}
+    if stored.get("sha256", sha256_of_json(content)) != sha256_of_json(content):
+        raise ValueError(
+            f"{path} is damaged: it was changed after it was written; restore it, or train again "
+            "in another folder."
+        )
     try:
+        train = dict(stored["train"])
         return RunRecord(
-            train=TrainConfig(**stored["train"] | {"window": stored["train"]["window"] or None}),
-            data=DataFacts(**stored["data"]),
-            scales=Scales(**stored["scales"]),
+            train=TrainConfig(**train | {"window": train["window"] or None}),
+            data=of_json(DataFacts, stored["data"], "data"),
+            scales=of_json(Scales, stored["scales"], "scales"),
             radius=(float(stored["radius"][0]), float(stored["radius"][1])),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{path} lacks or does not know an option ({error}); it was written by another "
-            "version: train again in another folder."
+            f"{path} lacks or does not know an option ({error}); it is damaged, or was written by "
+            "another version: train again in another folder."
         ) from None
 
 
@@ -143,8 +152,19 @@ def require_same_run(run: Path, record: RunRecord) -> None:
 def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
     """Write tensors with a JSON header, whole or not at all."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    header = header | {"sha256": sha256_of_tensors(whole)}
     with written_aside(path) as aside:
         aside.write_bytes(save(whole, metadata={"header": json.dumps(header)}))
+
+
+def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:
+    """Fingerprint of tensors by name, whatever file they lie in."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        values = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+        digest.update(values.numpy().tobytes())
+    return digest.hexdigest()
 
 
 def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -160,18 +180,26 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
         )
     try:
         with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get("header", "{}"))
+            header = json_of((file.metadata() or {}).get("header", "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, struct.error, json.JSONDecodeError) as error:
+    except (SafetensorError, struct.error, ValueError, OSError) as error:
         raise ValueError(
             f"{path} is cut short or is no checkpoint ({error}); remove it and train again, or "
             "restore it."
         ) from None
+    header = header if isinstance(header, dict) else {}
+    if header.get("sha256", found := sha256_of_tensors(tensors)) != found:
+        raise ValueError(
+            f"{path} is damaged: its numbers are not those that were written; remove it and train "
+            "again, or restore it."
+        )
     if header.get("identity") != identity:
         raise ValueError(
             f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
             "restore the file that was trained there, or train again in another folder."
         )
+    if type(header.get("step")) is not int:
+        raise ValueError(f"{path} does not say at which step it was written; restore it.")
     return tensors, header
 
 

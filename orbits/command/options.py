@@ -27,6 +27,9 @@ from orbits.command.near_misses import nearest, require_known
 
 T = TypeVar("T")
 
+LARGEST_INT = 2**64 - 1
+"""Whole numbers beyond this fit nowhere."""
+
 
 class OptionError(ValueError):
     """An option with a value that is not allowed: which one, and what is.
@@ -312,6 +315,8 @@ def _of_type(hint: Any, value: Any) -> Any:
     if isinstance(value, bool) and hint is not bool:
         raise TypeError
     if not isinstance(value, hint):
+        raise TypeError
+    if hint is int and abs(value) > LARGEST_INT:
         raise TypeError
     return value
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, AtLeast, OptionError, Options, Range
+from orbits.command.options import FRACTION, Between, OptionError, Options, Range
 from symreg.engines.base import Question
 from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST
 
@@ -71,17 +71,17 @@ class RecoverConfig(Options):
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
     """Error that the search lowers: relative (squared) or l1 (mean absolute, of the target)."""
-    seed: Annotated[int, AtLeast(0)] = 0
+    seed: Annotated[int, Between(0, 2**63 - 2)] = 0
     """First of the seeds; decides the split, the searches and the bootstrap."""
-    seeds: Annotated[int, AtLeast(1)] = 5
+    seeds: Annotated[int, Between(1, 10_000)] = 5
     """Independent searches."""
-    individuals: Annotated[int, AtLeast(1)] = 200
+    individuals: Annotated[int, Between(1, 10**6)] = 200
     """Formulas in the population of a search."""
-    generations: Annotated[int, AtLeast(1)] = 20
+    generations: Annotated[int, Between(1, 10**6)] = 20
     """Generations of a search."""
-    max_size: Annotated[int, AtLeast(3)] = 18
+    max_size: Annotated[int, Between(3, 1000)] = 18
     """Largest formula that is searched, in nodes."""
-    rows: Annotated[int, AtLeast(8)] = 2000
+    rows: Annotated[int, Between(8, 10**9)] = 2000
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
     held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
     """Fraction of the groups that no formula is fitted to."""
@@ -89,7 +89,7 @@ class RecoverConfig(Options):
     """Relative systematic error of the field, which no law is asked to explain."""
     null: bool = True
     """Whether the search is repeated on permuted targets."""
-    jobs: Annotated[int, AtLeast(1)] = 2
+    jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches that run at the same time; the result does not depend on it."""
     time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 300.0
     """Seconds for one search of an engine that runs in a process of its own (pysr)."""

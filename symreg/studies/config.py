@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from orbits.command.options import AtLeast, Options, Output
+from orbits.command.options import Between, Options, Output
+from orbits.config import WORKERS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -13,12 +14,12 @@ class StudyConfig(Options):
 
     out: Annotated[str, Output()] | None = None
     """Folder of the study; by default studies/NAME."""
-    workers: Annotated[int, AtLeast(0)] = 0
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Cells that run at the same time; 0 takes one for every core."""
     scheduler: str = ""
     """Address of a dask scheduler (tcp://host:port) whose workers run the cells instead; they
     must see the same folder."""
-    minutes: Annotated[float, AtLeast(0)] = 0.0
+    minutes: Annotated[float, Between(0, 1e6)] = 0.0
     """Stop after so many minutes, as Ctrl-C would, to go on later; 0 never stops."""
 
     def folder(self, name: str) -> Path:
