@@ -443,7 +443,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 
     Its files are compared with their checksums before they are first read, once in a process:
-    about 1 s for each 1.5 GB of the shards that are used.
+    about 1 s for each GB of the shards that are used.
 
     Args:
         path: a local folder or an fsspec address.

@@ -68,9 +68,9 @@ def julian_date(when: str) -> float:
         ValueError: if it is neither.
     """
     with suppress(ValueError):
-        year = float(when)
-        if math.isfinite(year):
-            return J2000 + (year - 2000.0) * JULIAN_YEAR_DAYS
+        found = J2000 + (float(when) - 2000.0) * JULIAN_YEAR_DAYS
+        if math.isfinite(found):
+            return found
     try:
         return date.fromisoformat(when).toordinal() + 1721424.5
     except ValueError:
@@ -175,7 +175,7 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     first, last = julian_date(config.start), julian_date(config.stop)
     step = config.dt * JULIAN_YEAR_DAYS
     steps = (last - first) / step if step else math.inf
-    if steps > STATES_LIMIT:
+    if abs(steps) > STATES_LIMIT:
         raise ValueError(
             f"{config.start} to {config.stop} holds {steps:.3g} states {config.dt:g} yr apart; at "
             f"most {STATES_LIMIT:g} are allowed."

@@ -20,7 +20,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import json_of, read_json, sha256_of_json, write_json, written_aside
+from orbits.records.files import (
+    json_of,
+    read_json,
+    require_output,
+    sha256_of_json,
+    write_json,
+    written_aside,
+)
 from orbits.records.provenance import provenance
 from orbits.records.typed import of_json
 from worldmodel.config import TrainConfig
@@ -90,7 +97,9 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
     try:
         train = dict(stored["train"])
         return RunRecord(
-            train=TrainConfig(**train | {"window": train["window"] or None}),
+            train=TrainConfig(
+                **train | {"window": None if train["window"] == 0 else train["window"]}
+            ),
             data=of_json(DataFacts, stored["data"], "data"),
             scales=of_json(Scales, stored["scales"], "scales"),
             radius=(float(stored["radius"][0]), float(stored["radius"][1])),
@@ -115,7 +124,7 @@ def require_run_folder(folder: str | os.PathLike[str]) -> Path:
     Raises:
         ValueError: if its name is empty, or it holds anything else (a data set, say).
     """
-    run = named(folder)
+    run = require_output(named(folder))
     if run.exists() and not run.is_dir():
         raise ValueError(f"{run} is a file; give a folder for the run.")
     if run.is_dir() and not (run / "config.json").exists():

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
-from orbits.command.memory import require_memory
+from orbits.command.memory import out_of_memory, require_memory
 from orbits.command.options import with_options
 from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
@@ -114,6 +114,8 @@ def train(
         except ProcessRaisedException as error:
             # What a process of its own raised comes as a traceback; its last line is the message.
             kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+            if out_of_memory(error):
+                raise MemoryError(message) from None
             if kind not in ("ValueError", "orbits.command.options.OptionError"):
                 raise
             raise ValueError(message) from None

@@ -23,6 +23,7 @@ import jsonargparse
 import yaml
 from docstring_parser import parse_from_object
 
+from orbits.command.memory import out_of_memory
 from orbits.command.near_misses import nearest, require_known
 from orbits.command.options import (
     OptionError,
@@ -144,7 +145,10 @@ def _run(
     if command is None and not {"-h", "--help"} & set(arguments):
         known = [c.name for c in commands]
         require_known("command", arguments[0] if arguments else "", known)
-    parsed = _parser(program, commands).parse_args(arguments)
+    try:
+        parsed = _parser(program, commands).parse_args(arguments)
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"a value that was given is too large ({error}); see --help.") from None
     if command is None:
         return 0
     options = parsed[command.name]
@@ -179,14 +183,6 @@ TOO_LARGE = (
 )
 LONGEST_MESSAGE = 1000
 """Characters of a message, which may repeat what was typed."""
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out: Python's, numpy's or torch's own."""
-    told = ("alloc", "out of memory", "overflow when calculating", "Storage size calculation")
-    return isinstance(error, MemoryError) or any(
-        word in str(error) or type(error).__name__ == "OutOfMemoryError" for word in told
-    )
 
 
 def complain(name: str, message: str, code: int) -> int:

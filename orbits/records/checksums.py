@@ -12,7 +12,7 @@ from orbits.records.places import Place
 class Checksums:
     """What the files of a place must be, and which of them have been looked at.
 
-    A file is read and hashed once, before its first use: about 1 s for each 1.5 GB, of those files
+    A file is read and hashed once, before its first use: about 1 s for each GB, of those files
     alone that are used.
 
     Args:

@@ -187,13 +187,19 @@ def require_moderate_yaml(text: str, name: str) -> None:
 
     if len(text) > LARGEST_YAML:
         raise ValueError(f"{name} is larger than {LARGEST_YAML:,} bytes; that is no options.")
-    depth = aliases = 0
+    inside: list[str | None] = []  # anchors of the collections that are open
+    aliases = 0
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
-            depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
-            aliases += isinstance(event, yaml.AliasEvent)
-            if depth > DEEPEST_YAML or aliases > MOST_ALIASES:
+            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                inside.append(event.anchor)
+            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                inside.pop()
+            elif isinstance(event, yaml.AliasEvent):
+                aliases += 1
+                if event.anchor in inside:
+                    raise ValueError(f"{name} contains itself (*{event.anchor}); write it out.")
+            if len(inside) > DEEPEST_YAML or aliases > MOST_ALIASES:
                 raise ValueError(
                     f"{name} is nested deeper than {DEEPEST_YAML} levels or repeats itself more "
                     f"than {MOST_ALIASES} times; write it out."
