@@ -18,9 +18,9 @@ class Thresholds(Options):
     """Largest distance of the free exponent from the reference law's on the same rows."""
     constant_margin: Margin = 0.05
     """Largest relative error of a constant whose true value is known."""
-    r2: Annotated[float, Range(high=1.0)] = 0.9
+    r2: Annotated[float, FRACTION] = 0.9
     """Least R² on held-out groups, of the magnitudes or of their logarithms."""
-    least_r2: Annotated[float, Range(high=1.0)] = 0.5
+    least_r2: Annotated[float, FRACTION] = 0.5
     """Below this R² on held-out groups nothing was found, whatever the formula looks like."""
     non_central: Margin = 0.15
     """Largest part of an acceleration across the line to the centre, rms over rms of the whole."""
@@ -30,15 +30,15 @@ class Thresholds(Options):
     """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
     agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
     """Least fraction of the searches that find the law."""
-    kick_r2: Annotated[float, Range(high=1.0)] = 0.97
+    kick_r2: Annotated[float, FRACTION] = 0.97
     """Least R² of the implied acceleration at the first step read after a kick, and four steps
     after it, for a law to count as recovered from a world model."""
-    newtonian_r2: Annotated[float, Range(high=1.0)] = 0.9
+    newtonian_r2: Annotated[float, FRACTION] = 0.9
     """The same for a model to be of the Newtonian kind: that is not to say that its law is exact. A
     Keplerian model is below it at four steps."""
-    keplerian_r2: Annotated[float, Range(high=1.0)] = 0.5
+    keplerian_r2: Annotated[float, FRACTION] = 0.5
     """Largest R² at the first step after a kick for a Keplerian model."""
-    orbit_r2: Annotated[float, Range(high=1.0)] = 0.8
+    orbit_r2: Annotated[float, FRACTION] = 0.8
     """Least R² on undisturbed orbits for a Keplerian model: it has learned their shape."""
     locality: Annotated[float, FRACTION] = 0.9
     """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
