@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,9 @@ LARGEST_YAML = 1_000_000
 DEEPEST_YAML = 30
 """Levels of nesting of a YAML file."""
 MOST_ALIASES = 100
-"""Repetitions by alias (`*name`) in a YAML file; a few lines of them can stand for gigabytes."""
+"""Repetitions by alias (`*name`) in a YAML file."""
+MOST_VALUES = 100_000
+"""Values of a YAML file, aliases written out: a few lines of them can stand for gigabytes."""
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Any:
@@ -187,25 +189,41 @@ def require_moderate_yaml(text: str, name: str) -> None:
 
     if len(text) > LARGEST_YAML:
         raise ValueError(f"{name} is larger than {LARGEST_YAML:,} bytes; that is no options.")
-    inside: list[str | None] = []  # anchors of the collections that are open
-    aliases = 0
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-                inside.append(event.anchor)
-            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-                inside.pop()
-            elif isinstance(event, yaml.AliasEvent):
-                aliases += 1
-                if event.anchor in inside:
-                    raise ValueError(f"{name} contains itself (*{event.anchor}); write it out.")
-            if len(inside) > DEEPEST_YAML or aliases > MOST_ALIASES:
-                raise ValueError(
-                    f"{name} is nested deeper than {DEEPEST_YAML} levels or repeats itself more "
-                    f"than {MOST_ALIASES} times; write it out."
-                )
+        _measure_yaml(yaml.parse(text, Loader=yaml.SafeLoader), name)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"{name} is not a YAML file: {error}") from None
+
+
+def _measure_yaml(events: Iterable[Any], name: str) -> None:
+    """Refuse events of YAML that would be too much once its aliases are written out."""
+    import yaml
+
+    values: dict[str | None, int] = {}  # by anchor, everything written out
+    inside: list[str | None] = []  # anchors of the collections that are open
+    held = [0]  # values in each of them so far
+    aliases = 0
+    for event in events:
+        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            inside.append(event.anchor)
+            held.append(1)
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            values[inside.pop()] = size = held.pop()
+            held[-1] += size
+        elif isinstance(event, yaml.ScalarEvent):
+            values[event.anchor] = 1
+            held[-1] += 1
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in inside:
+                raise ValueError(f"{name} contains itself (*{event.anchor}); write it out.")
+            aliases += 1
+            held[-1] += values.get(event.anchor, 1)
+        if len(inside) > DEEPEST_YAML or aliases > MOST_ALIASES or held[-1] > MOST_VALUES:
+            raise ValueError(
+                f"{name} is nested deeper than {DEEPEST_YAML} levels, repeats itself more than "
+                f"{MOST_ALIASES} times, or would hold more than {MOST_VALUES:,} values; write it "
+                "out, shorter."
+            )
 
 
 def sha256_of_json(value: Any) -> str:

@@ -94,6 +94,11 @@ def test_only_one_of_many_holds_a_folder_that_others_take_away(tmp_path):
             pass
 
 
+DOUBLED = (f"- &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))
+BOMB = "\n".join(["- &a0 [x, x]", *DOUBLED])
+"""2**40 values in forty lines."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,6 +107,7 @@ def test_only_one_of_many_holds_a_folder_that_others_take_away(tmp_path):
         "&a [*a]",
         "x: &x 1\ny: [" + "*x, " * 200 + "]",
         "a: " + "b" * 2**20,
+        BOMB,
     ],
 )
 def test_yaml_that_would_never_end_is_refused_wherever_it_is_read(text, tmp_path, capsys):
