@@ -37,16 +37,22 @@ def limited(seconds: float, message: str) -> Iterator[None]:
         yield
         return
 
+    armed = True
+
     def stop(number: int, frame: FrameType | None) -> None:
-        raise _TimeIsUp
+        if armed:
+            raise _TimeIsUp
 
     earlier = signal.signal(signal.SIGVTALRM, stop)
     left = signal.setitimer(signal.ITIMER_VIRTUAL, seconds, AGAIN)
     try:
         yield
+        armed = False
     except _TimeIsUp:
+        armed = False
         raise TooLongError(message) from None
     finally:
+        armed = False
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, earlier)
         signal.setitimer(signal.ITIMER_VIRTUAL, *left)
