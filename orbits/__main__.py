@@ -1,8 +1,14 @@
 """`python -m orbits`: the same as the command `orbits`."""
 
-import sys
+from typing import NoReturn
 
-from orbits.cli import main
+from orbits.command.entry import enter
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process."""
+    enter("orbits")
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -90,8 +90,12 @@ def _print_table(table: Mapping[str, Any]) -> None:
         print(f"  {name:{width}s}  {text}")
 
 
-_DATA = Positional("data", "Dataset, as `orbits generate` or `orbits ephemeris` writes it.")
-_OUT = Positional("out", "Dataset to write: a folder (x.zarr) or an fsspec address (s3://...).")
+_DATA = Positional(
+    "data", "Dataset, as `orbits generate` or `orbits ephemeris` writes it.", path="input"
+)
+_OUT = Positional(
+    "out", "Dataset to write: a folder (x.zarr) or an fsspec address (s3://...).", path="output"
+)
 
 COMMANDS = (
     Command(
@@ -123,7 +127,12 @@ COMMANDS = (
         _plot,
         PlotConfig,
         "Orbits, phase portraits and energy drift, or an animation.",
-        (_DATA, Positional("picture", "File to write: .gif is animated; .png, .svg, .pdf.")),
+        (
+            _DATA,
+            Positional(
+                "picture", "File to write: .gif is animated; .png, .svg, .pdf.", path="output"
+            ),
+        ),
     ),
 )
 

@@ -9,6 +9,12 @@ from orbits.command.options import Above, AtLeast, Between, OptionError, Options
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""
 
+ORBITS_LIMIT = 1_000_000_000
+"""More orbits than this are one too."""
+
+WORKERS_LIMIT = 4096
+"""More processes than this are one too."""
+
 BODIES = (
     "mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus", "neptune", "pluto",
 )  # fmt: skip
@@ -27,7 +33,7 @@ class GenerateConfig(Options):
     """relative (one body around a centre), barycentric (two visible bodies), nbody (a star and
     planets that attract one another), solar (the Sun and its eight planets, from random dates of
     DE421)."""
-    orbits: Annotated[int, AtLeast(1)] = 1000
+    orbits: Annotated[int, Between(1, ORBITS_LIMIT)] = 1000
     """Number of systems."""
     samples: Annotated[int, Between(2, SAMPLES_LIMIT)] = 128
     """Number of states along each, the first at time 0."""
@@ -62,9 +68,9 @@ class GenerateConfig(Options):
     kepler (exact, newton between two bodies only), or auto: heyoka where installed."""
     dtype: Literal["float32", "float64"] = "float32"
     """Type of positions and velocities in the file."""
-    shard_orbits: Annotated[int, AtLeast(0)] = 0
+    shard_orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
     """Orbits per shard; without it 1024, fewer for small datasets of a slow engine."""
-    workers: Annotated[int, AtLeast(0)] = 0
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Processes; 0 takes one per core."""
     scheduler: str = ""
     """Address of a dask scheduler (tcp://host:port) that makes the shards instead."""

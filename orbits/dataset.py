@@ -12,15 +12,16 @@ bodies), `axis`. Variables:
 Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.parse_law` reads it),
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
 `shards` (their number), `shard_orbits`, `complete`, and once complete `integration`: the measured
-error and drifts. `.markers/shard-00000.json` vouches for one shard: its files with their sizes
-and SHA-256, its seed, the configuration's hash, the measured error. A shard without a marker does
-not exist. Arrays are chunked by 16 orbits in shards; the fill value is NaN.
+error and drifts, and `document_sha256`, which vouches for `zarr.json`.
+`.markers/shard-00000.json` vouches for one shard: its files with their sizes and SHA-256, its
+seed, the configuration's hash, the measured error. A shard without a marker does not exist, and a
+file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits in
+shards; the fill value is NaN.
 """
 
 import json
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,16 +31,32 @@ import xarray as xr
 import zarr
 import zarr.errors
 
+from orbits.attributes import (
+    FINGERPRINT,
+    FORMAT,
+    FORMAT_VERSION,
+    attribute_problems,
+    require_format,
+)
+from orbits.records.checksums import CheckedStore, Checksums
 from orbits.records.files import sha256_of_json
 from orbits.records.places import Place
+from orbits.records.typed import as_json
+from orbits.shard_markers import (
+    ShardFile,
+    ShardMarker,
+    checksums_of,
+    marker_name,
+    read_marker,
+    shard_file,
+)
 from orbits.units import UNITS
 
-FORMAT = "principia-orbits"
-FORMAT_VERSION = 1
 CHUNK_ORBITS = 16
 SHARD_ORBITS = 1024
-SYSTEMS = ("relative", "barycentric", "nbody", "planets")
 
+MAY_DIFFER = ("complete", "versions", "git_commit", "integration")
+"""Attributes of a layout that a dataset begun earlier may have otherwise."""
 
 TIME_ATTRIBUTES: dict[str, Any] = {"units": "yr", "long_name": "time since the first state"}
 
@@ -61,6 +78,10 @@ class Variable:
     def attributes(self) -> dict[str, Any]:
         """Its attributes in a dataset."""
         return {"units": self.unit, "long_name": self.what}
+
+
+TIME = Variable(("time",), "yr", "time")
+"""The coordinate that every system has."""
 
 
 def variables(system: str) -> dict[str, Variable]:
@@ -199,15 +220,39 @@ def create(place: Place, layout: Layout) -> None:
     times[:] = layout.times
 
 
-def is_laid_out(place: Place) -> bool:
-    """Whether `create` has done all of its work here."""
+def is_laid_out(place: Place, layout: Layout) -> bool:
+    """Whether `create` has done all of its work here, and nothing has changed it since."""
+    document = place.read_json("zarr.json")
+    there = document.get("attributes") if isinstance(document, dict) else None
+    if not isinstance(there, dict) or not fingerprint_fits(document):
+        return False
+    wanted = json.loads(json.dumps(layout.attributes))
+    if any(there.get(name) != wanted[name] for name in wanted if name not in MAY_DIFFER):
+        return False
+    for name, variable in {**variables(layout.system), "time": TIME}.items():
+        array = place.read_json(f"{name}/zarr.json")
+        shape = [layout.sizes[dim] for dim in variable.dims]
+        if not isinstance(array, dict) or array.get("shape") != shape:
+            return False
     return place.size("time/c/0") is not None
 
 
-def is_complete(place: Place) -> bool:
-    """Whether a dataset is complete, every shard vouched for."""
+def is_complete(place: Place, checksums: bool = False) -> bool:
+    """Whether a dataset is complete, every shard vouched for; `checksums` as in `read_markers`."""
     attributes = read_attributes(place)
-    return bool(attributes.get("complete")) and not missing_shards(place, attributes)
+    return is_finished(place) and not missing_shards(place, attributes, checksums)
+
+
+def is_finished(place: Place) -> bool:
+    """Whether `finish` has done all of its work here, and nothing has changed it since."""
+    document = place.read_json("zarr.json")
+    attributes = document.get("attributes") if isinstance(document, dict) else None
+    return (
+        isinstance(attributes, dict)
+        and attributes.get("complete") is True
+        and "consolidated_metadata" in document
+        and fingerprint_fits(document)
+    )
 
 
 def begun(place: Place, identity: Mapping[str, Any]) -> bool:
@@ -229,9 +274,10 @@ def begun(place: Place, identity: Mapping[str, Any]) -> bool:
     if attributes.get("configuration_sha256") == sha256_of_json(identity):
         return True
     theirs = attributes.get("configuration", {})
+    theirs = theirs if isinstance(theirs, dict) else {}
     ours = json.loads(json.dumps(identity))
     differing = [
-        f"{key} {theirs.get(key)} there, {value} here"
+        f"{key} {theirs.get(key)!s:.60} there, {value} here"
         for key, value in ours.items()
         if theirs.get(key) != value
     ]
@@ -242,14 +288,14 @@ def begun(place: Place, identity: Mapping[str, Any]) -> bool:
 
 def write_shard(
     place: Place, shard: int, arrays: Mapping[str, np.ndarray], marker: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> ShardMarker:
     """Write one shard's arrays, then vouch for them by its marker.
 
     Args:
         place: a dataset that `create` has laid out.
         shard: its number; nobody else writes it.
         arrays: every variable, its orbits only.
-        marker: what the marker holds besides the files (seed, configuration hash, errors).
+        marker: what the marker holds besides the files: `configuration_sha256`, `quality`.
 
     Returns:
         The marker.
@@ -266,13 +312,13 @@ def write_shard(
     for name, values in arrays.items():
         array = members[name]
         assert isinstance(array, zarr.Array)
-        file = "/".join([name, "c", str(shard), *("0" * (array.ndim - 1))])
+        file = shard_file(name, array.ndim, shard)
         if not vouched:  # zarr would read a torn shard before it writes over it
             place.remove(file)
         array[first : first + len(values)] = values
-        files[file] = {"bytes": place.size(file), "sha256": place.sha256(file)}
-    whole = {"shard": shard, "orbits": len(arrays["position"]), "files": files, **marker}
-    place.write_json(marker_name(shard), whole)
+        files[file] = ShardFile(place.size(file) or 0, place.sha256(file))
+    whole = ShardMarker(shard, len(arrays["position"]), files=files, **marker)
+    place.write_json(marker_name(shard), as_json(whole))
     return whole
 
 
@@ -287,40 +333,34 @@ def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 
 
-def marker_name(shard: int) -> str:
-    """Where a shard's marker lies."""
-    return f".markers/shard-{shard:05d}.json"
-
-
-def read_marker(
-    place: Place, shard: int, configuration_sha256: str, checksums: bool = False
-) -> dict[str, Any] | None:
-    """A shard's marker if it vouches for files that are really there, else None.
-
-    Args:
-        place: the dataset.
-        shard: its number.
-        configuration_sha256: of the configuration that the shard must belong to.
-        checksums: read the files and compare; otherwise only their sizes are.
-    """
-    marker = place.read_json(marker_name(shard))
-    if not marker or marker.get("configuration_sha256") != configuration_sha256:
-        return None
-    for name, file in marker["files"].items():
-        if place.size(name) != file["bytes"]:
-            return None
-        if checksums and place.sha256(name) != file["sha256"]:
-            return None
-    return marker
-
-
 def finish(place: Place, attributes: Mapping[str, Any]) -> None:
-    """Declare a dataset complete, with what was measured on the way."""
-    group = place.group()
-    group.attrs.update({**attributes, "complete": True})
-    with warnings.catch_warnings():  # zarr finds our markers, and its own feature, remarkable
-        warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)
-        zarr.consolidate_metadata(place.store())
+    """Declare a dataset complete, with what was measured on the way.
+
+    All metadata come into one file, written in one go, always in the same order: an interrupted
+    dataset ends with the same bytes.
+    """
+    document = place.read_json("zarr.json")
+    document["attributes"] |= {**attributes, "complete": True}
+    names = [*variables(document["attributes"]["system"]), "time"]
+    document["consolidated_metadata"] = {
+        "kind": "inline",
+        "must_understand": False,
+        "metadata": {name: place.read_json(f"{name}/zarr.json") for name in sorted(names)},
+    }
+    document["attributes"].pop(FINGERPRINT, None)
+    document["attributes"][FINGERPRINT] = _fingerprint(document)
+    place.write_json("zarr.json", document)
+
+
+def fingerprint_fits(document: Mapping[str, Any]) -> bool:
+    """Whether `zarr.json` is what `finish` wrote; datasets of before have no fingerprint."""
+    found = document["attributes"].get(FINGERPRINT)
+    return found is None or found == _fingerprint(document)
+
+
+def _fingerprint(document: Mapping[str, Any]) -> str:
+    attributes = {k: v for k, v in document["attributes"].items() if k != FINGERPRINT}
+    return sha256_of_json({**document, "attributes": attributes})
 
 
 def in_memory(
@@ -402,39 +442,86 @@ def relative_shares(mass: np.ndarray) -> np.ndarray:
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 
+    Its files are compared with their checksums before they are first read, once in a process:
+    about 1 s for each GB of the shards that are used.
+
     Args:
         path: a local folder or an fsspec address.
 
     Returns:
-        The variables of the format, read as they are indexed; `.attrs` as the module says.
+        The variables of the format, read as they are indexed; `.attrs` as the module says. Reading
+        a file that was changed after it was written raises a ValueError.
 
     Raises:
-        ValueError: if it is missing, of another schema, unfinished or cut short (says which).
+        ValueError: if it is missing, of another schema, unfinished, changed or cut short (says
+            which).
     """
     place = Place(path)
     attributes = read_attributes(place)
-    missing = missing_shards(place, attributes)
-    if missing or not attributes.get("complete"):
-        shards = attributes["shards"]
+    problems = attribute_problems(attributes)
+    if problems:
+        raise ValueError(f"{place} cannot be read: {problems[0]}; make it again.")
+    store = CheckedStore(place.store(read_only=True), require_whole(place, attributes))
+    try:
+        dataset = xr.open_zarr(store, consolidated=True, chunks=None)
+    except Exception as error:  # metadata that are not as zarr and xarray expect raise anything
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{place} cannot be read ({first:.200}); make it again.") from None
+    dataset.attrs.pop(FINGERPRINT, None)
+    problems = array_problems(dataset)
+    if problems:
+        raise ValueError(f"{place} cannot be read: {problems[0]}; make it again.")
+    return _with_names(dataset)
+
+
+def require_whole(place: Place, attributes: Mapping[str, Any]) -> Checksums:
+    """The checksums of a complete dataset's files.
+
+    Args:
+        place: the dataset.
+        attributes: its attributes, which have no problems.
+
+    Raises:
+        ValueError: if it is unfinished, cut short, or its metadata were changed.
+    """
+    markers = read_markers(place, attributes)
+    missing = [shard for shard, marker in enumerate(markers) if marker is None]
+    if missing or not attributes["complete"]:
         which = ", ".join(map(str, missing[:5])) + ("..." if len(missing) > 5 else "")
         raise ValueError(
-            f"{place} is cut short: {len(missing)} of {shards} shards are missing or not whole"
-            f"{f' ({which})' if which else ''}; run the command that made it again."
+            f"{place} is cut short: {len(missing)} of {attributes['shards']} shards are missing or "
+            f"not whole{f' ({which})' if which else ''}; run the command that made it again."
         )
-    try:
-        dataset = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
-    except (ValueError, KeyError, FileNotFoundError) as error:
-        raise ValueError(f"{place} cannot be read ({error}); make it again.") from None
-    held = variables(attributes["system"])
-    lacking = [name for name in (*held, "time") if name not in dataset.variables]
+    if not is_finished(place):
+        raise ValueError(f"{place}: zarr.json was changed after it was written; make it again.")
+    advice = "`orbits validate` lists what is damaged, and the command that made it makes it again"
+    return Checksums(place, checksums_of(m for m in markers if m is not None), advice)
+
+
+def array_problems(dataset: xr.Dataset) -> list[str]:
+    """What is wrong with the arrays of an opened dataset: names, dimensions, sizes, times."""
+    a = dataset.attrs
+    held = {**variables(a["system"]), "time": TIME}
+    lacking = [name for name in held if name not in dataset.variables]
     if lacking:
-        raise ValueError(f"{place} lacks {', '.join(lacking)}; make it again.")
+        return [f"{', '.join(lacking)} is missing"]
+    problems = []
     for name, variable in held.items():
         if dataset[name].dims != variable.dims:
-            raise ValueError(
-                f"{place}: {name} has the dimensions {dataset[name].dims}, not {variable.dims}."
-            )
-    return _with_names(dataset)
+            problems.append(f"{name} has the dimensions {dataset[name].dims}, not {variable.dims}")
+        dtype = variable.dtype or a["dtype"]
+        if str(dataset[name].dtype) != dtype:
+            problems.append(f"{name} has the type {dataset[name].dtype}, not {dtype}")
+    if problems:
+        return problems
+    orbits, times = dataset.sizes["orbit"], dataset["time"].values
+    if math.ceil(orbits / a["shard_orbits"]) != a["shards"] or not orbits or len(times) < 2:
+        return [
+            f"{orbits} orbits of {len(times)} states do not fit {a['shards']} shards of "
+            f"{a['shard_orbits']}"
+        ]
+    wrong = np.flatnonzero(times != np.arange(len(times)) * a["dt"])
+    return [f"{len(wrong)} time(s) are not k*dt"] if len(wrong) else []
 
 
 def _with_names(dataset: xr.Dataset) -> xr.Dataset:
@@ -443,6 +530,9 @@ def _with_names(dataset: xr.Dataset) -> xr.Dataset:
         return dataset
     names = np.asarray(dataset.attrs["bodies"])
     if dataset.attrs["system"] == "planets":
+        index = dataset["body"].values
+        if index.min() < 0 or index.max() >= len(names):
+            raise ValueError(f"body is {index.min()} to {index.max()} for {len(names)} bodies.")
         return dataset.assign_coords(body_name=("orbit", names[dataset["body"].values]))
     return dataset.assign_coords(body_name=("body", names))
 
@@ -457,42 +547,33 @@ def read_attributes(place: Place) -> dict[str, Any]:
     if described is None:
         what = "is not a dataset of orbits" if place.exists() else "does not exist"
         raise ValueError(f"{place} {what}; `orbits generate` makes one.")
-    attributes = described.get("attributes", {}) if isinstance(described, dict) else {}
+    attributes = described.get("attributes") if isinstance(described, dict) else None
     require_format(attributes, str(place))
-    return attributes
-
-
-def require_format(attributes: Mapping[str, Any], name: str) -> None:
-    """Refuse attributes that are of no dataset of orbits.
-
-    Args:
-        attributes: of the dataset.
-        name: of the dataset, for the message.
-
-    Raises:
-        ValueError: says what they are instead.
-    """
-    if attributes.get("format") != FORMAT:
-        raise ValueError(
-            f"{name} has the format {attributes.get('format')!r}, not {FORMAT!r}; "
-            "`orbits generate` makes such a dataset."
-        )
-    if attributes.get("format_version") != FORMAT_VERSION:
-        raise ValueError(
-            f"{name} has the format version {attributes.get('format_version')}; this program "
-            f"reads version {FORMAT_VERSION}."
-        )
-    if attributes.get("system") not in SYSTEMS:
-        raise ValueError(f"{name} has an unknown system, {attributes.get('system')!r}.")
+    assert isinstance(attributes, dict)
+    return {name: value for name, value in attributes.items() if name != FINGERPRINT}
 
 
 def missing_shards(
     place: Place, attributes: Mapping[str, Any], checksums: bool = False
 ) -> Sequence[int]:
     """Numbers of the shards that no marker vouches for."""
+    markers = read_markers(place, attributes, checksums)
+    return [shard for shard, marker in enumerate(markers) if marker is None]
+
+
+def read_markers(
+    place: Place, attributes: Mapping[str, Any], checksums: bool = False
+) -> list[ShardMarker | None]:
+    """The marker of every shard; None where it does not vouch for all of its files.
+
+    Args:
+        place: the dataset.
+        attributes: its attributes, which have no problems.
+        checksums: read the files and compare; otherwise only their sizes are.
+    """
+    dimensions = {name: len(v.dims) for name, v in variables(attributes["system"]).items()}
     fingerprint = attributes["configuration_sha256"]
     return [
-        shard
+        read_marker(place, shard, fingerprint, dimensions, checksums)
         for shard in range(attributes["shards"])
-        if read_marker(place, shard, fingerprint, checksums) is None
     ]

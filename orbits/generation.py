@@ -11,12 +11,14 @@ from tqdm import tqdm
 
 from orbits import dataset
 from orbits.command.cluster import connect
+from orbits.command.memory import require_memory
 from orbits.command.options import options_from
 from orbits.config import GenerateConfig
 from orbits.dataset import Layout
 from orbits.planets import PLANETS
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
+from orbits.shard_markers import ShardMarker
 from orbits.systems import CHECKED_SHARE, Arrays, Quality, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
@@ -28,8 +30,10 @@ STARTING_WORKERS = 3.0
 DISK_MARGIN = 1.05
 """Free space wanted over the estimated size: metadata and markers."""
 
+WHILE_MADE = 4.0
+"""Memory over the size of what is made: float64 and its derivatives."""
+
 T = TypeVar("T")
-Marker = dict[str, Any]
 
 
 def generate(
@@ -84,9 +88,11 @@ def write(
     place, layout = Place(path), layout_of(recipe)
     dataset.begun(place, recipe.identity)
     _require_space(place, layout)
+    _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
     with place.alone():
-        if not (dataset.begun(place, recipe.identity) and dataset.is_laid_out(place)):
+        begun = dataset.begun(place, recipe.identity)
+        if not (begun and dataset.is_laid_out(place, layout)):
             dataset.create(place, layout)
         markers = _read_markers(place, layout)
         pending = [shard for shard in range(layout.shards) if shard not in markers]
@@ -96,11 +102,11 @@ def write(
             announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
         jobs = [(place.address, recipe, layout, shard) for shard in pending]
         results = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
-        done = sum(marker["orbits"] for marker in markers.values())
-        for marker in _with_progress(results, layout, done, lambda marker: marker["orbits"]):
-            markers[marker["shard"]] = marker
-        if pending or not dataset.read_attributes(place)["complete"]:
-            found = [marker["quality"] for _, marker in sorted(markers.items())]
+        done = sum(marker.orbits for marker in markers.values())
+        for marker in _with_progress(results, layout, done, lambda marker: marker.orbits):
+            markers[marker.shard] = marker
+        if pending or not dataset.is_finished(place):
+            found = [marker.quality for _, marker in sorted(markers.items())]
             dataset.finish(place, {"integration": summarise(found, recipe)})
     return len(pending)
 
@@ -135,6 +141,7 @@ def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
 
 def _in_memory(recipe: Recipe) -> xr.Dataset:
     layout, config = layout_of(recipe), recipe.config
+    _require_memory(layout, config.orbits)
     workers = config.workers
     if not workers:
         several = layout.shards > 1  # one shard is one process's work
@@ -151,12 +158,10 @@ def _in_memory(recipe: Recipe) -> xr.Dataset:
     return dataset.in_memory(layout, arrays_in_order, {"integration": integration})
 
 
-def _read_markers(place: Place, layout: Layout) -> dict[int, Marker]:
+def _read_markers(place: Place, layout: Layout) -> dict[int, ShardMarker]:
     """Markers of the shards that are whole; what is left of any other is removed."""
-    fingerprint = layout.described["configuration_sha256"]
-    markers: dict[int, Marker] = {}
-    for shard in range(layout.shards):
-        marker = dataset.read_marker(place, shard, fingerprint, checksums=True)
+    markers: dict[int, ShardMarker] = {}
+    for shard, marker in enumerate(dataset.read_markers(place, layout.attributes, checksums=True)):
         if marker is None:
             place.remove(dataset.marker_name(shard))
         else:
@@ -183,6 +188,15 @@ def _require_space(place: Place, layout: Layout) -> None:
             f"the dataset needs {needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
         )
+
+
+def _require_memory(layout: Layout, orbits: int) -> None:
+    held = min(1.0, orbits / layout.sizes["orbit"]) * layout.size_in_bytes
+    require_memory(
+        WHILE_MADE * held,
+        f"{min(orbits, layout.sizes['orbit'])} orbits at a time",
+        "take fewer samples, smaller shards (--shard-orbits), or write to disk",
+    )
 
 
 def _trial(recipe: Recipe) -> float:
@@ -248,7 +262,7 @@ def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, Arrays, Qual
     return shard, *make_shard(recipe, rows.stop - rows.start, shard)
 
 
-def _make_and_write(address: str, recipe: Recipe, layout: Layout, shard: int) -> Marker:
+def _make_and_write(address: str, recipe: Recipe, layout: Layout, shard: int) -> ShardMarker:
     _, arrays, quality = _make(recipe, layout, shard)
     marker = {
         "seed": recipe.config.seed,

@@ -7,6 +7,7 @@ reader of ephemeris packages evaluates.
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -23,6 +24,9 @@ from orbits.engines import States
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
 from orbits.units import JULIAN_YEAR_DAYS
+
+STATES_LIMIT = 1e8
+"""States of each body: a state every minute for two centuries."""
 
 J2000 = 2451545.0
 """Julian date of the epoch J2000.0."""
@@ -63,10 +67,10 @@ def julian_date(when: str) -> float:
     Raises:
         ValueError: if it is neither.
     """
-    try:
-        return J2000 + (float(when) - 2000.0) * JULIAN_YEAR_DAYS
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        found = J2000 + (float(when) - 2000.0) * JULIAN_YEAR_DAYS
+        if math.isfinite(found):
+            return found
     try:
         return date.fromisoformat(when).toordinal() + 1721424.5
     except ValueError:
@@ -157,7 +161,7 @@ def ephemeris(
     place, identity = Place(out), layout.described["configuration"]
     dataset.begun(place, identity)
     with place.alone():
-        if not (dataset.begun(place, identity) and dataset.is_complete(place)):
+        if not (dataset.begun(place, identity) and dataset.is_complete(place, checksums=True)):
             _write(place, layout, arrays)
     return dataset.open_dataset(out)
 
@@ -170,7 +174,13 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     """
     first, last = julian_date(config.start), julian_date(config.stop)
     step = config.dt * JULIAN_YEAR_DAYS
-    segments = int(math.floor((last - first) / step + 1e-9) + 1) // config.samples
+    steps = (last - first) / step if step else math.inf
+    if abs(steps) > STATES_LIMIT:
+        raise ValueError(
+            f"{config.start} to {config.stop} holds {steps:.3g} states {config.dt:g} yr apart; at "
+            f"most {STATES_LIMIT:g} are allowed."
+        )
+    segments = int(math.floor(steps + 1e-9) + 1) // config.samples
     if segments < 1:
         raise ValueError(
             f"{config.start} to {config.stop} holds less than one segment of {config.samples} "

@@ -1,6 +1,8 @@
 """Pictures of datasets; every function draws into an `Axes` and returns it."""
 
 import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import xarray as xr
 from orbits.dataset import as_dataset, relative_states
 from orbits.forces import parse_law
 from orbits.invariants import energy_scale, specific_energy, total_energy
+from orbits.records.files import require_output, written_aside
 
 FRAMES = 64
 """Most frames of an animation."""
@@ -162,17 +165,21 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
+    require_output(out)
     data = as_dataset(data)
     if ending == "gif":
-        animation = animate(data, orbits)
-        animation.save(out, writer="pillow", fps=20, dpi=80)
+        with TemporaryDirectory() as folder, written_aside(out) as aside:
+            drawn = Path(folder) / "drawn.gif"
+            animate(data, orbits).save(drawn, writer="pillow", fps=20, dpi=80)
+            aside.write_bytes(drawn.read_bytes())
         return
     figure = Figure(figsize=(16, 4.8), layout="constrained")
     axes = figure.subplots(1, 3)
     plot_orbits(data, orbits, axes[0])
     plot_phase_portrait(data, orbits, axes[1])
     plot_energy_drift(data, orbits, axes[2])
-    figure.savefig(out, dpi=120)
+    with written_aside(out) as aside:
+        figure.savefig(aside, dpi=120, format=ending)
 
 
 def _some(data: xr.Dataset, orbits: int) -> xr.Dataset:

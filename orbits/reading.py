@@ -9,6 +9,7 @@ import numpy as np
 
 from orbits import dataset
 from orbits.records.places import Place
+from orbits.shard_markers import shard_file
 
 INDEX_ENTRY = 16
 """Bytes of one chunk's entry in a shard's index: offset and size, little-endian uint64."""
@@ -154,6 +155,7 @@ def shuffled_batches(
             raise ValueError(f"{what} is {count}; it must be at least 1.")
     place = Place(path)
     attributes = dataset.open_dataset(path).attrs
+    checksums = dataset.require_whole(place, attributes)
     group, per_shard = place.group("r"), attributes["shard_orbits"]
     arrays = {name: group[name] for name in names}
     orbits = group["gm"].shape[0]  # type: ignore[union-attr]
@@ -168,6 +170,8 @@ def shuffled_batches(
 
     def read(numbers: np.ndarray) -> Arrays:
         shard = int(numbers[0]) // per_shard
+        for name, array in arrays.items():
+            checksums.require(shard_file(name, array.ndim, shard))  # type: ignore[union-attr]
         return {name: read_shard(place, array, shard) for name, array in arrays.items()}
 
     buffer = ShuffleBuffer(block, read)

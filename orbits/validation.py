@@ -10,10 +10,11 @@ import xarray as xr
 import zarr
 
 from orbits import dataset
+from orbits.attributes import attribute_problems, require_format
 from orbits.forces import ForceLaw, parse_law
 from orbits.records.places import Place
 from orbits.systems import body_drifts, relative_drifts
-from orbits.units import UNITS, G
+from orbits.units import G
 
 DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
 """Relative drift of energy and angular momentum in a file. Rounding to float32 moves a position by
@@ -45,7 +46,8 @@ def validate(data: xr.Dataset | str | os.PathLike[str], checksums: bool = True) 
     """Everything that is wrong with a dataset; empty if nothing is.
 
     Checked are schema and units, missing shards and their checksums, sample times, finite values,
-    velocities against positions, and the drift of energy and angular momentum.
+    velocities against positions, and the drift of energy and angular momentum; and whether the
+    dataset can be opened, as every other command opens it.
 
     Args:
         data: the path of a dataset; or a dataset, whose shards and checksums are not looked at.
@@ -55,19 +57,37 @@ def validate(data: xr.Dataset | str | os.PathLike[str], checksums: bool = True) 
         ValueError: if there is no dataset of orbits at all.
     """
     if isinstance(data, xr.Dataset):
-        dataset.require_format(data.attrs, "the dataset")
-        problems = _attribute_problems(data.attrs)
+        require_format(data.attrs, "the dataset")
+        problems = attribute_problems(data.attrs)
         return problems or _array_problems(_arrays_of_dataset(data), data.attrs, set())
     place = Place(data)
     attributes = dataset.read_attributes(place)
-    problems = _attribute_problems(attributes)
+    problems = attribute_problems(attributes)
     if problems:
         return problems
     unreadable = set(dataset.missing_shards(place, attributes))
-    problems = _array_problems(
-        _arrays_of_group(place.group("r"), attributes["system"]), attributes, unreadable
-    )
-    return problems + _shard_file_problems(place, attributes, checksums)
+    try:
+        arrays = _arrays_of_group(place.group("r"), attributes["system"])
+        problems = _array_problems(arrays, attributes, unreadable)
+    except Exception as error:  # damaged metadata and chunks make zarr raise anything
+        problems = [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
+    problems += _shard_file_problems(place, attributes, checksums)
+    return problems or _opening_problems(place)
+
+
+def _opening_problems(place: Place) -> list[str]:
+    """What keeps any other command from reading a dataset that looks right so far."""
+    try:
+        dataset.open_dataset(place.address)
+    except ValueError as error:
+        return [str(error).removesuffix(".")]
+    document = place.read_json("zarr.json")
+    written = document["consolidated_metadata"]["metadata"]
+    return [
+        f"{name}/zarr.json is not what zarr.json says of {name}"
+        for name in written
+        if place.read_json(f"{name}/zarr.json") != written[name]
+    ]
 
 
 def _arrays_of_dataset(data: xr.Dataset) -> dict[str, _Array]:
@@ -98,7 +118,7 @@ def _reader(array: Any) -> Callable[[slice], np.ndarray]:
 
 
 def _expected(system: str) -> dict[str, dataset.Variable]:
-    return {**dataset.variables(system), "time": dataset.Variable(("time",), "yr", "time")}
+    return {**dataset.variables(system), "time": dataset.TIME}
 
 
 def _shard_file_problems(place: Place, attributes: Mapping[str, Any], checksums: bool) -> list[str]:
@@ -120,23 +140,6 @@ def _array_problems(
         problems += _time_problems(sound["time"], attributes["dt"])
     if all(name in sound for name in dataset.variables(attributes["system"])):
         problems += _content_problems(sound, attributes, unreadable)
-    return problems
-
-
-def _attribute_problems(attributes: Mapping[str, Any]) -> list[str]:
-    needed = ("law", "dt", "dtype", "units", "configuration", "configuration_sha256", "versions",
-              "shards", "shard_orbits", "complete")  # fmt: skip
-    problems = [f"the attribute {name} is missing" for name in needed if name not in attributes]
-    if problems:
-        return problems
-    if attributes["units"] != UNITS:
-        problems.append(f"the units are {attributes['units']}, not {UNITS}")
-    if not isinstance(attributes["dt"], float) or not attributes["dt"] > 0:
-        problems.append(f"dt is {attributes['dt']!r}; it must be a number of years above 0")
-    try:
-        parse_law(attributes["law"])
-    except ValueError as error:
-        problems.append(str(error))
     return problems
 
 

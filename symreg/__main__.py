@@ -1,8 +1,14 @@
 """`python -m symreg`: the same as the command `symreg`."""
 
-import sys
+from typing import NoReturn
 
-from symreg.cli import main
+from orbits.command.entry import enter
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process."""
+    enter("symreg")
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

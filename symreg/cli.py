@@ -8,7 +8,7 @@ from typing import Annotated
 from orbits.command.options import Above, Options, Range
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
-from symreg.formulas.compare import EXPONENT_MARGIN, SECONDS
+from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST, SECONDS
 from symreg.recovery.config import RecoverConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
@@ -26,7 +26,7 @@ class CompareConfig(Options):
     """Upper end of every variable's domain."""
     margin: Annotated[float, Range(0.0, 1.0, below=True)] = EXPONENT_MARGIN
     """Exponents closer than this are the same."""
-    limit: Annotated[float, Above(0)] = SECONDS
+    limit: Annotated[float, Range(0.0, LONGEST, above=True)] = SECONDS
     """Seconds of computing after which the answer is `undecided`."""
 
     def __post_init__(self) -> None:
@@ -157,6 +157,7 @@ COMMANDS = [
                 "study",
                 "A YAML file, or a bundled study: attention, context, extrapolation, laws, "
                 "masses, published, published-gpu.",
+                path="input",
             ),
         ),
         check_study,
@@ -170,8 +171,9 @@ COMMANDS = [
             Positional(
                 "table",
                 "Force samples of `worldmodel probe`, or with --target a CSV or Parquet file.",
+                path="input",
             ),
-            Positional("out", "JSON file for the result."),
+            Positional("out", "JSON file for the result.", path="output"),
         ),
         check_recover,
     ),

@@ -47,8 +47,8 @@ SEARCH = (
 ORBITS = "--orbits 12 --samples 24 --seed 5"
 
 LINES = f"""
-orbits generate d.zarr {ORBITS} --law power_law(n=2.5) --dt 0.01 --dimensions 3 --population exoplanets \
-    --semi-major-axis 0.5 1.5 --eccentricity 0.1 0.3 --min-perihelion 0.3 --mass 0.8 1.2 \
+orbits generate d.zarr {ORBITS} --law power_law(n=2.5) --dt 0.01 --dimensions 3 \
+    --population exoplanets --semi-major-axis 0.5 1.5 --eccentricity 0.1 0.3 --min-perihelion 0.3 --mass 0.8 1.2 \
     --engine scipy --dtype float64 --shard-orbits 6 --workers 2
 orbits generate pair.zarr {ORBITS} --system barycentric --companion-mass 0.1 0.5
 orbits generate many.zarr {ORBITS} --system nbody --planets 2 --hill-spacing 12
@@ -61,8 +61,8 @@ orbits plot d.zarr d.png --orbits 3
 worldmodel train flat.zarr model {NETWORK} --held-out 0.2 --threads 1 --seed 3 --steps 6 \
     --target position --no-resume --tensorboard
 worldmodel train flat.zarr ranks --steps 2 --devices 2 --batch-tokens 64 --d-model 16 --n-heads 2
-worldmodel train flat.zarr bins --steps 2 --head tokens --bins 50 --bin-range 3 --layout interleaved \
-    --d-model 16 --n-heads 2 --context-length 4
+worldmodel train flat.zarr bins --steps 2 --head tokens --bins 50 --bin-range 3 \
+    --layout interleaved --d-model 16 --n-heads 2 --context-length 4
 worldmodel train flat.zarr plain --steps 4 --d-model 16 --n-heads 2
 worldmodel probe plain flat.zarr forces.parquet --checkpoint best --states kicked --threads 1 \
     --control none --correction none --orbits 20 --seed 1 {KICK}

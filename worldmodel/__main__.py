@@ -1,8 +1,14 @@
 """`python -m worldmodel`: the same as the command `worldmodel`."""
 
-import sys
+from typing import NoReturn
 
-from worldmodel.cli import main
+from orbits.command.entry import enter
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process."""
+    enter("worldmodel")
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

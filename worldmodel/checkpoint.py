@@ -2,9 +2,8 @@
 
 `config.json` says what the run is. `last.safetensors` and `best.safetensors` hold weights;
 `resume.safetensors` holds weights, optimisers and batches together. Tensors are safetensors and
-everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed,
-carries the fingerprint of the configuration that it belongs to, and a checksum of what it holds:
-damaged weights would still predict. (Files of before there were checksums have none.)
+everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed, and
+carries the fingerprint of the configuration that it belongs to.
 """
 
 import dataclasses
@@ -12,6 +11,7 @@ import hashlib
 import json
 import os
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import read_json, sha256_of_json, write_json, written_aside
+from orbits.records.files import (
+    json_of,
+    read_json,
+    require_output,
+    sha256_of_json,
+    write_json,
+    written_aside,
+)
 from orbits.records.provenance import provenance
+from orbits.records.typed import of_json
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts
@@ -48,7 +56,7 @@ class RunRecord:
 
 def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
-    stored = {
+    content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "identity": record.identity,
@@ -58,7 +66,7 @@ def write_record(run: Path, record: RunRecord) -> None:
         "radius": record.radius,
         "provenance": provenance(record.train),
     }
-    write_json(run / "config.json", {**stored, "sha256": sha256_of_json(stored)})
+    write_json(run / "config.json", content | {"sha256": sha256_of_json(content)})
 
 
 def read_record(run: str | os.PathLike[str]) -> RunRecord:
@@ -80,23 +88,26 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             f"{path} is not the configuration of a run ({FORMAT}, version {FORMAT_VERSION}); "
             "train again in another folder."
         )
-    checksum = stored.pop("sha256", None)
-    if checksum is not None and checksum != sha256_of_json(stored):
+    content = {name: value for name, value in stored.items() if name != "sha256"}
+    if stored.get("sha256", sha256_of_json(content)) != sha256_of_json(content):
         raise ValueError(
-            f"{path} is not as it was written (its checksum differs); restore it, or train again "
+            f"{path} is damaged: it was changed after it was written; restore it, or train again "
             "in another folder."
         )
     try:
+        train = dict(stored["train"])
         return RunRecord(
-            train=TrainConfig(**stored["train"] | {"window": stored["train"]["window"] or None}),
-            data=DataFacts(**stored["data"]),
-            scales=Scales(**stored["scales"]),
+            train=TrainConfig(
+                **train | {"window": None if train["window"] == 0 else train["window"]}
+            ),
+            data=of_json(DataFacts, stored["data"], "data"),
+            scales=of_json(Scales, stored["scales"], "scales"),
             radius=(float(stored["radius"][0]), float(stored["radius"][1])),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{path} lacks or does not know an option ({error}); it was written by another "
-            "version: train again in another folder."
+            f"{path} lacks or does not know an option ({error}); it is damaged, or was written by "
+            "another version: train again in another folder."
         ) from None
 
 
@@ -113,7 +124,7 @@ def require_run_folder(folder: str | os.PathLike[str]) -> Path:
     Raises:
         ValueError: if its name is empty, or it holds anything else (a data set, say).
     """
-    run = named(folder)
+    run = require_output(named(folder))
     if run.exists() and not run.is_dir():
         raise ValueError(f"{run} is a file; give a folder for the run.")
     if run.is_dir() and not (run / "config.json").exists():
@@ -150,17 +161,18 @@ def require_same_run(run: Path, record: RunRecord) -> None:
 def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
     """Write tensors with a JSON header, whole or not at all."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    header = header | {"sha256": _checksum(whole, header)}
+    header = header | {"sha256": sha256_of_tensors(whole)}
     with written_aside(path) as aside:
         aside.write_bytes(save(whole, metadata={"header": json.dumps(header)}))
 
 
-def _checksum(tensors: dict[str, Tensor], header: dict[str, Any]) -> str:
-    """SHA-256 of the header, and of the names, types, shapes and bytes of all tensors."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:
+    """Fingerprint of tensors by name, whatever file they lie in."""
+    digest = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+        values = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+        digest.update(values.numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -168,8 +180,7 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
     """Read tensors and their header.
 
     Raises:
-        ValueError: if the file is missing, cut short, damaged, or belongs to another
-            configuration.
+        ValueError: if the file is missing, cut short, or belongs to another configuration.
     """
     if not path.is_file():
         raise ValueError(
@@ -178,23 +189,26 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
         )
     try:
         with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get("header", "{}"))
+            header = json_of((file.metadata() or {}).get("header", "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, struct.error, json.JSONDecodeError) as error:
+    except (SafetensorError, struct.error, ValueError, OSError) as error:
         raise ValueError(
             f"{path} is cut short or is no checkpoint ({error}); remove it and train again, or "
             "restore it."
         ) from None
+    header = header if isinstance(header, dict) else {}
+    if header.get("sha256", found := sha256_of_tensors(tensors)) != found:
+        raise ValueError(
+            f"{path} is damaged: its numbers are not those that were written; remove it and train "
+            "again, or restore it."
+        )
     if header.get("identity") != identity:
         raise ValueError(
             f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
             "restore the file that was trained there, or train again in another folder."
         )
-    checksum = header.pop("sha256", None)
-    if checksum is not None and checksum != _checksum(tensors, header):
-        raise ValueError(
-            f"{path} is damaged: its checksum differs. Restore it, or remove it and train again."
-        )
+    if type(header.get("step")) is not int:
+        raise ValueError(f"{path} does not say at which step it was written; restore it.")
     return tensors, header
 
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_commands
@@ -15,8 +14,10 @@ from worldmodel.config import (
 )
 from worldmodel.probes.config import ProbeConfig
 
-DATA = Positional("data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it")
-RUN = Positional("run", "folder of a run, as `worldmodel train` writes it")
+DATA = Positional(
+    "data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it", path="input"
+)
+RUN = Positional("run", "folder of a run, as `worldmodel train` writes it", path="input")
 
 
 def _train(data: str, run: str, config: TrainConfig) -> None:
@@ -45,7 +46,6 @@ def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
 def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None:
     from worldmodel.extrapolation import extrapolate
 
-    _require_names({"out": config.out})
     found = extrapolate(runs, data, config)
     found.write(config.out)
     print(found.text)
@@ -65,25 +65,10 @@ def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
     draw(what, paths, config)
 
 
-def _require_names(paths: dict[str, str | list[str]]) -> None:
-    """Refuse an empty path, which would mean the current folder."""
-    for name, given in paths.items():
-        if "" in ([given] if isinstance(given, str) else given):
-            raise ValueError(f"{name} is empty; a path is needed.")
-
-
-def _named(run: Callable[..., None], positionals: tuple[Positional, ...]) -> Callable[..., None]:
-    def checked(*arguments: Any) -> None:
-        _require_names(dict(zip([p.name for p in positionals], arguments, strict=False)))
-        run(*arguments)
-
-    return checked
-
-
 def _command(
     name: str, run: Callable[..., None], config: type, help: str, *positionals: Positional
 ) -> Command:
-    return Command(name, _named(run, positionals), config, help, positionals)
+    return Command(name, run, config, help, positionals)
 
 
 COMMANDS = (
@@ -93,7 +78,7 @@ COMMANDS = (
         TrainConfig,
         "Train a transformer to predict the next position.",
         DATA,
-        Positional("run", "folder that receives the run"),
+        Positional("run", "folder that receives the run", path="output"),
     ),
     _command(
         "probe",
@@ -102,7 +87,9 @@ COMMANDS = (
         "Read what a model has learned: --readout says what, --control what instead of the model.",
         RUN,
         DATA,
-        Positional("out", "file that receives force samples (Parquet) or numbers (JSON)"),
+        Positional(
+            "out", "file that receives force samples (Parquet) or numbers (JSON)", path="output"
+        ),
     ),
     _command(
         "evaluate",
@@ -111,14 +98,14 @@ COMMANDS = (
         "Measure next-step loss, roll-out errors and drifts of invariants.",
         RUN,
         DATA,
-        Positional("out", "JSON file that receives the numbers"),
+        Positional("out", "JSON file that receives the numbers", path="output"),
     ),
     _command(
         "extrapolate",
         _extrapolate,
         ExtrapolateCommand,
         "Loss of one or several runs on sequences longer than those of training.",
-        Positional("runs", "folders of runs, as `worldmodel train` writes them", "+"),
+        Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
         DATA,
     ),
     _command(
@@ -126,7 +113,7 @@ COMMANDS = (
         _retrieval,
         RetrievalConfig,
         "Train each kind of attention to reproduce a marked value from far back.",
-        Positional("out", "folder that receives table and figure"),
+        Positional("out", "folder that receives table and figure", path="output"),
     ),
     _command(
         "plot",
@@ -134,7 +121,7 @@ COMMANDS = (
         PlotConfig,
         "Draw `attention RUN DATA OUT.png` (maps of a run) or `entropy OUT.png` (of the kinds).",
         Positional("what", "attention or entropy"),
-        Positional("paths", "RUN DATA OUT.png, or OUT.png", "+"),
+        Positional("paths", "RUN DATA OUT.png, or OUT.png", "+", "input"),
     ),
 )
 

@@ -3,16 +3,30 @@
 import dataclasses
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Range
+from orbits.command.options import (
+    FRACTION,
+    Above,
+    AtLeast,
+    Between,
+    OptionError,
+    Options,
+    Output,
+    Range,
+)
 from orbits.records.files import sha256_of_json
 from worldmodel.attention.specs import parse_attention
 
 KICK_ANGLE = 0.5
 KICK_SCALE = (0.85, 1.1)
+MOST_THREADS = 4096
+MOST_LAYERS = 1000
+WIDEST = 2**17
+"""Larger sizes are slips of the finger: no machine holds such a model."""
 BELOW_ONE = Range(0.0, 1.0, below=True)
 
-Count = Annotated[int, AtLeast(1)]
-FromZero = Annotated[int, AtLeast(0)]
+Count = Annotated[int, Between(1, 10**9)]
+FromZero = Annotated[int, Between(0, 10**12)]
+Seed = Annotated[int, Between(0, 2**63 - 2)]
 Positive = Annotated[float, Above(0)]
 Kinds = tuple[str, ...]
 Factors = tuple[Count, ...]
@@ -26,7 +40,7 @@ SEVERAL_THREADS = 1_000_000
 class Threads(Options):
     """How much of the processor a network takes."""
 
-    threads: FromZero = 0
+    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Threads of the network; 0 leaves the choice to torch."""
 
 
@@ -55,15 +69,15 @@ class ModelConfig(Options):
     """What the regression head predicts: x(t+1) − x(t); that minus x(t) − x(t−1); or x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
     """A number for each coordinate, or a distribution over bins of the next coordinate."""
-    bins: Annotated[int, AtLeast(2)] = 7000
+    bins: Annotated[int, Between(2, 10**8)] = 7000
     """Bins for each coordinate (head=tokens)."""
     bin_range: Positive = 50.0
     """The bins cover −R to R, in au (head=tokens)."""
     layout: Literal["joint", "interleaved"] = "joint"
     """Several bodies: one token holds all of them, or one token for each, in turn."""
-    d_model: Count = 64
+    d_model: Annotated[int, Between(1, WIDEST)] = 64
     """Width of the residual stream."""
-    n_layers: Count = 2
+    n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
     """Number of blocks."""
     n_heads: Count = 4
     """Attention heads in each block; d_model / n_heads must be even (rotary positions)."""
@@ -92,7 +106,7 @@ class ModelConfig(Options):
 class TrainConfig(ModelConfig):
     """Training: the optimiser, the data and what is kept."""
 
-    seed: FromZero = 0
+    seed: Seed = 0
     """Seed of the initial weights, the batches and the noise."""
     steps: FromZero = 3000
     """Optimiser steps; 0 writes the run as it begins, for controls that need no trained model."""
@@ -130,7 +144,7 @@ class TrainConfig(ModelConfig):
     """Number format of the passes."""
     accelerator: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to train."""
-    threads: FromZero = 0
+    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Threads of the network; 0 takes one for a model below a million parameters, else all cores:
     a small model gains nothing from a second one, and loses much where the cores are busy."""
     devices: Count = 1
@@ -219,7 +233,7 @@ class ExtrapolateConfig(Checkpoint, Threads):
 class ExtrapolateCommand(ExtrapolateConfig):
     """The same, with the place of the results."""
 
-    out: str = dataclasses.field(kw_only=True)
+    out: Annotated[str, Output()] = dataclasses.field(kw_only=True)
     """Folder that receives extrapolation.json, extrapolation.csv and extrapolation.png."""
 
 
@@ -229,11 +243,11 @@ class RetrievalConfig(Threads):
 
     kinds: Kinds = ("softmax", "lssa", "lssar", "lssar(p=15)")
     """Kinds of attention, each trained from scratch."""
-    length: Annotated[int, AtLeast(3)] = 64
+    length: Annotated[int, Between(3, 10**9)] = 64
     """Length of the training sequences."""
     factors: Factors = (1, 2, 4, 8)
     """Lengths at which to evaluate, as multiples of the training length."""
-    values: Annotated[int, AtLeast(2)] = 10
+    values: Annotated[int, Between(2, 10**8)] = 10
     """Number of different values; guessing is right once in this many times."""
     steps: Count = 400
     """Optimiser steps."""
@@ -241,13 +255,13 @@ class RetrievalConfig(Threads):
     """Sequences in each step."""
     evaluated: Count = 512
     """Sequences evaluated at each length."""
-    d_model: Count = 64
+    d_model: Annotated[int, Between(1, WIDEST)] = 64
     """Width of the residual stream."""
-    n_layers: Count = 2
+    n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
     """Number of blocks."""
     n_heads: Count = 2
     """Attention heads in each block."""
-    seeds: tuple[FromZero, ...] = (0,)
+    seeds: tuple[Seed, ...] = (0,)
     """Seeds of the weights and the sequences."""
 
     def __post_init__(self) -> None:
@@ -268,9 +282,9 @@ class PlotConfig(Checkpoint):
     """Positions that are shown; 0 takes the training length (attention)."""
     kinds: Kinds = ("softmax", "ssmax", "lssa", "lssar", "lssar(p=15)")
     """Kinds of attention (entropy)."""
-    d_head: Count = 64
+    d_head: Annotated[int, Between(1, WIDEST)] = 64
     """Width of the queries and keys (entropy)."""
-    seed: FromZero = 0
+    seed: Seed = 0
     """Seed of the random queries and keys (entropy)."""
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from orbits.command.near_misses import require_known
 from orbits.palette import CYCLE
-from orbits.records.files import written_aside
+from orbits.records.files import require_output, written_aside
 from worldmodel.attention.entropy import relative_entropy
 from worldmodel.config import PlotConfig
 from worldmodel.source import Source
@@ -39,6 +39,7 @@ def draw(what: str, paths: Sequence[str], config: PlotConfig) -> None:
         raise ValueError(
             f"the picture {what!r} needs {' '.join(names)}; {len(paths)} path(s) were given."
         )
+    require_output(paths[-1])
     if what == "attention":
         figure = _attention_of_run(paths[0], paths[1], config)
     else:

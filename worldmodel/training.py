@@ -16,8 +16,10 @@ from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
+from orbits.command.memory import out_of_memory, require_memory
 from orbits.command.options import with_options
 from orbits.records.locks import held
+from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
     load_tensors,
@@ -93,6 +95,7 @@ def train(
             "training on several devices needs a folder to gather the weights in; give one, or "
             "take one device."
         )
+    require_devices(config.accelerator, config.devices)
     launcher = Fabric(
         accelerator=config.accelerator,
         devices=config.devices,
@@ -108,6 +111,8 @@ def train(
         except ProcessRaisedException as error:
             # What a process of its own raised comes as a traceback; its last line is the message.
             kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+            if out_of_memory(error):
+                raise MemoryError(message) from None
             if kind not in ("ValueError", "orbits.command.options.OptionError"):
                 raise
             raise ValueError(message) from None
@@ -218,11 +223,27 @@ def threads_of(config: TrainConfig, facts: DataFacts) -> int:
     return 1 if parameters < SEVERAL_THREADS else torch.get_num_threads()
 
 
+def _require_memory(config: TrainConfig, facts: DataFacts) -> None:
+    """Refuse a model, or data that are read at once, that no memory here holds."""
+    states = facts.orbits * facts.samples * facts.bodies * facts.axes
+    if not config.stream and config.steps:
+        require_memory(12.0 * states, facts.path, "give --stream")  # float32 thrice
+    with torch.device("meta"):
+        network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
+    parameters = sum(parameter.numel() for parameter in network.parameters())
+    require_memory(
+        16.0 * parameters,  # float32 weights, gradients and two moments
+        f"a model of {parameters:.3g} parameters",
+        "give a smaller --d-model or fewer --n-layers",
+    )
+
+
 def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
     """Data, untrained network and optimisers, as the seed says."""
     facts: DataFacts = source.facts
     require_long_enough(facts, config.context_length)
     count = training_orbits(facts, config.held_out)
+    _require_memory(config, facts)
     sample = source.read(spread(0, count, MEASURED_ORBITS)).position
     radius = (sample.astype(np.float64) ** 2).sum(-1) ** 0.5
     scales = measure_scales(sample, config.model)

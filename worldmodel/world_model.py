@@ -1,6 +1,5 @@
 """A trained model, for use: predictions from positions."""
 
-import hashlib
 import html
 import os
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from worldmodel.checkpoint import (
     require_run_folder,
     require_same_run,
     save_weights,
+    sha256_of_tensors,
     write_record,
 )
 from worldmodel.data import spread, training_orbits
@@ -86,12 +86,7 @@ class WorldModel:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the weights by name, whatever file they lie in."""
-        digest = hashlib.sha256()
-        for name, tensor in sorted(self.network.state_dict().items()):
-            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-            values = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-            digest.update(values.numpy().tobytes())
-        return digest.hexdigest()
+        return sha256_of_tensors(self.network.state_dict())
 
     @property
     def parameters(self) -> int:

@@ -27,6 +27,9 @@ from orbits.command.near_misses import nearest, require_known
 
 T = TypeVar("T")
 
+LARGEST_INT = 2**64 - 1
+"""Whole numbers beyond this fit nowhere."""
+
 
 class OptionError(ValueError):
     """An option with a value that is not allowed: which one, and what is.
@@ -94,6 +97,28 @@ FRACTION = Range(0.0, 1.0)
 """From 0 to 1."""
 FINITE = Range()
 """Any finite number."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """Marks an option that is the path of a file or folder to write: `Annotated[str, Output()]`."""
+
+
+def outputs(options: Any) -> Iterator[tuple[str, str]]:
+    """Names and values of the options that are paths to write to, where they are given."""
+    for name, hint in hints_of(type(options)).items():
+        value = getattr(options, name)
+        if is_group(hint):
+            yield from ((f"{name}.{own}", path) for own, path in outputs(value))
+        elif value is not None and _is_output(hint):
+            yield name, value
+
+
+def _is_output(hint: Any) -> bool:
+    parts = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return any(isinstance(mark, Output) for mark in parts[1:])
+    return any(_is_output(part) for part in parts)
 
 
 class Options:
@@ -298,6 +323,8 @@ def _of_type(hint: Any, value: Any) -> Any:
     if isinstance(value, bool) and hint is not bool:
         raise TypeError
     if not isinstance(value, hint):
+        raise TypeError
+    if hint is int and abs(value) > LARGEST_INT:
         raise TypeError
     return value
 

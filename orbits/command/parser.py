@@ -17,11 +17,13 @@ from argparse import ArgumentError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import jsonargparse
+import yaml
 from docstring_parser import parse_from_object
 
+from orbits.command.memory import out_of_memory
 from orbits.command.near_misses import nearest, require_known
 from orbits.command.options import (
     OptionError,
@@ -29,9 +31,11 @@ from orbits.command.options import (
     hints_of,
     is_group,
     option_names,
+    outputs,
     plain_hint,
 )
 from orbits.command.parent import end_with_parent
+from orbits.records.files import require_moderate_yaml, require_output, yaml_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Positional:
     name: str
     help: str
     nargs: str | None = None
+    path: Literal["input", "output"] | None = None
+    """Whether it is the path of what is read, or of what is written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,22 +64,40 @@ class Command:
     check: Callable[..., int | None] | None = None
 
 
+@dataclasses.dataclass
+class Interruption:
+    """Whether somebody asked the process to stop."""
+
+    asked: bool = False
+
+
 @contextmanager
-def terminated_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM, which schedulers and `kill` send, like Ctrl-C: keep what is finished."""
+def interruptible() -> Iterator[Interruption]:
+    """Answer Ctrl-C, and SIGTERM, which schedulers and `kill` send, by a KeyboardInterrupt.
+
+    What was asked is remembered: a library that is interrupted while it is imported may raise
+    anything at all. A signal that is ignored (a shell's background jobs ignore Ctrl-C) stays so.
+    """
+    interruption = Interruption()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        interruption.asked = True
         raise KeyboardInterrupt
 
+    answered = (signal.SIGINT, signal.SIGTERM)
+    earlier = {number: signal.getsignal(number) for number in answered}
     try:
-        earlier = signal.signal(signal.SIGTERM, interrupt)
+        for number, handler in earlier.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, interrupt)
     except ValueError:  # not in the main thread: nothing to catch there
-        yield
+        yield interruption
         return
     try:
-        yield
+        yield interruption
     finally:
-        signal.signal(signal.SIGTERM, earlier)
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
@@ -82,48 +106,95 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     Returns:
         The exit code: 0, the command's own, 2 for a user's mistake, 130 for Ctrl-C or SIGTERM.
     """
-    warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
     end_with_parent()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = next((c for c in commands if [c.name] == arguments[:1]), None)
     name = f"{program} {command.name}" if command else program
     try:
-        if command is None and not {"-h", "--help"} & set(arguments):
-            known = [c.name for c in commands]
-            require_known("command", arguments[0] if arguments else "", known)
-        parsed = _parser(program, commands).parse_args(arguments)
-        if command is None:
-            return 0
-        options = parsed[command.name]
-        config = _instance(command.config, options)
-        positionals = [options[p.name] for p in command.positionals]
-        if options["check"]:
-            return (command.check(*positionals, config) or 0) if command.check else 0
-        with terminated_as_interrupt():
-            return command.run(*positionals, config) or 0
+        with interruptible() as interruption:
+            try:
+                return _run(program, commands, command, arguments)
+            except Exception:
+                if interruption.asked:
+                    raise KeyboardInterrupt from None
+                raise
     except KeyboardInterrupt:
-        return _complain(
-            name, "interrupted; what was finished stays. Run the same command to go on.", 130
-        )
+        return complain(name, INTERRUPTED, 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ArgumentError as error:
-        return _complain(name, _explain(str(error), command), 2)
+        return complain(name, _explain(str(error), command), 2)
     except OptionError as error:
         typed = {full: short for short, full in _aliases(command.config).items()} if command else {}
         option = _flag(typed.get(error.option, error.option))
-        return _complain(name, f"{option} {error.problem}", 2)
+        return complain(name, f"{option} {error.problem}", 2)
     except ValueError as error:
-        return _complain(name, str(error), 2)
+        return complain(name, str(error), 2)
     except ModuleNotFoundError as error:
-        return _complain(name, f"the package {error.name!r} is not installed: {error}", 2)
+        return complain(name, f"the package {error.name!r} is not installed: {error}", 2)
     except OSError as error:
-        return _complain(name, _describe(error), 2)
+        return complain(name, _describe(error), 2)
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        return complain(name, TOO_LARGE, 2)
 
 
-def _complain(name: str, message: str, code: int) -> int:
-    print(f"{name}: {' '.join(message.split())}", file=sys.stderr)
+def _run(
+    program: str, commands: Sequence[Command], command: Command | None, arguments: list[str]
+) -> int:
+    warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
+    if command is None and not {"-h", "--help"} & set(arguments):
+        known = [c.name for c in commands]
+        require_known("command", arguments[0] if arguments else "", known)
+    try:
+        # only the command that is meant: the options of all take a third of a second
+        parsed = _parser(program, [command] if command else commands).parse_args(arguments)
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"a value that was given is too large ({error}); see --help.") from None
+    if command is None:
+        return 0
+    options = parsed[command.name]
+    config = _instance(command.config, options)
+    positionals = [options[p.name] for p in command.positionals]
+    _require_paths(command, positionals, config)
+    if options["check"]:
+        return (command.check(*positionals, config) or 0) if command.check else 0
+    return command.run(*positionals, config) or 0
+
+
+def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
+    """Refuse empty paths, which would mean the current folder, and outputs that are no place."""
+    for positional, given in zip(command.positionals, positionals, strict=True):
+        if positional.path is None:
+            continue
+        for path in [given] if isinstance(given, str) else given:
+            if not path:
+                raise ValueError(f"{positional.name} is empty; a path is needed.")
+            if positional.path == "output" and "://" not in path:
+                require_output(path)
+    for option, path in outputs(config):
+        if not path:
+            raise OptionError(option, "is empty; a path is needed.")
+        require_output(path)
+
+
+INTERRUPTED = "interrupted; what was finished stays. Run the same command to go on."
+TOO_LARGE = (
+    "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
+    "a shorter context), or take a larger machine."
+)
+LONGEST_MESSAGE = 1000
+"""Characters of a message, which may repeat what was typed."""
+
+
+def complain(name: str, message: str, code: int) -> int:
+    """Say in one line what is wrong; returns the exit code."""
+    line = " ".join(message.split())
+    if len(line) > LONGEST_MESSAGE:
+        line = f"{line[: LONGEST_MESSAGE // 2]} ... {line[-LONGEST_MESSAGE // 3 :]}"
+    print(f"{name}: {line}", file=sys.stderr)
     return code
 
 
@@ -170,14 +241,37 @@ def _describe(error: OSError) -> str:
     return f"{where}{what}."
 
 
+class _ConfigFile(jsonargparse.ActionConfigFile):
+    """`--config`: a file, of moderate size."""
+
+    def __call__(
+        self, parser: Any, cfg: Any, values: Any, option_string: str | None = None
+    ) -> None:
+        yaml_text(values)
+        super().__call__(parser, cfg, values, option_string)
+
+
+MODERATE_YAML = "moderate_yaml"
+"""The parser's mode: values are YAML, within the limits of every YAML file here."""
+
+
+def _load(text: str, **settings: Any) -> Any:
+    require_moderate_yaml(text, "the value")
+    return jsonargparse.get_loader("yaml")(text, **settings)
+
+
+jsonargparse.set_loader(MODERATE_YAML, _load, exceptions=(yaml.YAMLError, ValueError))
+
+
 def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentParser:
-    parser = jsonargparse.ArgumentParser(prog=program, exit_on_error=False, allow_abbrev=False)
+    settings: dict[str, Any] = {
+        "exit_on_error": False, "allow_abbrev": False, "parser_mode": MODERATE_YAML,
+    }  # fmt: skip
+    parser = jsonargparse.ArgumentParser(prog=program, **settings)
     subcommands = parser.add_subcommands(dest="command")
     for command in commands:
-        sub = jsonargparse.ArgumentParser(
-            description=command.help, exit_on_error=False, allow_abbrev=False
-        )
-        sub.add_argument("--config", action="config", help="YAML file with any of the options.")
+        sub = jsonargparse.ArgumentParser(description=command.help, **settings)
+        sub.add_argument("--config", action=_ConfigFile, help="YAML file with any of the options.")
         sub.add_argument(
             "--check", action="store_true", help="Only check the options: exit code 0 or 2."
         )

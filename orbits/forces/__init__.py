@@ -1,12 +1,11 @@
 """Laws of force: each one an object with a potential, an acceleration and a sympy form."""
 
-import ast
 import dataclasses
 
 from orbits.command.near_misses import require_known
 from orbits.command.registry import Registry
 from orbits.command.specs import parse_spec
-from orbits.expressions import FUNCTIONS
+from orbits.expressions import FUNCTIONS, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.formula import Formula, parse_formula
 
@@ -56,12 +55,12 @@ def _named(law: type[ForceLaw], text: str) -> ForceLaw:
 
 
 def _require_readable(text: str) -> None:
-    formula = text.split(";")[0].strip().replace("^", "**")
+    formula = text.split(";")[0]
     try:
-        ast.parse(formula, mode="eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        syntax_of(formula)
+    except ValueError:
         raise ValueError(
-            f"law {text!r} cannot be read; write a name, a name with values, as in "
+            f"law {shown(text)} cannot be read; write a name, a name with values, as in "
             "power_law(n=3), or a formula of r, as in k*r**-2.5. "
             f"Known: {', '.join(sorted(LAWS))}."
         ) from None

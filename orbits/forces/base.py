@@ -9,6 +9,7 @@ import numpy as np
 import sympy
 
 from orbits.command.specs import Spec
+from orbits.expressions import MAX_NUMBER
 
 RADIUS = sympy.Symbol("r", positive=True)
 """Separation, au, in every law's sympy form."""
@@ -37,6 +38,10 @@ class ForceLaw(ABC):
             if not math.isfinite(value):
                 raise ValueError(
                     f"{self.name}: {field.name} is {value}; it must be a finite number."
+                )
+            if abs(value) > MAX_NUMBER:
+                raise ValueError(
+                    f"{self.name}: {field.name} is {value:g}; at most {MAX_NUMBER:g} is allowed."
                 )
             object.__setattr__(self, field.name, float(value))
 

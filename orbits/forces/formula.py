@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from orbits.command.near_misses import require_known
-from orbits.expressions import parse_expression
+from orbits.expressions import algebra, parse_expression, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 
 NODES = 32
@@ -38,14 +38,16 @@ class Formula(ForceLaw):
     constants: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        tree = ast.parse(self.text.strip().replace("^", "**"), mode="eval")
-        object.__setattr__(self, "text", ast.unparse(tree))
+        object.__setattr__(self, "text", ast.unparse(syntax_of(self.text)))
         values = tuple(sorted((name, float(value)) for name, value in self.constants))
         for name, value in values:
             if not np.isfinite(value):
                 raise ValueError(f"law {self.spec!r}: {name} is {value}; it must be finite.")
         object.__setattr__(self, "constants", values)
         formula = self.expression()
+        # with their values in place, constants may be exponents too
+        parse_expression(self.text, {s.name: s for s in parse_expression(self.text).free_symbols}
+                         | {name: _number(value) for name, value in values})  # fmt: skip
         if RADIUS not in formula.free_symbols:
             raise ValueError(
                 f"law {self.text!r} does not depend on r; a law of force is a formula of the "
@@ -63,14 +65,16 @@ class Formula(ForceLaw):
 
     @property
     def linear_in_gm(self) -> bool:  # type: ignore[override]
-        return _is_proportional(self.expression(), GM_SYMBOL)
+        with algebra(self.text):
+            return _is_proportional(self.expression(), GM_SYMBOL)
 
     def expression(self) -> sympy.Expr:
         return _expression(self.text, tuple(name for name, _ in self.constants))
 
     def numeric_expression(self) -> sympy.Expr:
         values = {sympy.Symbol(n, positive=True): _number(v) for n, v in self.constants}
-        return self.expression().subs(values)
+        with algebra(self.text):
+            return self.expression().subs(values)
 
     def radial_acceleration(self, r: Any, gm: Any) -> Any:
         return -_compiled(self)(r, gm)
@@ -100,10 +104,9 @@ def parse_formula(text: str) -> Formula:
             equals = ""
         if not equals or not name.isidentifier() or name in ("r", "GM"):
             raise ValueError(
-                f"law {text!r}: {assignment!r} gives no constant a value; write as in "
+                f"law {shown(text)}: {shown(assignment)} gives no constant a value; write as in "
                 "'GM*exp(-r/b)/r**2; b=0.5'."
             )
-    parse_expression(formula)
     law = Formula(formula, tuple(constants))
     for name, _ in constants:
         used = law.expression().free_symbols - {RADIUS, GM_SYMBOL}
@@ -117,7 +120,8 @@ def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
     known = {RADIUS, GM_SYMBOL, *(sympy.Symbol(name, positive=True) for name in named)}
     open_ones = sorted(formula.free_symbols - known, key=str)
     if GM_SYMBOL not in formula.free_symbols:
-        strengths = [symbol for symbol in open_ones if _is_proportional(formula, symbol)]
+        with algebra(text):
+            strengths = [symbol for symbol in open_ones if _is_proportional(formula, symbol)]
         if len(strengths) == 1:
             formula = formula.subs(strengths[0], GM_SYMBOL)
             open_ones.remove(strengths[0])

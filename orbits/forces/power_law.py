@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
+from orbits.expressions import MAX_EXPONENT
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 
 
@@ -15,6 +16,11 @@ class PowerLaw(ForceLaw):
 
     name: ClassVar[str] = "power_law"
     n: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if abs(self.n) > MAX_EXPONENT:
+            raise ValueError(f"{self.name}: n is {self.n:g}; at most {MAX_EXPONENT} is allowed.")
 
     def potential(self, r: Any, gm: Any) -> Any:
         if self.n == 1:

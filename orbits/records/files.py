@@ -1,13 +1,77 @@
 """Files that are whole or absent: written aside, then renamed into place."""
 
+import errno
 import hashlib
 import json
 import os
+import stat
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+
+def require_output(path: str | os.PathLike[str]) -> Path:
+    """The path, if a file or a folder may be written there.
+
+    Raises:
+        ValueError: if it is empty, or there is a symbolic link, a device, a pipe or a socket: what
+            is written replaces what is there, and goes nowhere else.
+    """
+    if not os.fspath(path):
+        raise ValueError("the path to write to is empty; give one.")
+    try:
+        mode = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return Path(path)
+    except ValueError:  # a null byte
+        raise ValueError(f"{str(path)!r} is no path.") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ValueError(
+            f"{path} is {_kind(mode)}; nothing is written through it: give another path."
+        )
+    return Path(path)
+
+
+def require_input(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that can be read from its beginning to its end.
+
+    Raises:
+        ValueError: if there is no file, or what is there is a folder, a device, a pipe or a
+            socket.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path} does not exist.") from None
+    except ValueError:
+        raise ValueError(f"{str(path)!r} is no path.") from None
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{path} is {_kind(mode)}; a file is needed.")
+    return Path(path)
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+    }  # fmt: skip
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+@contextmanager
+def folder_for(path: Path) -> Iterator[None]:
+    """Make a folder for a block; one that fails and leaves it empty leaves no folder behind."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # something is in it by now
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 @contextmanager
@@ -17,18 +81,21 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     An interruption at any moment leaves the earlier file, or none, never half of one.
 
     Raises:
+        ValueError: if the path is empty, or a link, a device, a pipe or a socket.
         OSError: if the folder cannot be written or the disk is full.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
-    try:
-        yield aside
-        with open(aside, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    path = require_output(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with folder_for(path.parent):
+        aside = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:8]}.partial")
+        try:
+            yield aside
+            with open(aside, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -48,12 +115,23 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     Raises:
         ValueError: if the file is missing or is not JSON (says which).
     """
+    file = require_input(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        return json_of(file.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ValueError(f"{path} is not a JSON file ({error}).") from None
+
+
+def json_of(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: if it is none, or is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 LARGEST_YAML = 1_000_000
@@ -61,7 +139,9 @@ LARGEST_YAML = 1_000_000
 DEEPEST_YAML = 30
 """Levels of nesting of a YAML file."""
 MOST_ALIASES = 100
-"""Repetitions by alias (`*name`) in a YAML file; a few lines of them can stand for gigabytes."""
+"""Repetitions by alias (`*name`) in a YAML file."""
+MOST_VALUES = 100_000
+"""Values of a YAML file, aliases written out: a few lines of them can stand for gigabytes."""
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Any:
@@ -73,26 +153,77 @@ def read_yaml(path: str | os.PathLike[str]) -> Any:
     """
     import yaml
 
+    text = yaml_text(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(LARGEST_YAML + 1)
-        if len(text) > LARGEST_YAML:
-            raise ValueError(f"{path} is larger than {LARGEST_YAML:,} bytes; that is no options.")
-        depth = aliases = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
-            depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
-            aliases += isinstance(event, yaml.AliasEvent)
-            if depth > DEEPEST_YAML or aliases > MOST_ALIASES:
-                raise ValueError(
-                    f"{path} is nested deeper than {DEEPEST_YAML} levels or repeats itself more "
-                    f"than {MOST_ALIASES} times; write it out."
-                )
         return yaml.safe_load(text)
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist.") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a YAML file: {error}") from None
+
+
+def yaml_text(path: str | os.PathLike[str]) -> str:
+    """The text of a YAML file, once it is known to be one of moderate size.
+
+    Raises:
+        ValueError: as `read_yaml` does.
+    """
+    with open(require_input(path), encoding="utf-8") as file:
+        try:
+            text = file.read(LARGEST_YAML + 1)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not a YAML file: {error}") from None
+    require_moderate_yaml(text, str(path))
+    return text
+
+
+def require_moderate_yaml(text: str, name: str) -> None:
+    """Refuse YAML that is larger, deeper or more repetitive than any options are.
+
+    Args:
+        text: YAML; nothing is built from it.
+        name: of the file, for the message.
+
+    Raises:
+        ValueError: says which, or that it is not YAML.
+    """
+    import yaml
+
+    if len(text) > LARGEST_YAML:
+        raise ValueError(f"{name} is larger than {LARGEST_YAML:,} bytes; that is no options.")
+    try:
+        _measure_yaml(yaml.parse(text, Loader=yaml.SafeLoader), name)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"{name} is not a YAML file: {error}") from None
+
+
+def _measure_yaml(events: Iterable[Any], name: str) -> None:
+    """Refuse events of YAML that would be too much once its aliases are written out."""
+    import yaml
+
+    values: dict[str | None, int] = {}  # by anchor, everything written out
+    inside: list[str | None] = []  # anchors of the collections that are open
+    held = [0]  # values in each of them so far
+    aliases = 0
+    for event in events:
+        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            inside.append(event.anchor)
+            held.append(1)
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            values[inside.pop()] = size = held.pop()
+            held[-1] += size
+        elif isinstance(event, yaml.ScalarEvent):
+            values[event.anchor] = 1
+            held[-1] += 1
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in inside:
+                raise ValueError(f"{name} contains itself (*{event.anchor}); write it out.")
+            aliases += 1
+            held[-1] += values.get(event.anchor, 1)
+        if len(inside) > DEEPEST_YAML or aliases > MOST_ALIASES or held[-1] > MOST_VALUES:
+            raise ValueError(
+                f"{name} is nested deeper than {DEEPEST_YAML} levels, repeats itself more than "
+                f"{MOST_ALIASES} times, or would hold more than {MOST_VALUES:,} values; write it "
+                "out, shorter."
+            )
 
 
 def sha256_of_json(value: Any) -> str:

@@ -26,7 +26,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.records.files import written_aside
+from orbits.records.files import json_of, require_input, written_aside
+from orbits.records.typed import of_json
 from orbits.units import UNITS
 
 FORMAT = "principia-force-samples"
@@ -41,6 +42,17 @@ ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
 VARIES = 1e-3
 """Relative range from which a mass or GM varies between rows or orbits."""
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The attributes that are used, with their types; others may be any JSON."""
+
+    law: str | None = None
+    readout: str | None = None
+    states: str | None = None
+    dt: float | None = None
+    metrics: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ class ForceSamples:
     @property
     def metrics(self) -> dict[str, Any]:
         """How good the accelerations are, as the probe measured it."""
-        return self.attributes.get("metrics", {})
+        return self.attributes.get("metrics") or {}
 
     @property
     def law(self) -> str | None:
@@ -118,7 +130,7 @@ def write_force_samples(
     arrow = pa.Table.from_pandas(table, preserve_index=False)
     arrow = arrow.replace_schema_metadata({b"principia": json.dumps(header).encode()})
     with written_aside(path) as aside:
-        pq.write_table(arrow, aside)
+        pq.write_table(arrow, aside, write_page_checksum=True)
 
 
 def read_force_samples(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -130,21 +142,30 @@ def read_force_samples(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict
     Raises:
         ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
     """
-    path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"{path} does not exist; `worldmodel probe` writes such a file.")
+    path = require_input(path)
     try:
-        arrow = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise ValueError(f"{path} is not a readable Parquet file ({first}).") from None
-    metadata = (arrow.schema.metadata or {}).get(b"principia")
-    attributes = json.loads(metadata) if metadata else {}
-    if attributes and attributes.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} holds {attributes.get('format')!r}, not {FORMAT!r}; give it force samples."
-        )
-    return check_force_samples(arrow.to_pandas(), str(path)), attributes
+        arrow = pq.read_table(path, page_checksum_verification=True)
+        table = arrow.to_pandas()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{path} is not a readable Parquet file ({first:.200}).") from None
+    attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"principia"))
+    return check_force_samples(table, str(path)), attributes
+
+
+def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
+    """The attributes of a file, those that are used with their types."""
+    if not metadata:
+        return {}
+    try:
+        attributes = json_of(metadata)
+    except ValueError as error:
+        raise ValueError(f"{path}: its attributes cannot be read ({error}).") from None
+    found = attributes.get("format") if isinstance(attributes, dict) else attributes
+    if found != FORMAT:
+        raise ValueError(f"{path} holds {found!r:.40}, not {FORMAT!r}; give it force samples.")
+    of_json(Attributes, attributes, f"{path}: its attributes")
+    return attributes
 
 
 def check_force_samples(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from upath import UPath
 from zarr.abc.store import Store
 from zarr.storage import FsspecStore, LocalStore
 
-from orbits.records.files import write_text
+from orbits.records.files import json_of, require_output, write_text
 from orbits.records.locks import held
 
 
@@ -29,6 +29,8 @@ class Place:
         if not isinstance(address, (str, os.PathLike)):
             raise ValueError(f"{address!r} is no path; give a folder or an fsspec address.")
         self.address = str(address)
+        if not self.address:
+            raise ValueError("the path of the data set is empty; give a folder.")
         self.local = None if "://" in self.address else Path(self.address)
         try:
             self.path: Path | UPath = self.local or UPath(self.address)
@@ -46,15 +48,15 @@ class Place:
         return FsspecStore.from_url(self.address, read_only=read_only)
 
     def group(self, mode: Literal["r", "r+"] = "r+") -> zarr.Group:
-        """The zarr group of this place."""
+        """The zarr group of this place, as its own files say."""
         store = self.store(read_only=mode == "r")
         return zarr.open_group(store, mode=mode, zarr_format=3, use_consolidated=False)
 
     def new_group(self, attributes: Mapping[str, Any]) -> zarr.Group:
-        """A zarr group with these attributes, written in one go; one that is there stays."""
-        if self.size("zarr.json") is not None:
-            return self.group()
-        return zarr.create_group(self.store(), attributes=dict(attributes), zarr_format=3)
+        """A zarr group with these attributes, written in one go."""
+        group = {"attributes": dict(attributes), "zarr_format": 3, "node_type": "group"}
+        self.write_json("zarr.json", group)
+        return self.group()
 
     def exists(self, name: str = "") -> bool:
         """Whether there is anything of that name."""
@@ -62,6 +64,8 @@ class Place:
 
     def is_empty(self) -> bool:
         """Whether nothing is here yet, apart from hidden files of our own."""
+        if self.local is not None:
+            require_output(self.local)
         if not self.path.is_dir():
             return not self.path.exists()
         return all(entry.name.startswith(".") for entry in self.path.iterdir())
@@ -80,14 +84,16 @@ class Place:
 
     def read_json(self, name: str) -> Any:
         """A JSON file's value, or None where it is missing or not whole."""
+        if not self._within(name).is_file():
+            return None
         try:
-            return json.loads(self._within(name).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError, json.JSONDecodeError):
+            return json_of(self._within(name).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON file; on a local disk it is whole or absent."""
-        text = json.dumps(value, sort_keys=True)
+        text = json.dumps(value, indent=2)
         if self.local is not None:
             write_text(self.local / name, text)
         else:

@@ -27,7 +27,8 @@ import numpy as np
 import pandas as pd
 import sympy
 
-from orbits.expressions import parse_expression
+from orbits.expressions import MAX_LENGTH, parse_expression
+from orbits.records.files import require_input
 from symreg.engines.base import (
     L1,
     TARGET,
@@ -201,7 +202,7 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
     """
     for place in (path.with_suffix(".csv.bak"), path):
         try:
-            equations = pd.read_csv(place)["Equation"]
+            equations = pd.read_csv(require_input(place))["Equation"]
         except (OSError, KeyError, ValueError):
             continue
         # Julia writes a float32 as 1.5f-3
@@ -212,6 +213,8 @@ def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
 
 def _readable(text: str) -> sympy.Expr | None:
     """The formula, or None where it is none that we take: an exponent like -157.9, say."""
+    if len(text) > MAX_LENGTH:
+        return None
     try:
         return with_floats(parse_expression(_plain(text)))
     except ValueError:

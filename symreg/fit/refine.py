@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from orbits.computing_time import TooLongError
 from symreg.fit.noise import LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
@@ -135,8 +136,15 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
 
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
-    """The formula with its floats refitted; None if it has too many constants or is undefined."""
-    form, start = skeleton(merged(expression))
+    """The formula with its floats refitted.
+
+    Returns:
+        None if it has too many constants, is undefined, or takes sympy too long.
+    """
+    try:
+        form, start = skeleton(merged(expression))
+    except TooLongError:
+        return None
     if len(start) > MOST_CONSTANTS:
         return None
     if form.has(*UNDEFINED):
@@ -163,7 +171,10 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
         for form, start in _simpler(best, snap):
             if len(start) and not np.all(np.isfinite(start)):
                 continue
-            trial_form, trial_start = skeleton(merged(substituted(form, start)))
+            try:
+                trial_form, trial_start = skeleton(merged(substituted(form, start)))
+            except TooLongError:
+                continue
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
             found = fit(trial_form, trial_start, samples)

@@ -37,6 +37,8 @@ CONSTANT_NAMES = frozenset(
 
 SECONDS = 10.0
 """CPU time that one comparison may take."""
+LONGEST = 86_400.0
+"""Seconds: no comparison and no search may take longer than a day."""
 EXPONENT_MARGIN = 0.05
 """Exponents closer than this are the same."""
 DOMAIN = (0.3, 3.0)

@@ -10,6 +10,9 @@ from functools import lru_cache
 import numpy as np
 import sympy
 
+from orbits.computing_time import limited
+from orbits.expressions import SECONDS
+
 CONSTANT_PREFIX = "_c"
 """Free constants of a skeleton are called _c0, _c1, ...: no feature may start with it."""
 
@@ -33,9 +36,18 @@ def normal_form(expression: sympy.Expr) -> sympy.Expr:
     """One constant in front, powers merged, sums led by coefficient one: no redundant constant.
 
     `exp(3.7 - 2*log(0.9*r))` becomes `c*r**(-2)`; `1/(0.5*r + 0.1)` becomes `2/(r + 0.2)`.
+
+    Raises:
+        TooLongError: if it takes sympy longer than a formula that anybody could use.
     """
-    coefficient, factors, exponent = _product(expression)
-    return _assemble(coefficient, factors, exponent)
+    with limited(
+        SECONDS, f"sympy takes longer than {SECONDS:g} s for a formula; write it simpler."
+    ):
+        return _normal_form(expression)
+
+
+def _normal_form(expression: sympy.Expr) -> sympy.Expr:
+    return _assemble(*_product(expression))
 
 
 def merged(expression: sympy.Expr) -> sympy.Expr:
@@ -78,7 +90,7 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
         return _exponential(expression.args[0])
     if expression.is_Add:
         return _sum(expression)
-    arguments = [normal_form(argument) for argument in expression.args]
+    arguments = [_normal_form(argument) for argument in expression.args]
     opaque = expression.func(*arguments)
     return (one, {opaque: one}, zero) if not opaque.is_number else (opaque, {}, zero)
 
@@ -107,7 +119,7 @@ def _exponential(argument: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]
             _multiply(factors, f, number)
             exponent += number * e
         else:
-            exponent += number * normal_form(rest)
+            exponent += number * _normal_form(rest)
     return coefficient, factors, exponent
 
 

@@ -3,7 +3,7 @@
 import sympy
 
 from orbits.command.near_misses import nearest
-from orbits.expressions import parse_expression
+from orbits.expressions import parse_expression, shown
 from orbits.forces import LAWS, parse_law
 
 
@@ -25,6 +25,6 @@ def read_formula(text: str) -> sympy.Expr:
     near = nearest(name, LAWS, cutoff=0.75)
     if near and len(name) > 4:
         raise ValueError(
-            f"{text!r} is not a law; did you mean {near!r}? Known: {', '.join(sorted(LAWS))}."
+            f"{shown(text)} is not a law; did you mean {near!r}? Known: {', '.join(sorted(LAWS))}."
         )
     return parse_expression(text)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Above, AtLeast, OptionError, Options, Range
+from orbits.command.options import FRACTION, Between, OptionError, Options, Range
 from symreg.engines.base import Question
-from symreg.formulas.compare import EXPONENT_MARGIN
+from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST
 
 Margin = Annotated[float, Range(0.0, 1.0, below=True)]
 
@@ -18,9 +18,9 @@ class Thresholds(Options):
     """Largest distance of the free exponent from the reference law's on the same rows."""
     constant_margin: Margin = 0.05
     """Largest relative error of a constant whose true value is known."""
-    r2: Annotated[float, Range(high=1.0)] = 0.9
+    r2: Annotated[float, FRACTION] = 0.9
     """Least R² on held-out groups, of the magnitudes or of their logarithms."""
-    least_r2: Annotated[float, Range(high=1.0)] = 0.5
+    least_r2: Annotated[float, FRACTION] = 0.5
     """Below this R² on held-out groups nothing was found, whatever the formula looks like."""
     non_central: Margin = 0.15
     """Largest part of an acceleration across the line to the centre, rms over rms of the whole."""
@@ -30,15 +30,15 @@ class Thresholds(Options):
     """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
     agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
     """Least fraction of the searches that find the law."""
-    kick_r2: Annotated[float, Range(high=1.0)] = 0.97
+    kick_r2: Annotated[float, FRACTION] = 0.97
     """Least R² of the implied acceleration at the first step read after a kick, and four steps
     after it, for a law to count as recovered from a world model."""
-    newtonian_r2: Annotated[float, Range(high=1.0)] = 0.9
+    newtonian_r2: Annotated[float, FRACTION] = 0.9
     """The same for a model to be of the Newtonian kind: that is not to say that its law is exact. A
     Keplerian model is below it at four steps."""
-    keplerian_r2: Annotated[float, Range(high=1.0)] = 0.5
+    keplerian_r2: Annotated[float, FRACTION] = 0.5
     """Largest R² at the first step after a kick for a Keplerian model."""
-    orbit_r2: Annotated[float, Range(high=1.0)] = 0.8
+    orbit_r2: Annotated[float, FRACTION] = 0.8
     """Least R² on undisturbed orbits for a Keplerian model: it has learned their shape."""
     locality: Annotated[float, FRACTION] = 0.9
     """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
@@ -71,17 +71,17 @@ class RecoverConfig(Options):
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
     """Error that the search lowers: relative (squared) or l1 (mean absolute, of the target)."""
-    seed: Annotated[int, AtLeast(0)] = 0
+    seed: Annotated[int, Between(0, 2**63 - 2)] = 0
     """First of the seeds; decides the split, the searches and the bootstrap."""
-    seeds: Annotated[int, AtLeast(1)] = 5
+    seeds: Annotated[int, Between(1, 10_000)] = 5
     """Independent searches."""
-    individuals: Annotated[int, AtLeast(1)] = 200
+    individuals: Annotated[int, Between(1, 10**6)] = 200
     """Formulas in the population of a search."""
-    generations: Annotated[int, AtLeast(1)] = 20
+    generations: Annotated[int, Between(1, 10**6)] = 20
     """Generations of a search."""
-    max_size: Annotated[int, AtLeast(3)] = 18
+    max_size: Annotated[int, Between(3, 1000)] = 18
     """Largest formula that is searched, in nodes."""
-    rows: Annotated[int, AtLeast(8)] = 2000
+    rows: Annotated[int, Between(8, 10**9)] = 2000
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
     held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
     """Fraction of the groups that no formula is fitted to."""
@@ -89,11 +89,11 @@ class RecoverConfig(Options):
     """Relative systematic error of the field, which no law is asked to explain."""
     null: bool = True
     """Whether the search is repeated on permuted targets."""
-    jobs: Annotated[int, AtLeast(1)] = 2
+    jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: Annotated[float, Above(0)] = 300.0
+    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 300.0
     """Seconds for one search of an engine that runs in a process of its own (pysr)."""
-    compare_limit: Annotated[float, Above(0)] = 20.0
+    compare_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 

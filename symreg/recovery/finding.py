@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import sympy
 
+from orbits.computing_time import TooLongError, limited
 from orbits.records.force_samples import r_squared
 from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
@@ -162,23 +163,16 @@ def _verdict(
     formula = _tied(law)
     answers = []
     for reference in references:
-        answer = decide(
-            formula,
-            reference.family,
-            samples.names,
-            domain,
-            config.thresholds.exponent_margin,
-            symbolic=False,
-        )
-        if answer.verdict == UNDECIDED:
-            answer = compare(
-                formula,
-                reference.family,
-                samples.names,
-                domain,
-                config.thresholds.exponent_margin,
-                config.compare_limit,
-            )
+        asked_of = (
+            formula, reference.family, samples.names, domain, config.thresholds.exponent_margin,
+        )  # fmt: skip
+        try:
+            with limited(config.compare_limit, "it takes too long to compare"):
+                answer = decide(*asked_of, symbolic=False)
+        except TooLongError:
+            answer = None
+        if answer is None or answer.verdict == UNDECIDED:
+            answer = compare(*asked_of, config.compare_limit)
         answers.append((reference, answer))
     order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]
     best = min(answers, key=lambda pair: order.index(pair[1].verdict))

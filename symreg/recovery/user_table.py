@@ -1,6 +1,7 @@
 """Tables of the user's own: CSV, Parquet or a DataFrame with a target and its features."""
 
 import os
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.command.near_misses import require_known
+from orbits.records.files import require_input
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
@@ -18,7 +20,7 @@ LEAST_ROWS = 8
 MOST_ROWS = 50_000
 """Larger tables are sampled at random when they are read, and say so."""
 CSV_ROWS_AT_ONCE = 500_000
-UNREADABLE = (pa.ArrowInvalid, OSError, UnicodeDecodeError, pd.errors.ParserError)
+UNREADABLE = (pa.ArrowException, OSError, EOFError, zlib.error, ValueError, OverflowError)
 """What reading a file that is no table, or half of one, raises."""
 
 
@@ -86,9 +88,7 @@ def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
     """
     if isinstance(source, pd.DataFrame):
         return [str(column) for column in source.columns]
-    path = Path(source)
-    if not path.is_file():
-        raise ValueError(f"{source} does not exist; give a CSV or Parquet file.")
+    path = require_input(source)
     try:
         if path.suffix == ".parquet":
             return list(pq.read_schema(path).names)

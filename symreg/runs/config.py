@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from orbits.command.near_misses import require_known
-from orbits.command.options import AtLeast, OptionError, Options, option_names, option_value
-from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.command.options import (
+    AtLeast,
+    Between,
+    OptionError,
+    Options,
+    Output,
+    option_names,
+    option_value,
+)
+from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
@@ -59,9 +67,9 @@ SIMULATOR = "scipy"
 class RunConfig(Options):
     """One run of the whole path: a law, a model and the states on which it is questioned."""
 
-    out: str | None = None
+    out: Annotated[str, Output()] | None = None
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
-    seed: Annotated[int, AtLeast(0)] = 0
+    seed: Annotated[int, Between(0, 2**62)] = 0
     """Seed of the orbits, the weights, the kicks and the search."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
@@ -72,7 +80,7 @@ class RunConfig(Options):
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
     transfer_frozen, inductive_bias."""
-    workers: Annotated[int, AtLeast(0)] = 0
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Stages that run at the same time; 0 takes one for every core. No number depends on it."""
     generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)

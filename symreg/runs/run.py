@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from orbits.command.near_misses import require_known
-from orbits.command.options import with_options
+from orbits.command.options import OptionError, with_options
 from orbits.forces import parse_law
 from orbits.records.files import write_json, write_text
 from orbits.records.provenance import provenance
@@ -19,6 +19,7 @@ from symreg.runs.readouts import readouts
 from symreg.runs.report import draw_figures, render
 from symreg.runs.result import VERDICT, Run, Source
 from symreg.runs.stages import transfers
+from worldmodel.accelerators import require_devices
 
 NEWTON = "newton"
 """The law that moves real planets."""
@@ -64,6 +65,10 @@ def check(config: RunConfig) -> str:
     resolve(config.orbits_of(config.generate.orbits, config.seed))
     for body in config.planets.bodies if "planets" in config.sources else ():
         require_known("body", body, BODIES)
+    try:
+        require_devices(config.train.accelerator, config.train.devices)
+    except OptionError as error:
+        raise error.within("train") from None
     _, reason = choose_engine(config.recover.engine, config.recover.question)
     return reason
 

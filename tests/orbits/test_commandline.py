@@ -1,5 +1,7 @@
 """Every command answers a mistake with one line that helps, and exit code 2."""
 
+import os
+import signal
 from dataclasses import dataclass, field
 
 import pytest
@@ -108,6 +110,38 @@ def test_what_a_command_raises_becomes_one_line(error, code, expected, capsys):
     err = capsys.readouterr().err
     assert expected in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_stays_one_whatever_a_library_makes_of_it(number, capsys):
+    def imported(*_):
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            raise ImportError("a part of numpy could not be imported") from None
+
+    earlier = signal.getsignal(number)
+    assert run_with(["probe", "x"], imported)[0] == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert signal.getsignal(number) is earlier
+
+
+@pytest.mark.parametrize("path", ["", "/dev/null"])
+def test_an_output_that_is_no_place_is_refused_before_anything_runs(path, capsys):
+    seen = []
+    out = Positional("out", "A file.", path="output")
+    commands = [Command("probe", lambda *a: seen.append(a), Options, "Probe a thing.", (out,))]
+    assert main("tool", commands, ["probe", path]) == 2
+    assert capsys.readouterr().err.startswith("tool probe: ")
+    assert not seen
+
+
+def test_values_that_fit_nowhere_and_messages_that_repeat_them_are_one_short_line(capsys):
+    for value in ("9" * 400, "[" * 5000, "x" * 5000):
+        assert run_with(["probe", "x", f"--kick.angle={value}"])[0] == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert len(said) < 1100
 
 
 @pytest.mark.parametrize(("length", "code"), [("3", 0), ("0", 2)])

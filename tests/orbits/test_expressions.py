@@ -1,12 +1,15 @@
 """Formulas from users: read as mathematics, never run."""
 
+import time
+
 import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.expressions import parse_expression
+from orbits.computing_time import TooLongError, limited
+from orbits.expressions import algebra, parse_expression
 from orbits.forces import RADIUS, parse_law
 from orbits.integration import integrate
 from orbits.units import GM_SUN
@@ -85,6 +88,60 @@ def test_anything_but_a_formula_is_refused(text):
 def test_endless_or_infinite_formulas_are_refused_at_once(text):
     with pytest.raises(ValueError, match="formula"):
         parse_expression(text)
+
+
+HOSTILE = [
+    "k*(((r+1)**64)**64)**64",
+    "9**9**9",
+    "1" * 400 + "*r",
+    "2**sqrt(-1)*r",
+    "(" * 2000 + "r" + ")" * 2000,
+    "expand((r+1)**9)",
+    "(a+b+c+d+r)**64/k",
+    "k*(r+a)**64*(r+b)**64*(r+c)**64",
+    "exp((r+1)**64)**64",
+    "((((r+1)**60+1)**60+2)**60)",
+    "foo(" + "-" * 300 + "r)",
+    "*".join(["1e99"] * 80) + "*r",
+    "r\udc80",
+]
+"""Formulas that kept sympy busy for ever, or ended in a traceback."""
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_formulas_are_refused_before_any_algebra(text, monkeypatch):
+    monkeypatch.setattr("orbits.expressions._build", lambda *_: pytest.fail("it was built"))
+    with pytest.raises(ValueError, match=r"formula|law") as refusal:
+        parse_expression(text)
+    assert len(str(refusal.value)) < 500
+    with pytest.raises(ValueError, match=r"formula|law"):
+        parse_law(text)
+
+
+@pytest.mark.parametrize("text", ["2**n*r; n=1e9", "GM*n**n**n/r; n=64", "k/r**2*b; b=1e308"])
+def test_the_values_of_constants_count_too(text):
+    with pytest.raises(ValueError, match=r"is allowed|has a number above"):
+        parse_law(text)
+
+
+def test_algebra_that_takes_too_long_is_stopped():
+    x = sympy.symbols("x0:9", positive=True)
+    began = time.monotonic()
+    with pytest.raises(TooLongError, match=r"longer than 0\.2 s"), algebra("k*r", 0.2):
+        sympy.expand(sum(x) ** 40)
+    assert time.monotonic() - began < 30
+
+
+def test_an_inner_limit_leaves_the_outer_one_as_it_was():
+    with pytest.raises(TooLongError, match="outer"), limited(0.3, "outer"):
+        with pytest.raises(TooLongError, match="inner"), limited(0.05, "inner"):
+            count_for_ever()
+        count_for_ever()
+
+
+def count_for_ever():
+    while True:
+        pass
 
 
 @given(st.text(max_size=30))

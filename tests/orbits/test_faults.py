@@ -28,7 +28,7 @@ def content(path):
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
-        if "/c/" in str(file) and file.is_file() and not file.name.endswith(".partial")
+        if file.is_file() and file.name != ".lock" and not file.name.endswith(".partial")
     }
 
 

@@ -115,14 +115,14 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
-        from orbits.command.parser import terminated_as_interrupt
+        from orbits.command.parser import interruptible
         from symreg.runs import pipeline
         from symreg.runs.pipeline import run_stages
         from symreg.runs.config import RunConfig
         from symreg.runs.stages import Stage
         pipeline.stages = lambda config: {pipeline.stages(toy)!r}
         try:
-            with terminated_as_interrupt():
+            with interruptible():
                 run_stages(RunConfig(out={toy.out!r}))
         except KeyboardInterrupt:
             raise SystemExit(130)

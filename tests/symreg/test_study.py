@@ -24,7 +24,7 @@ from symreg.studies import cells as study_cells
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
     import pathlib, sys, time
-    from orbits.command.parser import terminated_as_interrupt
+    from orbits.command.parser import interruptible
     from orbits.records.files import read_json, write_json
     from orbits.records.provenance import provenance
     from symreg.recovery.judge import WorldModelKind
@@ -38,7 +38,7 @@ TOY_CELL = '''
     with open(toys / "runs.txt", "a") as file:
         print(options["seed"], file=file)
     try:
-        with terminated_as_interrupt():
+        with interruptible():
             while str(options["seed"]) in said("wait"):
                 time.sleep(0.05)
     except KeyboardInterrupt:

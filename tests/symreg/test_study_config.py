@@ -31,7 +31,7 @@ def changed(**keys):
         (changed(base=[1]), "base must be a mapping"),
         (changed(base={"steps": "many"}), "train.steps is 'many'; a whole number of at least 0"),
         (changed(base={"steps": True}), "train.steps is True; a whole number of at least 0"),
-        (changed(base={"window": 2.5}), "train.window is 2.5; a whole number of at least 1 or"),
+        (changed(base={"window": 2.5}), "train.window is 2.5; a whole number of at least 1"),
         (changed(base={"head": "token"}), "train.head is 'token'; one of regression, tokens is"),
         (changed(base={"sources": "kicked"}), "sources is 'kicked'; a list, each item a text,"),
         (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),

@@ -11,11 +11,11 @@ from worldmodel.probes.config import ProbeConfig
     [
         ({"attention": "lsar"}, "did you mean 'lssa"),
         ({"target": "displacment"}, "one of displacement, residual, position is needed"),
-        ({"context_length": 0}, "context_length is 0; a whole number of at least 1 is needed"),
-        ({"window": 0}, "window is 0; a whole number of at least 1 or nothing is needed"),
+        ({"context_length": 0}, "context_length is 0; a whole number of at least 1"),
+        ({"window": 0}, "window is 0; a whole number of at least 1"),
         ({"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
         ({"target": "residual", "context_length": 1}, "needs two positions"),
-        ({"head": "tokens", "bins": 1}, "of at least 2 is needed"),
+        ({"head": "tokens", "bins": 1}, "of at least 2"),
         ({"inputs": "diferences"}, "one of positions, differences is needed"),
         ({"head": "tokens", "inputs": "differences"}, "needs --head regression"),
         ({"bin_range": float("nan")}, "a number above 0 is needed"),
@@ -29,7 +29,7 @@ def test_an_impossible_architecture_is_refused(options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"steps": -1}, "steps is -1; a whole number of at least 0 is needed"),
+        ({"steps": -1}, "steps is -1; a whole number of at least 0"),
         ({"muon_lr": 0.0}, "a number above 0 is needed"),
         ({"held_out": 1.0}, "of at least 0 and below 1 is needed"),
         ({"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),

@@ -8,8 +8,17 @@ there, as `--linear.states`.
 import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from orbits.command.options import AtLeast, OptionError
-from worldmodel.config import KICK_ANGLE, KICK_SCALE, Checkpoint, Count, FromZero, Positive, Threads
+from orbits.command.options import Between, OptionError
+from worldmodel.config import (
+    KICK_ANGLE,
+    KICK_SCALE,
+    Checkpoint,
+    Count,
+    FromZero,
+    Positive,
+    Seed,
+    Threads,
+)
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
@@ -36,9 +45,9 @@ class ProbeOptions(Checkpoint, Threads):
     orbits."""
     kick_steps: Count = 8
     """Number of steps after the kick that are read (kicked)."""
-    bootstrap: Annotated[int, AtLeast(2)] = 200
+    bootstrap: Annotated[int, Between(2, 10**6)] = 200
     """Resamplings over orbits for the interval of the exponent."""
-    seed: FromZero = 0
+    seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
 
     def __post_init__(self) -> None:

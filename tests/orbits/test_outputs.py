@@ -1,0 +1,161 @@
+"""What is written replaces files and folders only, and a refusal leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from orbits.cli import main
+from orbits.command.memory import out_of_memory, require_memory
+from orbits.records.files import read_json, read_yaml, require_output, write_text, written_aside
+from orbits.records.locks import held
+
+
+@pytest.fixture
+def places(tmp_path):
+    """A link, a dangling one, a pipe and a device, by name."""
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (tmp_path / "link").symlink_to(target)
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    return {
+        "link": tmp_path / "link",
+        "dangling": tmp_path / "dangling",
+        "pipe": tmp_path / "pipe",
+        "device": "/dev/null",
+        "empty": "",
+    }
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "device", "empty"])
+def test_nothing_is_written_through_or_in_place_of_what_is_no_file(places, kind, tmp_path, capsys):
+    before = sorted(p.name for p in tmp_path.iterdir())
+    path = places[kind]
+    with pytest.raises(ValueError, match=r"is a |is empty"):
+        require_output(path)
+    with pytest.raises(ValueError, match=r"is a |is empty"):
+        write_text(path, "x")
+    assert main(["generate", str(path), "--orbits", "2", "--samples", "3"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("orbits generate: ")
+    assert said.count("\n") == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+    assert (tmp_path / "target").read_text() == "mine"
+    assert (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero", "."])
+def test_special_files_are_not_read(places, path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for read in (read_json, read_yaml):
+        with pytest.raises(ValueError, match=r"is a (pipe|device|folder); a file is needed"):
+            read(path)
+
+
+def test_a_failed_writer_leaves_neither_file_nor_folders(tmp_path):
+    with pytest.raises(ZeroDivisionError), written_aside(tmp_path / "a/b/c.json") as aside:
+        aside.write_text("half")
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_holder_leaves_no_folder_but_what_was_written(tmp_path):
+    with pytest.raises(ZeroDivisionError), held(tmp_path / "a/b", "held"):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ZeroDivisionError), held(tmp_path / "a/b", "held"):
+        (tmp_path / "a/b/result").write_text("whole")
+        raise ZeroDivisionError
+    assert (tmp_path / "a/b/result").read_text() == "whole"
+
+
+def test_a_lock_is_never_written_through_a_link(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/.lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError), held(tmp_path / "run", "held"):
+        pass
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_only_one_of_many_holds_a_folder_that_others_take_away(tmp_path):
+    """A lock whose file was removed between opening and locking is no lock."""
+    with held(tmp_path / "run", "first"):
+        (tmp_path / "run/.lock").unlink()
+        with (
+            held(tmp_path / "run", "second"),
+            pytest.raises(ValueError, match="third"),
+            held(tmp_path / "run", "third"),
+        ):
+            pass
+
+
+DOUBLED = (f"- &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))
+BOMB = "\n".join(["- &a0 [x, x]", *DOUBLED])
+"""2**40 values in forty lines."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a {b: *a}",
+        "[" * 100,
+        "&a [*a]",
+        "x: &x 1\ny: [" + "*x, " * 200 + "]",
+        "a: " + "b" * 2**20,
+        BOMB,
+    ],
+)
+def test_yaml_that_would_never_end_is_refused_wherever_it_is_read(text, tmp_path, capsys):
+    (tmp_path / "options.yaml").write_text(text)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=r"options\.yaml (is|contains)"):
+        read_yaml(tmp_path / "options.yaml")
+    config = str(tmp_path / "options.yaml")
+    assert main(["generate", str(tmp_path / "x"), "--config", config, "--check"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("when", ["inf", "-inf", "nan", "1e308", "99999999"])
+@pytest.mark.parametrize("end", ["--start", "--stop"])
+def test_a_date_that_is_none_is_refused(when, end, tmp_path, capsys):
+    assert main(["ephemeris", str(tmp_path / "x"), f"{end}={when}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("orbits ephemeris: ")
+    assert said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_no_memory_holds_is_refused_at_once(monkeypatch):
+    with pytest.raises(ValueError, match=r"would need 1e\+09 GB of memory.*; take less"):
+        require_memory(1e18, "that", "take less")
+    assert out_of_memory(MemoryError())
+    assert out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
+    assert not out_of_memory(RuntimeError("shapes differ"))
+
+
+@pytest.mark.parametrize("program", ["orbits", "worldmodel", "symreg"])
+@pytest.mark.parametrize("delay", [0.1, 0.4, 0.8])
+def test_ctrl_c_while_modules_are_imported_is_one_line(program, delay, tmp_path):
+    """The earliest moment that is tried comes after Python itself has started."""
+    code = (
+        "import os, sys; os.write(1, b'on'); sys.argv = sys.argv[1:];"
+        f"from {program}.__main__ import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, program, "--nonsense"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.read(2)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode in (130, 2), said
+    assert said.count("\n") == 1
+    assert said.startswith(program)

@@ -1,0 +1,80 @@
+"""Formulas that keep sympy busy for ever, and devices that are not there: one line, exit 2."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+
+from symreg.cli import main
+from symreg.engines.pysr import read_hall_of_fame
+from symreg.formulas.compare import DIFFERENT, UNDECIDED, Comparison
+from symreg.recovery import finding
+from worldmodel.accelerators import cuda_devices
+
+HOSTILE = [
+    "k*(((r+1)**64)**64)**64", "9**9**9*r", "1" * 400 + "*r", "2**sqrt(-1)*r",
+    "(" * 2000 + "r" + ")" * 2000, "(a+b+c+d+r)**64/k", "expand((r+1)**64)", "power_law(n=1e300)",
+]  # fmt: skip
+
+
+@pytest.fixture
+def table(tmp_path):
+    r = np.linspace(0.3, 3, 40)
+    pd.DataFrame({"r": r, "F": 1 / r**2}).to_csv(tmp_path / "table.csv", index=False)
+    return str(tmp_path / "table.csv")
+
+
+def refused(arguments, capsys):
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"symreg {arguments[0]}: ")
+    assert said.count("\n") == 1
+    return said
+
+
+@pytest.mark.parametrize("formula", HOSTILE)
+def test_hostile_formulas_are_refused_wherever_they_are_typed(formula, table, tmp_path, capsys):
+    out = str(tmp_path / "out.json")
+    own = ["--target", "F", "--features", "r", "--engine", "named-laws", "--seeds", "1"]
+    refused(["compare", formula, "newton"], capsys)
+    refused(["compare", "newton", formula], capsys)
+    refused(["recover", table, out, *own, f"--law={formula}"], capsys)
+    refused(["recover", table, out, *own, f"--guesses={formula}"], capsys)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv"]
+
+
+def test_a_comparison_that_takes_too_long_is_left_to_a_process_of_its_own(monkeypatch, table):
+    """Where the quick way does not end in its time, the slow one decides, killed if need be."""
+
+    def for_ever(*_, **__):
+        while True:
+            pass
+
+    monkeypatch.setattr(finding, "decide", for_ever)
+    asked = []
+    monkeypatch.setattr(
+        finding, "compare", lambda *given: asked.append(given) or Comparison(UNDECIDED, "slow")
+    )
+    from symreg import recover
+
+    options = {"seeds": 1, "null": False, "engine": "monomial", "compare_limit": 0.05}
+    found = recover(table, target="F", features="r", law="newton", **options)
+    assert asked
+    assert found.verdict in (UNDECIDED, DIFFERENT)
+
+
+def test_formulas_in_a_hall_of_fame_that_are_none_of_ours_are_left_out(tmp_path):
+    equations = ["1/r^2", "r^-157.9", "inv(" * 400 + "r" + ")" * 400, "((r+1)^64)^64", "r\x00"]
+    path = tmp_path / "hall_of_fame.csv"
+    pd.DataFrame({"Complexity": 1, "Loss": 1.0, "Equation": equations}).to_csv(path, index=False)
+    r = sympy.Symbol("r", positive=True)
+    assert read_hall_of_fame(path) == [r**-2]
+
+
+@pytest.mark.skipif(cuda_devices() > 0, reason="there is a CUDA device")
+def test_a_run_on_a_device_that_is_not_there_is_refused_before_any_stage(tmp_path, capsys):
+    arguments = ["run", "--train.accelerator", "cuda", "--out", str(tmp_path / "run")]
+    for extra in ([], ["--check"]):
+        said = refused([*arguments, *extra], capsys)
+        assert "--train.accelerator is cuda, but there is no CUDA device" in said
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,558 @@
+"""Bad invocations by the hundred: one line, exit code 2, nothing left behind, no hang.
+
+The options are those that the commands have; the values, the damage and the places are drawn from
+given seeds. Each invocation runs in a process of its own, which is ended after ten seconds of
+computing, or a minute of anything else: a busy machine is no hang.
+
+    pytest -m slow tests/test_bad_invocations.py -s
+"""
+
+import contextlib
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import sys
+import time
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+
+import orbits.cli
+import symreg.cli
+import worldmodel.cli
+from orbits.command.options import hints_of, is_group, plain_hint
+
+MAINS = {"orbits": orbits.cli, "worldmodel": worldmodel.cli, "symreg": symreg.cli}
+SECONDS = 10
+"""Of computing."""
+PATIENCE = 60.0
+"""Of a process that waits for something, or for a busy machine."""
+MEMORY = 3 * 2**30
+"""Address space that an invocation may take beyond what the tests have."""
+
+SMALL = {
+    "orbits generate": "--orbits 20 --samples 12 --workers 1",
+    "orbits ephemeris": "--start 1990 --stop 1993",
+    "worldmodel train": "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8",
+    "worldmodel probe": "--orbits 2 --bootstrap 2",
+    "worldmodel evaluate": "--orbits 2 --steps 2",
+    "worldmodel extrapolate": "--orbits 2 --factors 1 --out results",
+    "worldmodel retrieval": "--kinds softmax --length 4 --factors 1 --steps 1 --batch 2 "
+    "--evaluated 2 --d-model 8 --n-layers 1 --n-heads 1",
+    "symreg recover": "--engine named-laws --seeds 1 --no-null",
+    "symreg run": "--check",
+    "symreg study": "--check",
+}
+"""Options that make an invocation that is accepted a short one."""
+
+INPUTS = {"data": "data.zarr", "run": "model", "runs": "model", "table": "forces.parquet",
+          "study": "study.yaml", "first": "k/r**2", "second": "newton"}  # fmt: skip
+
+WRONG = {
+    int: ["x", "2.5", "1e400", "9" * 400, "-9", "nan", "1e3", "[1", "{a: b}", "[" * 200, "&a *a",
+          "true", "1" + "0" * 25, "0x", "''"],
+    float: ["x", "nan", "inf", "-inf", "1e999", "1_x", "[1.0]", "{}", "9" * 400, "true", "0,5"],
+    str: ["nonsense", "", "a" * 5000, "softmax(", "newton(", "newton(n=", "k/(r-r)", "9**9**9*r",
+          "k*(((r+1)**64)**64)**64", "2**sqrt(-1)*r", "(" * 2000, "__import__('os')", "k*r**1e9",
+          "lssar(p=nan)", "lssar(p=1e400)", "yukawa(length=1e-400)", "power_law(n=1e300)", "\t",
+          "1950-13-45", "inf", "nan", "1e300", "../..", "'", "--", "plutoo", "r**n; n=1e9"],
+}  # fmt: skip
+REFUSED = {int: ["x", "2.5", "nan", "9" * 400], float: ["x", "nan", "1e999"]}
+"""Values that no option of a type takes."""
+
+
+@dataclass
+class Case:
+    """One invocation, and what is made for it first."""
+
+    command: str
+    arguments: list[str]
+    what: str
+    prepare: typing.Callable[[Path, random.Random], object] | None = None
+    must_refuse: bool = False
+    seed: int = 0
+
+
+@dataclass
+class Outcome:
+    """How it ended."""
+
+    code: int | None
+    lines: list[str]
+    left: list[str] = field(default_factory=list)
+
+
+def commands():
+    return {f"{program} {c.name}": c for program, cli in MAINS.items() for c in cli.COMMANDS}
+
+
+def positionals(command, name, **replaced):
+    """Good positionals, some replaced: outputs are new names."""
+    words = []
+    for positional in command.positionals:
+        if positional.name in replaced:
+            words.append(replaced[positional.name])
+        elif name == "worldmodel plot":
+            words += {"what": ["attention"], "paths": ["model", "data.zarr", "new.png"]}[
+                positional.name
+            ]
+        elif positional.path == "output":
+            words.append("new.png" if positional.name == "picture" else "new")
+        else:
+            words.append(INPUTS[positional.name])
+    return words
+
+
+def options_of(config, prefix=""):
+    """Flag and type of every option, groups included."""
+    for name, hint in hints_of(config).items():
+        if f"{prefix}{name}" in getattr(config, "DECIDED", ()):
+            continue
+        if is_group(hint):
+            yield from options_of(hint, f"{prefix}{name}.")
+        else:
+            yield f"--{prefix}{name}".replace("_", "-"), plain_hint(hint)
+
+
+def kind_of(hint):
+    """int, float or str, and whether any other type is allowed too."""
+    parts = [part for part in typing.get_args(hint) if part is not type(None)] or [hint]
+    if typing.get_origin(hint) is typing.Literal:
+        return str, True
+    kind = parts[0] if parts[0] in (int, float, str) else str
+    return kind, False
+
+
+def wrong_options(chance, count):
+    """A wrong value for an option of some command."""
+    everything = [
+        (name, command, flag, hint)
+        for name, command in commands().items()
+        for flag, hint in options_of(command.config)
+        if hint is not bool
+    ]
+    for number in range(count):
+        name, command, flag, hint = everything[number % len(everything)]
+        kind, names = kind_of(hint)
+        value = chance.choice(WRONG[kind])
+        small = [] if "--check" in SMALL.get(name, "") else SMALL.get(name, "").split()
+        words = [*positionals(command, name), *small, f"{flag}={value}"]
+        long = name in ("symreg run", "symreg study") or (kind is str and not names)
+        sure = value in REFUSED.get(kind, ()) or names
+        if (long and not sure) or name in ("symreg run", "symreg study"):
+            words.append("--check")
+        yield Case(name, words, f"{flag}={value:.30}", must_refuse=bool(sure))
+
+
+PLACES = {
+    "empty": lambda here: "",
+    "device": lambda here: "/dev/null",
+    "zeros": lambda here: "/dev/zero",
+    "pipe": lambda here: os.mkfifo(here / "pipe") or "pipe",
+    "socket": lambda here: socket.socket(socket.AF_UNIX).bind(str(here / "s")) or "s",
+    "link": lambda here: (here / "link").symlink_to(here / "data.zarr") or "link",
+    "file link": lambda here: (here / "link.png").symlink_to(here / "forces.parquet") or "link.png",
+    "dangling link": lambda here: (here / "dangling").symlink_to(here / "nowhere") or "dangling",
+    "loop": lambda here: (here / "loop").symlink_to(here / "loop") or "loop",
+    "below a file": lambda here: "forces.parquet/x",
+    "below a device": lambda here: "/dev/null/x",
+    "read-only": lambda here: "/proc/new",
+    "long": lambda here: "n" * 300,
+}
+
+
+def wrong_outputs():
+    """A place where nothing can be written, for every output of every command."""
+    for name, command in commands().items():
+        spots = [p.name for p in command.positionals if p.path == "output"]
+        for place, make in PLACES.items():
+            for spot in spots:
+                case = Case(name, [], f"{spot} {place}", must_refuse=True)
+
+                def prepare(here, chance, make=make, spot=spot, name=name, command=command):
+                    words = positionals(command, name, **{spot: make(here)})
+                    return [*words, *SMALL.get(name, "").split()]
+
+                case.prepare = prepare
+                yield case
+            if "out" in hints_of(command.config):
+
+                def with_option(here, chance, make=make, name=name, command=command):
+                    small = [w for w in SMALL.get(name, "").split() if w != "results"]
+                    small = [w for w in small if w not in ("--out", "--check")]
+                    return [*positionals(command, name), *small, f"--out={make(here)}"]
+
+                yield Case(name, [], f"--out {place}", with_option, must_refuse=True)
+
+
+FOREIGN = ["data.zarr", "model", "forces.parquet", "study.yaml", "table.csv", "picture.png",
+           "model/config.json", "model/last.safetensors", "data.zarr/zarr.json", "nowhere", ".",
+           "random.bin", "empty"]  # fmt: skip
+
+
+def wrong_inputs():
+    """A foreign, missing or special file, for every input of every command."""
+    for name, command in commands().items():
+        for positional in command.positionals:
+            if positional.path != "input" or name == "worldmodel plot":
+                continue
+            own = INPUTS[positional.name]
+            foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
+            special = [make for place, make in PLACES.items() if place not in ("link", "file link")]
+            for make in (*foreign, *special):
+
+                def prepare(here, chance, make=make, name=name, command=command, own=positional):
+                    words = positionals(command, name, **{own.name: make(here)})
+                    return [*words, *SMALL.get(name, "").split()]
+
+                yield Case(name, [], f"{positional.name} foreign", prepare, must_refuse=True)
+
+
+READERS = {
+    "data.zarr": ["orbits info data.zarr", "orbits plot data.zarr new.png",
+                  "worldmodel train data.zarr new", "worldmodel evaluate model data.zarr new.json",
+                  "worldmodel probe model data.zarr new", "orbits generate data.zarr",
+                  "orbits validate data.zarr"],
+    "model": ["worldmodel evaluate model data.zarr new.json", "worldmodel train data.zarr model",
+              "worldmodel probe model data.zarr new", "worldmodel extrapolate model data.zarr",
+              "worldmodel plot attention model data.zarr new.png"],
+    "forces.parquet": ["symreg recover forces.parquet new.json"],
+    "table.csv": ["symreg recover table.csv new.json --target F --features r"],
+    "table.parquet": ["symreg recover table.parquet new.json --target F --features r"],
+    "study.yaml": ["symreg study study.yaml"],
+    "options.yaml": ["orbits generate new --config options.yaml --check"],
+}  # fmt: skip
+
+
+def damaged(chance, count):
+    """A reader of something of which one file was damaged."""
+    kinds = list(READERS)
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        line = chance.choice(READERS[kind])
+        program, name, *words = line.split()
+        words += [w for w in SMALL.get(f"{program} {name}", "").split() if w not in words]
+
+        def prepare(here, chance, kind=kind, words=words):
+            damage(here, kind, chance)
+            return words
+
+        yield Case(f"{program} {name}", words, f"damaged {kind}", prepare, seed=number)
+
+
+def damage(here, kind, chance):
+    """Damage a file of a kind: bytes, length, or the type of a value inside its JSON."""
+    root = here / kind
+    own(root)
+    files = [root] if root.is_file() else sorted(
+        f for f in root.rglob("*") if f.is_file() and f.name not in (".lock", "metrics.jsonl")
+    )  # fmt: skip
+    metadata = [f for f in files if f.suffix in (".json", ".safetensors")] or files
+    file = chance.choice(metadata if chance.random() < 0.8 else files)
+    content = bytearray(file.read_bytes())
+    how = chance.choice(["byte", "byte", "cut", "type", "type", "type", "noise", "folder"])
+    if how == "type" and file.suffix == ".json":
+        document = json.loads(content)
+        retype(document, chance)
+        file.write_text(json.dumps(document))
+    elif how == "type" and file.suffix == ".safetensors":
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size])
+        retype(header, chance)
+        text = json.dumps(header).encode()
+        file.write_bytes(len(text).to_bytes(8, "little") + text + bytes(content[8 + size :]))
+    elif how == "folder":
+        file.unlink()
+        file.mkdir()
+    elif how == "cut":
+        file.write_bytes(content[: chance.randrange(len(content))])
+    elif how == "noise":
+        at = chance.randrange(len(content))
+        content[at : at + 20] = chance.randbytes(20)
+        file.write_bytes(content)
+    else:
+        for _ in range(chance.randint(1, 3)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        file.write_bytes(content)
+
+
+VALUES = [None, [], {}, -1, 1e300, "x", True, [[]], "NaN", 10**30, 0, [1, "a"], {"a": None}, 0.5]
+
+
+def retype(document, chance):
+    """Give one value somewhere in a JSON document another type; in texts of JSON too."""
+    node = document
+    while True:
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        if not keys:
+            return
+        key = chance.choice(list(keys))
+        inner = node[key]
+        if isinstance(inner, str) and inner.startswith("{"):
+            held = json.loads(inner)
+            retype(held, chance)
+            node[key] = json.dumps(held)
+            return
+        if not isinstance(inner, (dict, list)) or not inner or chance.random() < 0.3:
+            node[key] = chance.choice(VALUES)
+            return
+        node = inner
+
+
+CONFIGS = {
+    "bomb": "\n".join(
+        ["a0: &a0 [x, x]", *(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))]
+    ),
+    "deep": "[" * 5000,
+    "deeper": "a: " + "{a: " * 500 + "1" + "}" * 500,
+    "list": "- 1\n- 2\n",
+    "number": "3",
+    "nothing": "",
+    "bytes": "\x00\x01",
+    "python": "law: !!python/object/apply:os.system ['true']",
+    "unknown": "nonsense: 1\n",
+    "merge": "<<: 3\n",
+    "key": "? [1, 2]\n: 3\n",
+    "itself": "a: &a\n  b: *a\n",
+    "long": "law: " + "x" * 2_000_000,
+    "date": "seed: 2020-01-01\n",
+    "colon": "seed: 1: 2: 3\n",
+    "tab": "\tseed: 1\n",
+    "utf": "seed: \udc80\n",
+}
+
+
+def wrong_configs():
+    """Files of options that are none, for every command."""
+    for name, command in commands().items():
+        for what, text in CONFIGS.items():
+
+            def prepare(here, chance, text=text, name=name, command=command):
+                (here / "c.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+                return [*positionals(command, name), *SMALL.get(name, "").split(),
+                        "--config", "c.yaml"]  # fmt: skip
+
+            must = what not in ("nothing", "merge", "number", "bytes")
+            yield Case(name, [], f"--config {what}", prepare, must_refuse=must)
+        for place in ("device", "zeros", "pipe", "socket", "empty", "dangling link"):
+
+            def from_place(here, chance, place=place, name=name, command=command):
+                words = [*positionals(command, name), *SMALL.get(name, "").split()]
+                return [*words, f"--config={PLACES[place](here)}"]
+
+            must = place not in ("empty",)
+            yield Case(name, [], f"--config at {place}", from_place, must_refuse=must)
+
+
+def wrong_words(chance, count):
+    """Words that are no command lines at all."""
+    letters = (
+        "--|-|=|--check|--config|new|data.zarr|--law|--help=3|--no-|--print_config=x|--check=maybe|"
+        "\udc80|٣|--seed|{}"
+    ).split("|")
+    names = list(commands())
+    for number in range(count):
+        name = names[number % len(names)]
+        words = [chance.choice(letters) for _ in range(chance.randint(0, 4))]
+        yield Case(name, words, "words", must_refuse=False)
+
+
+def cases():
+    """All invocations, always the same."""
+    chance = random.Random(12)
+    found = [
+        *wrong_options(chance, 640), *wrong_outputs(), *wrong_inputs(), *damaged(chance, 420),
+        *wrong_configs(), *wrong_words(chance, 60),
+    ]  # fmt: skip
+    for number, case in enumerate(found):
+        case.seed = number
+    return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """One good thing of each kind."""
+    here = tmp_path_factory.mktemp("world")
+
+    def run(line):
+        program, *words = line.split()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            assert MAINS[program].main(words) == 0, line
+
+    before = Path.cwd()
+    os.chdir(here)
+    try:
+        run("orbits generate data.zarr --orbits 20 --samples 12 --workers 1 --shard-orbits 16")
+        small = SMALL["worldmodel train"].replace("--steps 1", "--steps 2")
+        run(f"worldmodel train data.zarr model {small}")
+        run("worldmodel probe model data.zarr forces.parquet --orbits 2 --bootstrap 2")
+        run("orbits plot data.zarr picture.png")
+        run("worldmodel evaluate model data.zarr done.json --orbits 2 --steps 2")
+        run(f"symreg recover forces.parquet found.json {SMALL['symreg recover']}")
+        run("symreg run --check")
+        (here / "study.yaml").write_text(
+            yaml.safe_dump({"name": "s", "question": "Which?", "grid": {"seed": [0, 1]}})
+        )
+        rows = [f"{0.1 * k:.2f},{1 / (0.1 * k) ** 2:.6f}" for k in range(1, 60)]
+        (here / "table.csv").write_text("\n".join(["r,F", *rows]) + "\n")
+        import pandas as pd
+
+        pd.read_csv(here / "table.csv").to_parquet(here / "table.parquet")
+        (here / "options.yaml").write_text("law: hooke\norbits: 20\nmass: [1.0, 2.0]\n")
+        (here / "random.bin").write_bytes(random.Random(0).randbytes(5000))
+        (here / "empty").write_bytes(b"")
+    finally:
+        os.chdir(before)
+    return here
+
+
+def own(path):
+    """A copy of its own in place of a link to what is shared."""
+    target = path.resolve()
+    path.unlink()
+    (shutil.copytree if target.is_dir() else shutil.copy)(target, path)
+
+
+def contents(folder):
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+def listing(folder):
+    found = []
+    for root, folders, files in os.walk(folder):
+        found += [os.path.relpath(os.path.join(root, name), folder) for name in (*folders, *files)]
+    return sorted(found)
+
+
+def invoke(case, here):
+    """Run an invocation in a process of its own; its files are in a folder of its own."""
+    words = case.arguments
+    if case.prepare is not None:
+        words = case.prepare(here, random.Random(case.seed)) or words
+    before = listing(here)
+    with (here.parent / "err").open("w+b") as err:
+        pid = os.fork()
+        if not pid:
+            os._exit(child(case.command, words, here, err.fileno()))
+        code = wait(pid)
+        err.seek(0)
+        lines = err.read().decode(errors="replace").splitlines()
+    left = sorted(set(listing(here)) - set(before))
+    return Outcome(code, lines, left)
+
+
+def child(command, words, here, err):
+    os.setsid()
+    os.chdir(here)
+    with open(os.devnull, "r+b") as null:
+        os.dup2(null.fileno(), 0)
+        os.dup2(null.fileno(), 1)
+    os.dup2(err, 2)
+    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    program, name = command.split()
+    code = 70
+    try:
+        code = MAINS[program].main([name, *words])
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def wait(pid):
+    """The exit code; None for one that had to be ended."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
+        time.sleep(0.005)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return None
+
+
+ONE = {"orbits validate"}
+"""Commands that say by exit code 1 what is wrong."""
+
+
+def problem(case, outcome):
+    """What an outcome breaks, or None."""
+    if outcome.code is None:
+        return "hang"
+    if any(line.startswith("Traceback") for line in outcome.lines):
+        return "traceback"
+    if outcome.code not in (0, 2) and not (outcome.code == 1 and case.command in ONE):
+        return f"exit code {outcome.code}"
+    if outcome.code == 0:
+        return "accepted" if case.must_refuse else None
+    if outcome.code == 2:
+        if len(outcome.lines) != 1 or not outcome.lines[0].startswith(f"{case.command}: "):
+            return "not one line by its name"
+        if outcome.left:
+            return "left behind"
+    return None
+
+
+def run_all(chosen, world, folder):
+    """Problems by case, and how often each exit code came."""
+    shared, problems, codes = contents(world), [], {}
+    for number, case in enumerate(chosen):
+        here = folder / str(number) / "here"
+        here.mkdir(parents=True)
+        for thing in world.iterdir():
+            (here / thing.name).symlink_to(thing)
+        outcome = invoke(case, here)
+        codes[outcome.code] = codes.get(outcome.code, 0) + 1
+        if wrong := problem(case, outcome):
+            problems.append((wrong, case.command, case.what, case.seed, outcome))
+            print(told(problems[-1:]), flush=True)
+        if contents(world) != shared:
+            problems.append(("changed what it read", case.command, case.what, case.seed, outcome))
+            shared = contents(world)
+        shutil.rmtree(folder / str(number))
+    return problems, codes
+
+
+def told(problems):
+    return "\n".join(
+        f"{wrong}: {command}, {what} (case {seed}): {outcome.left[:4]} {outcome.lines[-2:]}"
+        for wrong, command, what, seed, outcome in problems
+    )
+
+
+def test_some_bad_invocations_of_every_sort_end_in_one_line(world, tmp_path):
+    every = cases()
+    problems, _ = run_all(every[:: len(every) // 60], world, tmp_path)
+    assert not problems, told(problems)
+
+
+@pytest.mark.slow
+def test_no_bad_invocation_ends_in_a_traceback_a_hang_or_a_file_left_behind(world, tmp_path):
+    every, began = cases(), time.monotonic()
+    problems, codes = run_all(every, world, tmp_path)
+    print(f"\n{len(every)} invocations, seed 12, {time.monotonic() - began:.0f} s: {codes}")
+    assert len(every) >= 1500
+    assert not problems, told(problems)

@@ -1,0 +1,109 @@
+"""Damaged data, runs and weights are refused in one line, and so is what no machine can do."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+import orbits
+from worldmodel.accelerators import cuda_devices
+from worldmodel.cli import main
+
+SMALL = "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8".split()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A data set and a run."""
+    here = tmp_path_factory.mktemp("whole")
+    orbits.generate(here / "x.zarr", orbits=40, samples=12, shard_orbits=16, workers=1)
+    assert main(["train", str(here / "x.zarr"), str(here / "run"), *SMALL]) == 0
+    return here
+
+
+@pytest.fixture
+def here(whole, tmp_path, monkeypatch):
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(arguments, capsys):
+    assert main(arguments.split()) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"worldmodel {arguments.split()[0]}: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def flip(file, place):
+    content = bytearray(file.read_bytes())
+    content[place] ^= 4
+    file.write_bytes(content)
+
+
+READERS = [
+    "train x.zarr new --steps 1",
+    "train x.zarr new --steps 1 --stream",
+    "probe run x.zarr new.parquet",
+    "evaluate run x.zarr new.json",
+    "extrapolate run --out new x.zarr --factors 1",
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_of_a_damaged_chunk_refuses_it(here, capsys, reader):
+    for shard in range(3):
+        flip(here / f"x.zarr/position/c/{shard}/0/0", 100)
+    before = sorted(p.name for p in here.iterdir())
+    assert "is damaged" in refusal(reader, capsys)
+    assert sorted(p.name for p in here.iterdir()) == before
+
+
+def test_numbers_that_were_changed_are_no_weights(here, capsys):
+    path = here / "run/last.safetensors"
+    flip(path, len(path.read_bytes()) - 3)
+    assert "is damaged" in refusal("evaluate run x.zarr new.json", capsys)
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value"),
+    [
+        ("scales", "position", 2.0),
+        ("scales", "bodies", "one"),
+        ("data", "dt", None),
+        ("train", "d_model", [8]),
+        ("train", "window", {}),
+    ],
+)
+@pytest.mark.parametrize("vouched", [True, False])
+def test_a_configuration_that_was_changed_is_refused(here, capsys, group, name, value, vouched):
+    """Types are looked at where there is no checksum, as in runs of before."""
+    path = here / "run/config.json"
+    stored = json.loads(path.read_text())
+    stored[group][name] = value
+    if not vouched:
+        del stored["sha256"]
+        if value == 2.0:
+            pytest.skip("without a checksum this is a scale like any other")
+    path.write_text(json.dumps(stored))
+    refusal("evaluate run x.zarr new.json", capsys)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there_is_refused_before_anything_is_made(here, capsys):
+    assert cuda_devices() == 0
+    said = refusal("train x.zarr new --accelerator cuda", capsys)
+    assert "there is no CUDA device here" in said
+    assert not (here / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--d-model 131072 --n-layers 500", "--n-layers 1000000", "--devices 100000", "--seed 1e3",
+     "--d-model 99999999999999999999999"],
+)  # fmt: skip
+def test_what_no_machine_holds_is_refused_before_anything_is_made(here, capsys, options):
+    refusal(f"train x.zarr new --n-heads 1 {options}", capsys)
+    assert not (here / "new").exists()
