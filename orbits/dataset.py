@@ -41,8 +41,7 @@ from orbits.attributes import (
 from orbits.records.checksums import CheckedStore, Checksums
 from orbits.records.files import sha256_of_json
 from orbits.records.places import Place
-from orbits.records.typed import as_json
-from orbits.shard_markers import (
+from orbits.records.shard_markers import (
     ShardFile,
     ShardMarker,
     checksums_of,
@@ -50,6 +49,7 @@ from orbits.shard_markers import (
     read_marker,
     shard_file,
 )
+from orbits.records.typed import as_json
 from orbits.units import UNITS
 
 CHUNK_ORBITS = 16

@@ -18,7 +18,7 @@ from orbits.dataset import Layout
 from orbits.planets import PLANETS
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
-from orbits.shard_markers import ShardMarker
+from orbits.records.shard_markers import ShardMarker
 from orbits.systems import CHECKED_SHARE, Arrays, Quality, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8

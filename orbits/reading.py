@@ -9,7 +9,7 @@ import numpy as np
 
 from orbits import dataset
 from orbits.records.places import Place
-from orbits.shard_markers import shard_file
+from orbits.records.shard_markers import shard_file
 
 INDEX_ENTRY = 16
 """Bytes of one chunk's entry in a shard's index: offset and size, little-endian uint64."""
@@ -153,8 +153,7 @@ def shuffled_batches(
     for what, count in (("batch", batch), ("buffer_shards", buffer_shards)):
         if count < 1:
             raise ValueError(f"{what} is {count}; it must be at least 1.")
-    place = Place(path)
-    attributes = dataset.open_dataset(path).attrs
+    place, attributes = Place(path), dataset.open_dataset(path).attrs
     checksums = dataset.require_whole(place, attributes)
     group, per_shard = place.group("r"), attributes["shard_orbits"]
     arrays = {name: group[name] for name in names}

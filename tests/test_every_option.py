@@ -48,8 +48,8 @@ ORBITS = "--orbits 12 --samples 24 --seed 5"
 
 LINES = f"""
 orbits generate d.zarr {ORBITS} --law power_law(n=2.5) --dt 0.01 --dimensions 3 \
-    --population exoplanets --semi-major-axis 0.5 1.5 --eccentricity 0.1 0.3 --min-perihelion 0.3 --mass 0.8 1.2 \
-    --engine scipy --dtype float64 --shard-orbits 6 --workers 2
+    --population exoplanets --semi-major-axis 0.5 1.5 --eccentricity 0.1 0.3 --min-perihelion 0.3 \
+    --mass 0.8 1.2 --engine scipy --dtype float64 --shard-orbits 6 --workers 2
 orbits generate pair.zarr {ORBITS} --system barycentric --companion-mass 0.1 0.5
 orbits generate many.zarr {ORBITS} --system nbody --planets 2 --hill-spacing 12
 orbits generate flat.zarr --orbits 40 --samples 64 --engine kepler

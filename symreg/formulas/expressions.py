@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import sympy
 
-from orbits.computing_time import limited
+from orbits.command.computing_time import limited
 from orbits.expressions import SECONDS
 
 CONSTANT_PREFIX = "_c"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import sympy
 
-from orbits.computing_time import TooLongError, limited
+from orbits.command.computing_time import TooLongError, limited
 from orbits.records.force_samples import r_squared
 from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame

@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.computing_time import TooLongError, limited
+from orbits.command.computing_time import TooLongError, limited
 from orbits.expressions import algebra, parse_expression
 from orbits.forces import RADIUS, parse_law
 from orbits.integration import integrate
