@@ -361,7 +361,9 @@ def wrong_words(chance, count):
     names = list(commands())
     for number in range(count):
         name = names[number % len(names)]
-        words = [chance.choice(letters) for _ in range(chance.randint(0, 4))]
+        words = [chance.choice(letters) for _ in range(chance.randint(1, 4))]
+        if name in ("symreg run", "symreg study"):
+            words.append("--check")
         yield Case(name, words, "words", must_refuse=False)
 
 
@@ -460,7 +462,8 @@ def child(command, words, here, err):
         os.dup2(null.fileno(), 0)
         os.dup2(null.fileno(), 1)
     os.dup2(err, 2)
-    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")  # noqa: SIM115 - as Python's
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))

@@ -83,7 +83,7 @@ def test_a_configuration_and_options_combine(tmp_path):
         ({"lwa": "newton"}, "lwa is not known; did you mean 'law'?"),
         ({"law": "newtn"}, "did you mean 'newton'?"),
         ({"engine": "heyoke"}, "did you mean 'heyoka'?"),
-        ({"orbits": 0}, "orbits is 0; a whole number of at least 1 is needed."),
+        ({"orbits": 0}, "orbits is 0; a whole number of at least 1"),
         ({"orbits": 2.5}, "orbits is 2.5; a whole number"),
         ({"orbits": True}, "orbits is True; a whole number"),
         ({"system": "binary"}, "system is 'binary'; one of relative, barycentric, nbody, solar"),

@@ -174,7 +174,7 @@ def run(arguments, capsys):
         (["--law", "newtn"], "did you mean 'newton'"),
         (["--eccentricity", "0", "1"], "outside [0, 1)"),
         (["--eccentricity", "-0.1", "0.3"], "outside [0, 1)"),
-        (["--orbits", "0"], "--orbits is 0; a whole number of at least 1 is needed"),
+        (["--orbits", "0"], "--orbits is 0; a whole number of at least 1"),
         (["--samples", "1"], "--samples is 1; a whole number of at least 2 and at most 1e+07"),
         (["--dt", "0"], "--dt is 0.0; a number above 0 is needed"),
         (["--dt", "nan"], "--dt: expected float"),

@@ -35,7 +35,7 @@ def test_an_impossible_architecture_is_refused(options, words):
         ({"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),
         ({"precision": "bf17"}, "precision is 'bf17'; one of 32-true"),
         ({"inputs": "differences", "precision": "bf16-true"}, "8 bits"),
-        ({"context_noise": -1.0}, "of at least 0 is needed"),
+        ({"context_noise": -1.0}, "of at least 0"),
     ],
 )
 def test_an_impossible_training_is_refused(options, words):
