@@ -107,3 +107,12 @@ def test_equal_seeds_give_equal_intervals():
     first, second = (exponent_intervals(samples, 0.02, np.random.default_rng(9)) for _ in range(2))
     assert first == second
     assert first["r"].value == pytest.approx(fit_monomial(samples).exponents[0])
+
+
+def test_statistical_and_systematic_parts_add_in_quadrature():
+    interval = exponent_intervals(field(2, 0.1, 0.02), 0.02, np.random.default_rng(0))["r"]
+    assert 1 / 3 < interval.statistical / interval.systematic < 3, "each has its say"
+    half = np.hypot(interval.statistical, interval.systematic)
+    # the bootstrap is not quite symmetric; a plain sum would be 26 % wider at the least
+    assert interval.high - interval.value == pytest.approx(half, rel=0.1)
+    assert interval.value - interval.low == pytest.approx(half, rel=0.1)
