@@ -268,9 +268,9 @@ def test_a_missing_run_is_one_line(newton_orbits, tmp_path, capsys):
     assert message.count("\n") == 1
 
 
-def test_no_state_is_read_outside_the_distances_of_training(trained, newton_orbits):
+def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):
     """Farther in or out any model extrapolates, after a kick as well as before."""
-    subject = Subject(trained, newton_orbits, ProbeConfig(states="kicked", orbits=40))
+    subject = Subject(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
     arcs = subject.arcs()
     r = np.linalg.norm(arcs.position, axis=-1)
     low, high = np.quantile(r, (0.2, 0.8))
