@@ -744,7 +744,7 @@ IN_SYMREG = [
     ),
     mutant(
         UNCERTAINTY, "CONFIDENCE = 0.95", "CONFIDENCE = 0.5", "intervals of constants hold 50 %",
-        "symreg/test_uncertainty.py::test_intervals_hold_the_truth",
+        "symreg/test_uncertainty.py::test_the_statistical_part_is_two_standard_errors",
     ),
     mutant(
         "symreg/fit/noise.py", "weights = 1 / error", "weights = 1 * error",
