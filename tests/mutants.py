@@ -975,7 +975,9 @@ def outcome_of(mutant: Mutant, copy: Path) -> Outcome:
 
 def row(number: int, outcome: Outcome) -> str:
     """A row of the table."""
-    killer = f"`{outcome.killer}`" if outcome.killer else "**nobody: it survives**"
+    killer = "**nobody: it survives**"
+    if outcome.killer is not None:
+        killer = f"`{outcome.killer.partition('[')[0]}`"  # whatever its parameters
     mutant = outcome.mutant
     return f"| {number} | {mutant.file} | {mutant.what} | {killer} | {outcome.seconds:.0f} |"
 
