@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.records.force_samples import read_force_samples, vectors, write_force_samples
+from orbits.records.force_samples import (
+    r_squared,
+    read_force_samples,
+    vectors,
+    write_force_samples,
+)
 
 ATTRIBUTES = {"readout": "implied", "states": "orbit", "model": "m", "law": "newton", "dt": 0.01}
 
@@ -85,3 +90,12 @@ def test_two_bodies_keep_their_own_columns(tmp_path):
     bad = two.assign(y2=np.inf)
     with pytest.raises(ValueError, match="column y2 has 6 value"):
         write_force_samples(path, bad, ATTRIBUTES)
+
+
+def test_r_squared_is_zero_for_the_mean_and_one_for_the_truth():
+    """Of values far from zero, to which saying their mean is no merit."""
+    true = 100 + np.random.default_rng(0).normal(size=(50, 2))
+    assert r_squared(true, true) == 1
+    assert r_squared(np.broadcast_to(true.mean(axis=0), true.shape), true) == pytest.approx(0)
+    assert r_squared(np.zeros_like(true), true) < -1000
+    assert r_squared(true, np.ones((50, 2))) == -np.inf, "what does not vary explains nothing"

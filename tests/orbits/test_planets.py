@@ -165,3 +165,11 @@ def test_a_finished_or_interrupted_ephemeris_goes_on_and_another_is_refused(tmp_
     np.testing.assert_array_equal(open_dataset(path).position.values, written)
     with pytest.raises(ValueError, match="stop 2005 there, 2006 here"):
         ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))
+
+
+def test_gm_is_that_of_the_sun_and_the_planet():
+    """What moves one body relative to another is the sum of their masses; Jupiter's is 1e-3."""
+    data = ephemeris(bodies=("mercury", "jupiter"), start="2000", stop="2003")
+    found = dict(zip(data.body_name.values, data.gm.values, strict=True))
+    for body, inverse_mass in (("mercury", 6_023_600), ("jupiter", 1047.3486)):  # IAU 2009
+        assert found[body] / gm_of("sun") - 1 == pytest.approx(1 / inverse_mass, rel=1e-4)

@@ -14,6 +14,7 @@ from orbits.invariants import total_angular_momentum, total_energy, total_moment
 from orbits.planets import PLANETS, gm_of, states
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
 from orbits.populations.planetary import APSIS_SPACING
+from orbits.systems import choose_check_engine, relative_error
 from orbits.units import GM_SUN, G
 
 NEWTON = parse_law("newton")
@@ -220,3 +221,17 @@ def test_bodies_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="proportional"):
         integrate_bodies(parse_law("deep_mond"), position, velocity, **good)
     assert GM_SUN == G
+
+
+def test_the_error_of_an_orbit_is_its_largest():
+    exact = np.tile([2.0, 0.0], (2, 3, 1))
+    found = exact.copy()
+    found[1, 1] += [0.0, 0.5]
+    np.testing.assert_allclose(relative_error(found, exact), [0, 0.25])
+
+
+@pytest.mark.parametrize("engine", ["scipy", "heyoka", "kepler"])
+@pytest.mark.parametrize("spec", ["newton", "hooke"])
+@pytest.mark.parametrize("several", [False, True])
+def test_no_engine_is_checked_by_itself(engine, spec, several):
+    assert choose_check_engine(engine, parse_law(spec), several) != engine

@@ -71,6 +71,8 @@ def change(path, name, alter):
         ("velocity", lambda v: np.negative(v, out=v), "velocity is not the derivative"),
         ("velocity", lambda v: v.__setitem__(slice(4, 5), v[4:5] * 1.01), "derivative"),
         ("gm", lambda gm: np.multiply(gm, 1.1, out=gm), "energy drifts"),
+        # energy drifts by 2e-3 of the kinetic times 1 - r_min/r_max, above 1e-4 for e > 0.03
+        ("gm", lambda gm: np.multiply(gm, 1.002, out=gm), "energy drifts by more than 0.0001"),
         ("time", lambda t: t.__setitem__(slice(None), np.linspace(0, 0.4, 50)), "not k*dt"),
         ("position", lambda x: x.__setitem__((9, 4), 0.0), "bodies coincide in 1 orbit(s)"),
     ],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbits.records.files import write_json
 from symreg.fit.refine import Fitted
 from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison
@@ -22,6 +23,8 @@ from symreg.recovery.words import (
     about_the_kind,
     about_the_model,
 )
+from symreg.runs.config import RunConfig
+from symreg.runs.run import assemble
 
 T = Thresholds()
 
@@ -126,10 +129,10 @@ def test_controls_that_answer_wrongly_fail():
     assert failed(controls=blind) == ["true law injected"]
 
 
-def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99):
+def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
     """A finding of the search, good unless changed."""
     law = Fitted(None, (39.5,), 0.0, 0.0, 5, "operon")
-    outcome = Outcome(law, None, agreeing, 5, 0.02, [])
+    outcome = Outcome(law, None, agreeing, seeds, 0.02, [])
     interval = Interval(exponent, exponent - 0.01, exponent + 0.01)
     return Finding(
         outcome, law, None, Comparison(verdict, ""), r2, None, [], None,
@@ -145,9 +148,12 @@ GM = Quantity("GM", 39.4, truth=39.478, relative_error=-0.002)
     [
         (finding("same_exponents"), GM, 0.0, "structure"),
         (finding(exponent=-2.051), GM, 0.0, "exponent of r"),
+        (finding(exponent=-1.949), GM, 0.0, "exponent of r"),
         (finding(), replace(GM, relative_error=-0.051), 0.0, "constant GM"),
+        (finding(), replace(GM, relative_error=0.051), 0.0, "constant GM"),
         (finding(r2=0.89), GM, 0.0, "held-out R²"),
         (finding(agreeing=3), GM, 0.0, "seeds"),
+        (finding(agreeing=15, seeds=20), GM, 0.0, "seeds"),
         (finding(), GM, 0.16, "central"),
     ],
 )
@@ -207,6 +213,10 @@ def kind(orbit, first, fourth, law=LAW, **more):
         ((0.81, -2.8, -0.4, NO_LAW), KEPLERIAN),
         ((0.978, -1.34, 0.97, NO_LAW), NEITHER),  # lost for three steps: its memory is short
         ((0.978, -1.34, 0.89, NO_LAW), KEPLERIAN),
+        ((0.999, 0.5, -0.4, NO_LAW), KEPLERIAN),
+        ((0.999, 0.51, -0.4, NO_LAW), NEITHER),  # after the kick it is half right at once
+        ((0.999, 0.9, 0.9), NEWTONIAN),
+        ((0.999, 0.89, 0.99), NEITHER),
         ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
         ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
         ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # follows a force, but not this law
@@ -222,6 +232,8 @@ def test_the_kind_follows_from_kicks_and_the_law(evidence, expected):
 def test_a_jacobian_that_reaches_far_back_is_not_newtonian():
     assert kind(0.999, 0.99, 0.99, locality=0.99).kind == NEWTONIAN
     assert kind(0.999, 0.99, 0.99, locality=0.4).kind == NEITHER
+    assert kind(0.999, 0.99, 0.99, locality=0.9).kind == NEWTONIAN
+    assert kind(0.999, 0.99, 0.99, locality=0.89).kind == NEITHER
     # where GM varies older positions may matter
     assert kind(0.999, 0.99, 0.99, locality=0.0, gm_varies=True).kind == NEWTONIAN
 
@@ -241,6 +253,8 @@ def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
 
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
     assert world_model_kind(0.999, LAW, {}, T).kind == NEITHER
+    assert world_model_kind(0.999, LAW, {"1": 0.99}, T).kind == NEITHER
+    assert world_model_kind(0.999, LAW, {"1": 0.99, "4": None}, T).kind == NEITHER
 
 
 @given(
@@ -254,3 +268,51 @@ def test_the_gates_beside_the_word_explain_it(orbit, first, fourth, law, localit
     assert (found.kind == NEWTONIAN) == all(newtonian)
     assert (found.kind == KEPLERIAN) == all(keplerian)
     assert about_the_kind(found)
+
+
+def assembled(folder, law="newton", readouts=(), **laws):
+    """A run whose stages have found these laws."""
+    for name, found in laws.items():
+        found.write(folder / "laws" / f"{name}.json")
+    sources = tuple(name for name in laws if name in ("kicked", "planets"))
+    controls = tuple(name for name in laws if name not in sources)
+    config = RunConfig.of(
+        {"out": str(folder), "law": law, "sources": sources, "controls": controls,
+         "readouts": readouts}
+    )  # fmt: skip
+    return assemble(config, {})
+
+
+@pytest.mark.parametrize(
+    ("kicks", "untrained", "recovered"),
+    [
+        (KICKS, CONTROLS["untrained"], True),
+        ({"1": 0.99, "4": 0.5}, CONTROLS["untrained"], False),
+        (KICKS, recovery(), False),
+    ],
+)
+def test_the_verdict_of_a_run_counts_kicks_and_controls(tmp_path, kicks, untrained, recovered):
+    """The law of the kicked states is the right one each time."""
+    kicked = recovery(metrics={"r2": 0.99, "kick_r2": kicks})
+    found = assembled(tmp_path, kicked=kicked, untrained=untrained, injected=recovery())
+    assert found.recovered is recovered
+    assert found.sources["kicked"].kick_r2 == kicks
+
+
+@pytest.mark.parametrize(("law", "r2"), [("newton", 0.98), ("hooke", None)])
+def test_real_planets_are_compared_with_newton_alone(tmp_path, law, r2):
+    """A probe knows only what moves the planets; of a model of another law it says nothing."""
+    kicked, planets = (recovery(metrics={"r2": 0.98, "kick_r2": KICKS}) for _ in range(2))
+    assert assembled(tmp_path, law, kicked=kicked, planets=planets).sources["planets"].r2 == r2
+
+
+def test_roll_out_errors_are_those_of_their_step(tmp_path):
+    errors = [0.01 * step for step in range(1, 65)]
+    rolled = {"median_error": errors, "energy_drift": 0.1, "angular_momentum_drift": 0.2}
+    write_json(
+        tmp_path / "readouts" / "evaluate.json", {"next_step": {"loss": 3.0}, "rollout": rolled}
+    )
+    found = assembled(tmp_path, readouts=("evaluate",), kicked=GOOD).readouts["evaluate"]
+    assert found["loss"] == 3.0
+    for step in (1, 4, 16, 64):
+        assert found[f"error_{step}"] == errors[step - 1]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from orbits.command.options import option_names
+from orbits.records.files import read_json, write_json
 from symreg.runs import pipeline
 from symreg.runs.config import RunConfig
 from symreg.runs.folder import held_as
@@ -383,3 +384,43 @@ def test_no_package_imports_what_it_must_not(package, forbidden):
 def test_a_run_directory_is_named_after_what_it_holds():
     assert RunConfig().folder == Path("runs/newton-softmax-context2-seed0")
     assert "/" not in run_config(law="k*r**-2/3").folder.name
+
+
+def test_no_two_sets_of_orbits_share_a_seed():
+    """Equal seeds would give equal orbits: the model would be questioned on those it knows."""
+    for seed in (0, 1, 7):
+        options = options_of(run_config(seed=seed, readouts=("extrapolate", "transfer")))
+        seeds = {name: stage["seed"] for name, stage in options.items() if "_orbits" in name}
+        assert seeds.keys() == {"train_orbits", "held_out_orbits", "long_orbits", "transfer_orbits"}
+        assert len(set(seeds.values())) == 4
+
+
+def test_every_question_is_asked_of_the_right_model_and_states():
+    """The trained model itself, controls in its place, and never the orbits of its training."""
+    readouts = ("jacobian", "linear", "evaluate", "kick_response", "extrapolate", "transfer")
+    made = {stage.name: stage for stage in stages(run_config(readouts=readouts))}
+    reading = {
+        name: stage
+        for name, stage in made.items()
+        if stage.command[0] == "worldmodel" and stage.command[1] != "train"
+    }
+    for name, stage in reading.items():
+        model, data = stage.inputs
+        control = stage.options.get("control", "none")
+        assert model == ("model" if control == "none" else "untrained"), name
+        assert data != "data/train.zarr", name
+        assert stage.command[2:4] == (model, data), name
+    kicked = {name for name, stage in reading.items() if stage.options.get("states") == "kicked"}
+    assert kicked == {"probe_kicked", "probe_injected", "probe_untrained"}
+    assert made["probe_planets"].inputs[1] == "data/planets.zarr"
+    assert made["probe_orbit"].inputs == made["probe_kicked"].inputs
+
+
+def test_a_damaged_record_is_no_record(toy):
+    run_stages(toy)
+    runs(toy)
+    path = toy.folder / "stages" / "b.json"
+    write_json(path, read_json(path) | {"seconds": 1e6})
+    seconds = run_stages(toy)
+    assert runs(toy) == ["b"]
+    assert seconds["b"] < 1e6

@@ -10,6 +10,8 @@ from orbits.command.parser import main as run_command
 from orbits.records.files import read_json
 from orbits.records.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
+from symreg.fit.samples import Samples
+from symreg.recovery import finding
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import radial_field
 from symreg.recovery.problem import Problem
@@ -220,3 +222,52 @@ def test_a_few_repelled_rows_are_left_out_and_reported(make_force_table):
     assert "10 of 1000 rows repel" in field.notes[0]
     table.loc[:99, ["a_x", "a_y"]] *= -1  # more than a few are part of the field
     assert len(radial_field(table).samples.y) == 1000
+
+
+QUICK = RecoverConfig(engine="named-laws", seeds=1)
+
+
+def test_a_formula_that_predicts_nothing_is_no_law():
+    """c·r has the form of Hooke's law; where it explains a third of what varies, it is none."""
+    rng = np.random.default_rng(0)
+    r = np.exp(rng.uniform(np.log(0.28), np.log(3), 600))
+    # log r varies by 2.37²/12 = 0.47, the noise by 1: R² = 0.32
+    y = r * np.exp(rng.standard_normal(600))
+    samples = Samples(r[:, None], y, ("r",), np.arange(600) // 6)
+    problem = Problem(samples, of_field(("r",), {}, "hooke"), True, 600)
+    found = solve(problem, QUICK, None)
+    assert found.r2 < 0.5
+    assert found.verdict == "different"
+
+
+def test_a_null_that_finds_a_law_leaves_none_to_claim(make_force_table, monkeypatch):
+    table, attributes = make_force_table("newton", seed=44, noise=0.01)
+    assert recover(ForceSamples(table, attributes), QUICK).recovered
+    monkeypatch.setattr(Samples, "permuted", lambda self, rng: self)
+    found = recover(ForceSamples(table, attributes), QUICK)
+    assert found.nulls["permuted"].recovered
+    assert [gate.name for gate in found.gates if not gate.passed] == ["permuted targets"]
+    assert not found.recovered
+
+
+def test_no_formula_is_fitted_to_held_out_groups(make_force_table, monkeypatch):
+    """A fifth of the orbits, whole; and it is on them that R² is measured."""
+    searched, measured = [], []
+    search, r_squared = finding.search_seeds, finding.r_squared
+
+    def watched_search(engine, samples, *rest):
+        searched.append(samples)
+        return search(engine, samples, *rest)
+
+    def watched_r_squared(found, true):
+        measured.append(true)
+        return r_squared(found, true)
+
+    monkeypatch.setattr(finding, "search_seeds", watched_search)
+    monkeypatch.setattr(finding, "r_squared", watched_r_squared)
+    table, attributes = make_force_table("newton", seed=45, noise=0.01)
+    recover(ForceSamples(table, attributes), QUICK, null=False)
+    assert len(np.unique(searched[0].groups)) == 80
+    assert len(searched[0].y) == 800
+    assert len(measured[0]) == 200
+    assert not set(searched[0].y) & set(measured[0])

@@ -92,3 +92,26 @@ def test_a_mistake_ends_in_one_line(study, tmp_path, capsys, arguments, message)
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_the_loss_of_a_length_is_the_mean_over_it(study):
+    """Of the first C, 2 C, 4 C positions of orbits that were not trained on, each seen whole."""
+    (run, _), data = study
+    model, source = WorldModel.load(run), Source(data)
+    config, scales = model.network.config, model.record.scales
+    positions = torch.from_numpy(source.read([11]).position)
+    table = extrapolate([run], data, factors=(2, 4)).table.set_index("factor")
+    whole = {}
+    for factor in (1, 2, 4):
+        length = factor * CONTEXT
+        seen, following = positions[:, :length], positions[:, 1 : length + 1]
+        with torch.no_grad():
+            output = model.network(seen)
+        whole[factor] = loss(config, scales, output, seen, following).item()
+        # float32: a few units in the last place, whatever the order of summation
+        assert table["loss"][factor] == pytest.approx(whole[factor], rel=1e-5)
+        assert table["ratio"][factor] == pytest.approx(whole[factor] / whole[1], rel=1e-5)
+        # its last C positions; the loss leaves out the first time that it is given
+        last = slice(max(0, length - CONTEXT - 1), length)
+        late = loss(config, scales, output[:, last], seen[:, last], following[:, last]).item()
+        assert table["late_loss"][factor] == pytest.approx(late, rel=1e-5)

@@ -129,3 +129,12 @@ def test_positions_outside_the_bins_fall_into_the_outermost():
     config = ModelConfig(head="tokens", bins=10, bin_range=1.0)
     bins = bin_of(torch.tensor([-7.0, -1.0, -0.81, 0.0, 0.99, 1.0, 7.0]), config)
     assert bins.tolist() == [0, 0, 0, 5, 9, 9, 9]
+
+
+def test_a_body_without_force_has_no_residual():
+    t = torch.arange(6, dtype=torch.float64)[None, :, None, None]
+    positions = 3 + 2 * t + 5 * t**2
+    target = raw_target("residual", positions[:, :-1], positions[:, 1:])
+    assert target.flatten().tolist() == [7, 10, 10, 10, 10], "the first is a displacement"
+    straight = 3 + 2 * t
+    assert not raw_target("residual", straight[:, :-1], straight[:, 1:])[:, 1:].any()

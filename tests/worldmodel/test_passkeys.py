@@ -46,3 +46,15 @@ def test_the_command_writes_table_numbers_and_picture(tmp_path, capsys):
 def test_an_unknown_kind_is_answered_before_any_training(tmp_path, capsys):
     assert main(["retrieval", str(tmp_path), "--kinds", "softmax", "lsar"]) == 2
     assert "did you mean 'lssar'" in capsys.readouterr().err
+
+
+def test_no_sequence_of_training_is_evaluated(monkeypatch):
+    drawn, whole = [], Passkeys.draw
+    monkeypatch.setattr(
+        Passkeys, "draw", lambda self, *size: drawn.append(whole(self, *size)) or drawn[-1]
+    )
+    options = {"length": 12, "d_model": 16, "steps": 2, "batch": 40, "evaluated": 40}
+    retrieval(kinds=("softmax",), factors=(1,), **options)
+    *trained, evaluated = ({row.numpy().tobytes() for row in found} for found, _ in drawn)
+    assert len(trained) == 2
+    assert not evaluated & set.union(*trained)

@@ -23,6 +23,8 @@ from worldmodel import training
 from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
+from worldmodel.model import Network, Scales
+from worldmodel.optimizers import make_optimizers, set_learning_rates
 from worldmodel.source import Source
 from worldmodel.training import threads_of, train
 from worldmodel.world_model import WorldModel
@@ -424,3 +426,60 @@ def test_an_empty_path_is_not_the_current_folder(few_orbits, tmp_path, monkeypat
     assert run_command(*(words.get(word, word) for word in line)) == 2
     assert "is empty; a path is needed" in capsys.readouterr().err
     assert list((tmp_path / "here").iterdir()) == []
+
+
+def watched(monkeypatch, name, seen):
+    """Let a method of the trainer add what it gives to a list."""
+    whole = getattr(training.Trainer, name)
+    monkeypatch.setattr(
+        training.Trainer, name, lambda self, *given: seen.append(whole(self, *given)) or seen[-1]
+    )
+
+
+def test_the_held_out_loss_is_that_of_held_out_orbits(few_orbits, monkeypatch):
+    """Other held-out orbits change it; other training orbits do not, where nothing is learned."""
+    known, losses = open_dataset(few_orbits).load(), []
+    watched(monkeypatch, "held_out_loss", losses)
+    still = replace(SMALL, steps=1, muon_lr=1e-30, adamw_lr=1e-30)
+    for first, last in ((40, 40), (36, 40), (20, 21)):
+        data = known.copy(deep=True)
+        data["position"][first:last] = data["position"][first:last].values[:, ::-1]
+        train(data, still)
+    assert losses[0] != losses[1]
+    assert losses[0] == pytest.approx(losses[2], rel=1e-6), "reversed in time, of the same scales"
+
+
+def test_noise_is_on_what_is_seen_and_not_on_targets(few_orbits, monkeypatch):
+    shown, given = [], []
+    watched(monkeypatch, "_with_noise", shown)
+    whole = training.MemoryBatches.next
+    monkeypatch.setattr(
+        training.MemoryBatches, "next", lambda self: given.append(whole(self)) or given[-1]
+    )
+    train(few_orbits, replace(SMALL, steps=20, context_noise=0.1))
+    noise = []
+    for (seen, following), crops in zip(shown, given, strict=True):
+        assert torch.equal(following, crops[:, 1:])
+        noise.append((seen - crops[:, :-1]).flatten())
+    # 2560 normal numbers: their rms is known to 1/sqrt(2 * 2560) = 1.4 %
+    assert torch.cat(noise).square().mean().sqrt().item() == pytest.approx(0.1, rel=0.06)
+
+
+def test_the_best_weights_are_kept(few_orbits, tmp_path, monkeypatch):
+    values = iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
+    train(few_orbits, SMALL, out=tmp_path / "run")
+    assert WorldModel.load(tmp_path / "run", "best").step == 8
+    assert WorldModel.load(tmp_path / "run").step == 12
+
+
+def test_the_learning_rates_rise_and_fall():
+    """A line over the warm-up, then half a cosine to the fraction that is asked for."""
+    config = TrainConfig(steps=1000, warmup=10, final_lr=0.1, muon_lr=0.02, adamw_lr=3e-3)
+    network = Network(config.model, Scales(bodies=1, axes=2, position=1.0, target=1.0))
+    optimizers = make_optimizers(network, config)
+    for step, factor in ((0, 0.1), (4, 0.5), (9, 1.0), (500, 0.55), (750, 0.232), (999, 0.1)):
+        # the cosine has fallen by 2e-4 at the end of the warm-up; 0.232 = 0.1 + 0.9 (1 - √½)/2
+        assert set_learning_rates(optimizers, config, step) == pytest.approx(factor, rel=3e-3)
+        for optimizer, lr in zip(optimizers, (config.muon_lr, config.adamw_lr), strict=True):
+            assert optimizer.param_groups[0]["lr"] == pytest.approx(lr * factor, rel=3e-3)

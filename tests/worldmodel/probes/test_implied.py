@@ -1,6 +1,7 @@
 """What the probes say of what is known: exact predictions, other laws, noise, and a kick."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from orbits.forces import parse_law
@@ -12,9 +13,9 @@ from worldmodel import probe
 from worldmodel.cli import main
 from worldmodel.kick import kick, turned
 from worldmodel.predictors.law import predict_by_law
-from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration
+from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.metrics import power_of_distance
+from worldmodel.probes.metrics import measure, power_of_distance
 from worldmodel.probes.subject import Subject
 
 DT = 0.008
@@ -265,3 +266,31 @@ def test_a_missing_run_is_one_line(newton_orbits, tmp_path, capsys):
     assert code == 2
     assert "is not a run" in message
     assert message.count("\n") == 1
+
+
+def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):
+    """Farther in or out any model extrapolates, after a kick as well as before."""
+    subject = Subject(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
+    arcs = subject.arcs()
+    r = np.linalg.norm(arcs.position, axis=-1)
+    low, high = np.quantile(r, (0.2, 0.8))
+    np.testing.assert_array_equal(
+        within(arcs, subject.orbits, (low, high)), (low <= r) & (r <= high)
+    )
+
+
+def test_r_squared_after_a_kick_is_that_of_its_step_alone():
+    random = np.random.default_rng(0)
+    step, orbit = np.tile(np.arange(1, 9), 50), np.repeat(np.arange(50), 8)
+    x = random.normal(size=(400, 2))
+    true = -GM_SUN * x / np.linalg.norm(x, axis=-1, keepdims=True) ** 3
+    found = np.where((step == 1)[:, None], -true, np.where((step == 4)[:, None], 0.5 * true, true))
+    columns = {"orbit": orbit, "steps_since_kick": step, "gm": np.full(400, GM_SUN)}
+    for axis, name in enumerate("xy"):
+        columns |= {name: x[:, axis], f"a_{name}": found[:, axis], f"true_a_{name}": true[:, axis]}
+    kick_r2 = measure(pd.DataFrame(columns), 20, 0)["kick_r2"]
+    assert set(kick_r2) == {"1", "4"}
+    for k, error in (("1", 2.0), ("4", 0.5)):
+        at = true[step == int(k)]
+        share = np.sum((error * at) ** 2) / np.sum((at - at.mean(axis=0)) ** 2)
+        assert kick_r2[k] == pytest.approx(1 - share)

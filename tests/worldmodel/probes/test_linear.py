@@ -71,3 +71,10 @@ def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options
     assert code == 2
     assert words in message
     assert message.count("\n") == 1
+
+
+def test_a_target_far_from_zero_is_no_easier():
+    """R² counts from the mean: noise about 100 is still noise."""
+    random = np.random.default_rng(2)
+    features, noise = random.normal(size=(300, 3)), 100 + random.normal(size=(300, 1))
+    assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 5, 0)[0] < 0.1

@@ -120,3 +120,10 @@ def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options
     assert code == 2
     assert words in message
     assert message.count("\n") == 1
+
+
+def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):
+    subject = Subject(some_run(newton_orbits), newton_orbits, ProbeConfig(readout="transfer"))
+    full, few = (part.trajectories.index for part in _split(Transfer(**SMALL), subject))
+    assert (len(full), len(few)) == (300, 40)
+    assert not set(full) & set(few)
