@@ -1,6 +1,7 @@
 """Files that are whole or absent: written aside, then renamed into place."""
 
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -88,7 +89,9 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     with folder_for(path.parent):
-        aside = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:8]}.partial")
+        _sweep(path)
+        mark = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        aside = path.with_name(f".{path.name[:100]}.{mark}.partial")
         try:
             yield aside
             with open(aside, "rb") as file:
@@ -96,6 +99,24 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.replace(aside, path)
         finally:
             aside.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a process that was killed left of the same file."""
+    for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
+        process = left.name.split(".")[-2].partition("-")[0]
+        if process.isdigit() and not _runs(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -93,3 +93,22 @@ def test_a_folder_is_held_by_one_process_and_a_killed_one_leaves_no_lock(tmp_pat
         assert (folder / ".lock").exists()
     with held(folder, "wait for it"):
         pass
+
+
+def test_what_a_killed_writer_left_is_swept_and_that_of_a_living_one_stays(tmp_path):
+    code = """
+import os, sys
+from orbits.records.files import written_aside
+with written_aside(sys.argv[1]) as aside:
+    aside.write_text("half")
+    os.kill(os.getpid(), 9)
+"""
+    path = tmp_path / "a[1].json"
+    assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode == -9
+    assert [p.suffix for p in tmp_path.iterdir()] == [".partial"]
+    with written_aside(path) as living:
+        living.write_text("mine")
+        write_text(path, "another's")
+        assert living.exists()
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert path.read_text() == "mine"
