@@ -467,6 +467,8 @@ def child(command, words, here, err):
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    if "torch" in sys.modules:  # threads of the parent are not in a fork: waiting for one hangs
+        sys.modules["torch"].set_num_threads(1)
     program, name = command.split()
     code = 70
     try:
