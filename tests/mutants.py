@@ -583,7 +583,7 @@ IN_SYMREG = [
     ),
     mutant(
         CONFIG, "least_r2: Annotated[float, FRACTION] = 0.5",
-        "least_r2: Annotated[float, FRACTION] = -1.0",
+        "least_r2: Annotated[float, FRACTION] = 0.0",
         "a formula that predicts nothing is compared with laws",
         "symreg/test_recover.py::test_a_formula_that_predicts_nothing_is_no_law",
     ),
