@@ -33,6 +33,7 @@ from worldmodel.config import SEVERAL_THREADS, TrainConfig
 from worldmodel.data import (
     Batches,
     MemoryBatches,
+    StreamedBatches,
     held_out_crops,
     measure_scales,
     require_long_enough,
@@ -50,7 +51,6 @@ from worldmodel.optimizers import (
     set_learning_rates,
 )
 from worldmodel.source import DataFacts, Source
-from worldmodel.streaming import StreamedBatches
 from worldmodel.world_model import WorldModel, threads
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C or SIGTERM ended."""
 
 
 def enter(program: str) -> NoReturn:

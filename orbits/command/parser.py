@@ -23,6 +23,7 @@ import jsonargparse
 import yaml
 from docstring_parser import parse_from_object
 
+from orbits.command.entry import INTERRUPTED
 from orbits.command.memory import out_of_memory
 from orbits.command.near_misses import nearest, require_known
 from orbits.command.options import (
@@ -119,7 +120,7 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
                     raise KeyboardInterrupt from None
                 raise
     except KeyboardInterrupt:
-        return complain(name, INTERRUPTED, 130)
+        return complain(name, GO_ON, INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -180,7 +181,7 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
         require_output(path)
 
 
-INTERRUPTED = "interrupted; what was finished stays. Run the same command to go on."
+GO_ON = "interrupted; what was finished stays. Run the same command to go on."
 TOO_LARGE = (
     "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
     "a shorter context), or take a larger machine."

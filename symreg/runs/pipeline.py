@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orbits.command.entry import INTERRUPTED
 from orbits.records.files import read_json, sha256_of_file, sha256_of_json, write_json
 from orbits.records.typed import as_json, of_json
 from symreg.runs.config import RunConfig
@@ -190,7 +191,7 @@ class Pipeline:
         log = self.folder / "logs" / f"{stage.name}.log"
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
             print(f"    {line}", flush=True)
-        if code == 130:
+        if code == INTERRUPTED:
             raise KeyboardInterrupt
         output = fingerprint(self.folder / stage.output)
         if code or output is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbits.command.cluster import connect
+from orbits.command.entry import INTERRUPTED
 from orbits.command.parent import as_parent
 from orbits.records.files import sha256_of_json, write_json
 from orbits.records.typed import as_json
@@ -73,7 +74,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
     logs.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     if stop.exists():
-        return Outcome(130, "", 0.0)
+        return Outcome(INTERRUPTED, "", 0.0)
     with open(logs / f"{name}.log", "wb") as out, open(logs / f"{name}.err", "wb") as err:
         process = subprocess.Popen(
             [

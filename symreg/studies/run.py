@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
+from orbits.command.entry import INTERRUPTED
 from orbits.records.files import write_json
 from symreg.runs.folder import held_as, require_same_run
 from symreg.runs.processes import cores, places
@@ -96,7 +97,7 @@ def _work(
                 raise KeyboardInterrupt
             for future in ended:
                 name, outcome = cells[future], _outcome(future)
-                if outcome.code == 130:
+                if outcome.code == INTERRUPTED:
                     raise KeyboardInterrupt
                 if outcome.code:
                     errors[name] = outcome.error

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from worldmodel import streaming
+import worldmodel.data
 from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.data import (
     MemoryBatches,
     Source,
+    StreamedBatches,
     held_out_crops,
     measure_scales,
     training_orbits,
     training_positions,
 )
-from worldmodel.streaming import StreamedBatches
 
 CONFIG = TrainConfig(context_length=3, batch_tokens=96, shuffle_buffer=16, stream=True)
 KINDS = ["memory", "stream"]
@@ -24,7 +24,7 @@ KINDS = ["memory", "stream"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(streaming, "BLOCK_ORBITS", 7)
+    monkeypatch.setattr(worldmodel.data, "BLOCK_ORBITS", 7)
 
 
 def batches_of(kind, path, config=CONFIG):
