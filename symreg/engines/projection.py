@@ -1,0 +1,173 @@
+"""Projection: products of powers and functions, and short sums, searched exhaustively.
+
+It is first because it can say that nothing in its family is better; what it leaves, the engines
+that evolve formulas take, its best formulas among their guesses.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import sympy
+
+from symreg.engines.base import Budget, Candidate, Engine, pareto_front
+from symreg.formulas.expressions import evaluate, feature_symbols
+from symreg.projection.bases import Argument, composites, distances, monomials, variables
+from symreg.projection.bases import with_composites as combined
+from symreg.projection.products import EXACT, Product, Target, best_of, search_products
+from symreg.projection.shapes import SHAPES
+from symreg.projection.sums import Sum, atoms_of, search_sums
+from symreg.projection.tidy import description, expression_of, tidied
+
+TIDIED = 12
+"""Products of a search whose numbers are set to simple ones where they may be."""
+SUMS = 24
+MOST_VARIABLES = 10
+UNEQUAL = 2.0
+"""From this ratio of the relative errors of small and large targets on, errors may be absolute."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """y of a product z: one more step around it."""
+
+    forward: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[sympy.Expr], sympy.Expr]
+
+
+OUTER = (
+    Outer(lambda y: y - 1, lambda z: 1 + z),
+    Outer(lambda y: y + 1, lambda z: z - 1),
+    Outer(lambda y: y**2 - 1, lambda z: sympy.sqrt(1 + z)),
+    Outer(lambda y: 1 - y**2, lambda z: sympy.sqrt(1 - z)),
+    Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z)),
+    Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z)),
+)
+NEAR_ONE = 1e3
+"""Targets further than this from one are not near one less a product."""
+
+
+class ProjectionEngine(Engine):
+    """Products of powers with up to two functions, and sums of up to six terms."""
+
+    name: ClassVar[str] = "projection"
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """The front of both searches; see the contract in `symreg.engines.base`.
+
+        The seed draws the rows; all else is exhaustive.
+        """
+        rng = np.random.default_rng(seed)
+        chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
+        expressions = search(X[chosen], y[chosen], feature_symbols(names, X))
+        return pareto_front(expressions, X, y, names, seed, self.name)
+
+
+def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """The best formulas of both families for the rows given.
+
+    Args:
+        X: (row, feature).
+        y: (row,).
+        symbols: (feature,) of sympy.
+    """
+    usable = np.all(X != 0, axis=1) & (y != 0)
+    if usable.sum() < 0.8 * len(y):
+        # columns of zeros and ones have no logarithm; they are terms of sums
+        return _sums(X, y, symbols)
+    X, y = X[usable], y[usable]
+    expressions = [sympy.Float(np.median(y))]
+    found, best = _products(X, y, np.ones(len(y)), symbols)
+    expressions += found
+    if best < EXACT**2:
+        return expressions
+    if _errors_are_absolute(expressions[1:2], X, y, symbols):
+        size = np.abs(y)
+        expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols)[0]
+    return expressions + _around(X, y, symbols) + _sums(X, y, symbols)
+
+
+def _errors_are_absolute(
+    best: Sequence[sympy.Expr], X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> bool:
+    """Whether the relative errors of a formula are those of small targets alone."""
+    if not best:
+        return True
+    with np.errstate(all="ignore"):
+        errors = np.abs(evaluate(best[0], [s.name for s in symbols], X) / y - 1)
+    small = np.abs(y) < np.median(np.abs(y))
+    low, high = (float(np.nanmedian(errors[part])) for part in (small, ~small))
+    return low > UNEQUAL * high
+
+
+def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]:
+    columns = variables(X, symbols)
+    if len(columns) > MOST_VARIABLES:
+        return []
+    return [*monomials(columns), *combined(columns, composites(columns)), *distances(columns)]
+
+
+def _products(
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> tuple[list[sympy.Expr], float]:
+    """Formulas, the shortest description first, and the least mean square."""
+    columns = variables(X, symbols)
+    design = np.column_stack([np.ones(len(y)), np.log(np.abs(X))])
+    target = Target(y, design, weights)
+    found = search_products(target, SHAPES, _arguments(X, symbols))
+    return _written(found, target, columns), min(p.mean_square for p in found)
+
+
+def _written(found: Sequence[Product], target: Target, columns: Sequence) -> list[sympy.Expr]:
+    tidy = [tidied(product, target) for product in best_of(found, TIDIED)]
+    tidy.sort(key=lambda product: description(product, len(target.y)))
+    bare = [tidied(product, target) for product in found if not product.factors]
+    formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))
+    return [formula for formula in formulas if formula is not None]
+
+
+def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """Monomials with one more step around them: y = sqrt(1 + m), 1 / (1 + m)."""
+    size = float(np.median(np.abs(y)))
+    if not 1 / NEAR_ONE < size < NEAR_ONE:
+        return []
+    formulas = []
+    for outer in OUTER:
+        z = outer.forward(y)
+        good = np.isfinite(z) & (z != 0)
+        if good.sum() < 0.8 * len(y):
+            continue
+        design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
+        target = Target(z[good], design, _weights(outer, y[good], z[good]))
+        found = search_products(target, (), [], depth=0)
+        columns = variables(X[good], symbols)
+        formulas += [outer.backward(formula) for formula in _written(found, target, columns)]
+    return formulas
+
+
+def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Of log|z|, for equal relative errors of y."""
+    step = 1e-6
+    with np.errstate(all="ignore"):
+        change = np.abs(outer.forward(y * (1 + step)) - outer.forward(y * (1 - step)))
+        weights = np.abs(z) * 2 * step / change
+    weights = np.where(np.isfinite(weights), weights, 0.0)
+    return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
+
+
+def _sums(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """Short sums, for equal relative errors and for equal absolute ones."""
+    atoms = atoms_of(variables(X, symbols))
+    found: list[Sum] = []
+    size = np.abs(y)
+    floor = np.maximum(size, 1e-3 * np.max(size))
+    for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
+        some = search_sums(y, sigma, atoms)
+        some.sort(key=lambda s: (len(s.atoms), s.mean_square))
+        found += some[:SUMS]
+        if min(s.mean_square for s in some) < EXACT**2:
+            break
+    return [each.expression() for each in found]

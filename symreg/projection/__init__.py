@@ -1,0 +1,1 @@
+"""The projection search: every product of powers and a few functions, and every short sum."""

@@ -1,0 +1,197 @@
+"""What stands in the argument of a function: monomials of the variables, and of a few composites.
+
+A composite is the difference of two variables of one size, or the cosine or sine of an angle:
+with one of them among its factors a monomial says `r1 r2 cos(theta)` or `(x1 - x2) t`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+import sympy
+
+LARGEST_ANGLE = 4.2 * np.pi
+SAME_SIZE = 30.0
+"""Two variables may be subtracted when their medians are within this factor."""
+WAVE_SIZE = 4.0
+SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+MOST_VARIABLES_OF_FOUR = 6
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A product of powers.
+
+    Attributes:
+        values: (row,).
+        expression: in sympy.
+        variables: how many it has.
+        size: sum of the magnitudes of its exponents, a wave counted four times: no function but the
+            widest takes it as its argument.
+        alone: whether it is a factor as it stands, and no function's argument.
+    """
+
+    values: np.ndarray
+    expression: sympy.Expr
+    variables: int
+    size: float
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A variable or a composite: values, sympy, and the numbers of the variables it holds."""
+
+    values: np.ndarray
+    expression: sympy.Expr
+    holds: frozenset[int]
+    wave: bool = False
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is more than one number."""
+        return float(np.ptp(self.values)) > 1e-12 * float(np.max(np.abs(self.values)))
+
+    def power(self, exponent: float) -> np.ndarray | None:
+        """A power; None where it is not real or not finite."""
+        if exponent % 1 and np.any(self.values < 0):
+            return None
+        with np.errstate(all="ignore"):
+            value = self.values**exponent
+        return value if np.all(np.isfinite(value)) else None
+
+
+def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
+    """The columns of a table."""
+    return [
+        Column(column, symbol, frozenset([i]))
+        for i, (column, symbol) in enumerate(zip(X.T, symbols, strict=True))
+    ]
+
+
+def composites(columns: Sequence[Column]) -> list[Column]:
+    """Differences of variables of one size; cosines and sines of angles and differences."""
+    differences = []
+    for a, b in combinations(columns, 2):
+        sizes = np.median(np.abs(a.values)), np.median(np.abs(b.values))
+        if 1 / SAME_SIZE < sizes[0] / sizes[1] < SAME_SIZE:
+            differences.append(
+                Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
+            )
+    angles = [column for column in (*columns, *differences) if is_angle(column.values)]
+    waves = [
+        Column(wave(column.values), write(column.expression), column.holds, wave=True)
+        for column in angles
+        for wave, write in ((np.cos, sympy.cos), (np.sin, sympy.sin))
+    ]
+    return [column for column in (*differences, *waves) if column.varies]
+
+
+def is_angle(values: np.ndarray) -> bool:
+    """Whether values may be radians: of order one, and no whole numbers."""
+    largest = float(np.max(np.abs(values)))
+    whole = bool(np.all(values == np.round(values)))
+    return 0.3 < largest < LARGEST_ANGLE and not whole
+
+
+def exponent_of(value: float) -> sympy.Rational:
+    """A half-integer as sympy has it."""
+    return sympy.Rational(round(2 * value), 2)
+
+
+def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
+    values = np.ones(len(parts[0][0].values))
+    expression: sympy.Expr = sympy.Integer(1)
+    for column, exponent in parts:
+        power = column.power(exponent)
+        if power is None:
+            return None
+        values = values * power
+        expression = expression * column.expression ** exponent_of(exponent)
+    if not np.all(np.isfinite(values)) or not np.any(values):
+        return None
+    if np.ptp(values) <= 1e-12 * np.max(np.abs(values)):
+        return None
+    size = sum(abs(exponent) * (WAVE_SIZE if c.wave else 1) for c, exponent in parts)
+    return Argument(values, expression, len(parts), size)
+
+
+def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]]:
+    for column in columns:
+        for p in SINGLE:
+            yield [(column, p)]
+    for a, b in combinations(columns, 2):
+        for p, q in ((1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2),
+                     (0.5, 0.5), (0.5, -0.5), (1, 3), (1, -3), (3, 1), (3, -1), (3, -3)):  # fmt: skip
+            yield [(a, float(p)), (b, float(q))]
+    for chosen in combinations(columns, 3):
+        for signs in product((1.0, -1.0), repeat=2):
+            powers = (1.0, *signs)
+            yield list(zip(chosen, powers, strict=True))
+            for i in range(3):
+                doubled = [p * (2 if i == j else 1) for j, p in enumerate(powers)]
+                yield list(zip(chosen, doubled, strict=True))
+            yield list(zip(chosen, (2 * p for p in powers), strict=True))
+            yield list(zip(chosen, (0.5 * p for p in powers), strict=True))
+    if len(columns) <= MOST_VARIABLES_OF_FOUR:
+        for chosen in combinations(columns, 4):
+            for signs in product((1.0, -1.0), repeat=3):
+                yield list(zip(chosen, (1.0, *signs), strict=True))
+
+
+def monomials(columns: Sequence[Column]) -> list[Argument]:
+    """Monomials of up to four variables with small exponents; the first exponent is positive."""
+    found = (_argument(parts) for parts in _exponents(columns))
+    return [argument for argument in found if argument is not None]
+
+
+def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
+    """Every composite, alone, squared, and times powers of up to two variables."""
+    arguments = []
+    for composite in others:
+        parts: list[list[tuple[Column, float]]] = [[(composite, 1.0)], [(composite, 2.0)]]
+        for column in columns:
+            parts += [[(composite, 1.0), (column, p)] for p in (1.0, -1.0, 2.0, -2.0)]
+            parts += [[(composite, 2.0), (column, p)] for p in (1.0, -1.0, 2.0, -2.0)]
+        for a, b in combinations(columns, 2):
+            parts += [
+                [(composite, 1.0), (a, p), (b, q)]
+                for p, q in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
+            ]
+        found = (_argument(each) for each in parts)
+        arguments += [argument for argument in found if argument is not None]
+    return arguments
+
+
+def distances(columns: Sequence[Column]) -> list[Argument]:
+    """Sums of squares: of variables, of differences, of both coordinates and all three."""
+    squares = [(column, column.holds) for column in columns]
+    parts = [
+        Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
+        for a, b in combinations(columns, 2)
+        if 1 / SAME_SIZE < np.median(np.abs(a.values)) / np.median(np.abs(b.values)) < SAME_SIZE
+    ]
+    found = []
+    for pool, sizes in (([c for c, _ in squares], (3,)), (parts, (2, 3))):
+        for size in sizes:
+            for chosen in combinations(pool, size):
+                held = [i for column in chosen for i in column.holds]
+                if len(set(held)) < len(held):
+                    continue
+                values = np.sum([column.values**2 for column in chosen], axis=0)
+                expression = sympy.Add(*(column.expression**2 for column in chosen))
+                found.append(Argument(values, expression, len(set(held)), 2.0 * size, alone=True))
+    # the law of cosines: the third side of a triangle
+    for angle in columns:
+        if not is_angle(angle.values):
+            continue
+        for a, b in combinations([c for c in columns if c is not angle], 2):
+            values = a.values**2 + b.values**2 - 2 * a.values * b.values * np.cos(angle.values)
+            expression = (
+                a.expression**2
+                + b.expression**2
+                - 2 * a.expression * b.expression * sympy.cos(angle.expression)
+            )
+            found.append(Argument(values, expression, 3, 4.0, alone=True))
+    return [argument for argument in found if np.all(argument.values > 0)]

@@ -1,0 +1,131 @@
+"""The functions that a law may hold: what they are worth, how they are written, where to look."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+
+STEPS_PER_RADIAN = 3.0
+"""Frequencies tried per radian of the argument's range."""
+MOST_RADIANS = 40.0
+LARGEST_SIMPLE = 1e4
+"""Radians up to which a frequency of 1/2, 1 or 2 is tried, however fast the wave."""
+LARGEST_EXPONENT = 300.0
+"""Arguments of exponentials beyond this are beyond float64."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A function g of one argument u = s·h.
+
+    Attributes:
+        name: of the function.
+        value: numpy, any array to an array of its shape.
+        write: sympy.
+        slope: numpy, the derivative of log|g| with respect to u.
+        scales: the constants s to try for an argument h, (row,) of a size, to (scale,).
+        grows: whether its argument may be a sum of several terms.
+        largest: size of the largest argument, see `Argument.size`.
+        least: below this argument it is its own Taylor series: a power, or one.
+    """
+
+    name: str
+    value: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    write: Callable[[sympy.Expr], sympy.Expr]
+    scales: Callable[[np.ndarray, float], np.ndarray]
+    grows: bool = False
+    largest: float = 3.0
+    least: float = 1e-3
+
+
+def _around(low: float, high: float, count: int, signs: tuple[float, ...]) -> Callable:
+    """Arguments from `low` at the largest to `high` at the median one, of either sign."""
+
+    def scales(h: np.ndarray, size: float) -> np.ndarray:
+        size, largest = float(np.median(np.abs(h))), float(np.max(np.abs(h)))
+        if not 0 < size <= largest < np.inf:
+            return np.empty(0)
+        grid = np.geomspace(low / largest, high / size, count)
+        return np.concatenate([sign * grid for sign in signs])
+
+    return scales
+
+
+def _binomial(h: np.ndarray, size: float) -> np.ndarray:
+    """Of 1 + s·h: a wide grid, one itself, and values near the pole of 1 - s·h."""
+    largest, middle = float(np.max(np.abs(h))), float(np.median(np.abs(h)))
+    if not 0 < middle <= largest < np.inf:
+        return np.empty(0)
+    pole = np.array([0.3, 0.6, 0.8, 0.9, 0.97, 0.99, 0.999]) / largest
+    one = np.array([1.0, -1.0]) if 1e-6 < largest < 1e6 else np.empty(0)
+    wide = np.geomspace(1e-3, 1e3, 22) / middle
+    return np.concatenate([one, wide, -wide, -pole, pole])
+
+
+def _waves(h: np.ndarray, size: float) -> np.ndarray:
+    """Of sin and cos: frequencies from a third of a radian over the range to many."""
+    top, span = float(np.max(np.abs(h))), float(np.ptp(h))
+    if not 0 < top < np.inf:
+        return np.empty(0)
+    radians = MOST_RADIANS * (3 if size <= 2 else 1)
+    simple = np.array([0.5, 1.0, 2.0])
+    simple = simple[simple * top <= LARGEST_SIMPLE]
+    grid = np.linspace(0.3, radians, int(STEPS_PER_RADIAN * radians)) / max(span, 1e-3 * top)
+    return np.concatenate([simple, grid])
+
+
+def _below_one(h: np.ndarray, size: float) -> np.ndarray:
+    return np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999]) / float(np.max(np.abs(h)))
+
+
+def _limited(u: np.ndarray) -> np.ndarray:
+    return np.clip(u, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+
+
+BINOMIAL = Shape(
+    "1 + u", lambda u: 1 + u, lambda u: 1 / (1 + u), lambda u: 1 + u, _binomial,
+    grows=True, largest=9.0, least=1e-7,
+)  # fmt: skip
+IDENTITY = Shape(
+    "u", lambda u: u, lambda u: 1 / u, lambda u: u, lambda h, size: np.ones(1), largest=9.0,
+    least=0.0,
+)  # fmt: skip
+"""For arguments that are factors as they stand; its scale is part of the constant in front."""
+EXPONENTIAL = Shape(
+    "exp", lambda u: np.exp(_limited(u)), np.ones_like, sympy.exp,
+    lambda h, size: 1 / np.max(np.abs(h), keepdims=True), largest=6.0, least=0.0,
+)  # fmt: skip
+"""In logarithms its scale is a coefficient: one is enough."""
+SHAPES = (
+    BINOMIAL,
+    IDENTITY,
+    EXPONENTIAL,
+    Shape(
+        "exp - 1", lambda u: np.expm1(_limited(u)), lambda u: -1 / np.expm1(-_limited(u)),
+        lambda u: sympy.exp(u) - 1, _around(0.003, 30, 20, (1.0, -1.0)), largest=5.0,
+    ),
+    Shape(
+        "exp + 1", lambda u: 1 + np.exp(_limited(u)), lambda u: 1 / (1 + np.exp(-_limited(u))),
+        lambda u: sympy.exp(u) + 1, _around(0.03, 30, 14, (1.0,)), largest=5.0,
+    ),
+    Shape("sin", np.sin, lambda u: 1 / np.tan(u), sympy.sin, _waves),
+    Shape("cos", np.cos, lambda u: -np.tan(u), sympy.cos, _waves),
+    Shape(
+        "tanh", np.tanh, lambda u: 2 / np.sinh(2 * _limited(u)), sympy.tanh,
+        _around(0.1, 10, 10, (1.0,)),
+    ),
+    Shape(
+        "log(1 + u)", lambda u: np.log1p(u), lambda u: 1 / ((1 + u) * np.log1p(u)),
+        lambda u: sympy.log(1 + u), _around(0.01, 1e3, 16, (1.0,)),
+    ),
+    Shape(
+        "log", lambda u: np.log(np.abs(u)), lambda u: 1 / (u * np.log(np.abs(u))), sympy.log,
+        _around(1e-3, 1e3, 30, (1.0,)), least=0.0,
+    ),
+    Shape(
+        "asin", np.arcsin, lambda u: 1 / (np.arcsin(u) * np.sqrt(1 - u**2)), sympy.asin,
+        _below_one,
+    ),
+)  # fmt: skip

@@ -1,0 +1,301 @@
+"""Short sums: T(y) = b1·m1 + b2·m2 + ..., and ratios of two of them.
+
+The terms m are monomials, some times a wave; T is y, its inverse, its square, a root or a
+logarithm. All pairs of terms have a closed form over one Gram matrix; the best pairs, and the best
+single terms, are extended a term at a time (a beam). Terms y·m among them make ratios:
+y = a·m1 + c·y·m2 is y = a·m1 / (1 - c·m2).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+import sympy
+
+from symreg.projection.bases import Column, composites, exponent_of
+from symreg.projection.products import EXACT
+
+MOST_ATOMS = 2500
+BEAM = 100
+SCREENED_ROWS = 150
+MOST_TERMS = 6
+CANCELLED = 1e-6
+"""What must be left of a denominator, of the size of its parts."""
+TOO_ALIKE = 1e-10
+"""Part of a term's square that the others must leave over."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A term without its coefficient; `of_target` marks one that is multiplied by y."""
+
+    values: np.ndarray
+    expression: sympy.Expr
+    of_target: bool = False
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A function of the target that is a sum.
+
+    Attributes:
+        forward: T(y).
+        slope: dT/dy, for the weights.
+        backward: y of the sum, in sympy.
+        positive: whether it needs y > 0.
+        ratio: whether terms may be multiplied by y, which makes a denominator.
+    """
+
+    name: str
+    forward: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[sympy.Expr], sympy.Expr]
+    positive: bool = False
+    ratio: bool = False
+
+
+TRANSFORMS = (
+    Transform("y", lambda y: y, np.ones_like, lambda s: s),
+    Transform("ratio", lambda y: y, np.ones_like, lambda s: s, ratio=True),
+    Transform("1/y", lambda y: 1 / y, lambda y: 1 / y**2, lambda s: 1 / s),
+    Transform("y^2", lambda y: y**2, lambda y: 2 * y, sympy.sqrt, positive=True),
+    Transform("1/y^2", lambda y: y**-2.0, lambda y: 2 / y**3, lambda s: 1 / sympy.sqrt(s), True),
+    Transform("sqrt(y)", np.sqrt, lambda y: 0.5 / np.sqrt(y), lambda s: s**2, positive=True),
+    Transform("log(y)", np.log, lambda y: 1 / y, sympy.exp, positive=True),
+)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A fitted sum.
+
+    Attributes:
+        transform: of the target.
+        atoms: its terms.
+        coefficients: of the terms.
+        mean_square: of the weighted residuals, relative to the target's own size.
+        target: (row,) y.
+    """
+
+    transform: Transform
+    atoms: tuple[Atom, ...]
+    coefficients: np.ndarray
+    mean_square: float
+    target: np.ndarray
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is a numerator, and a denominator that is no difference of equals."""
+        above = [a for a in self.atoms if not a.of_target]
+        parts = [
+            b * a.values for b, a in zip(self.coefficients, self.atoms, strict=True) if a.of_target
+        ]
+        if not above or not parts:
+            return bool(above)
+        whole = self.target - np.sum(parts, axis=0)
+        size = np.abs(self.target) + np.sum(np.abs(parts), axis=0)
+        return bool(np.all(np.abs(whole) > CANCELLED * size))
+
+    def expression(self) -> sympy.Expr:
+        """The formula, a common factor of the terms in front."""
+        above = [
+            (b, a.expression)
+            for b, a in zip(self.coefficients, self.atoms, strict=True)
+            if not a.of_target
+        ]
+        below = [
+            (-b, a.expression)
+            for b, a in zip(self.coefficients, self.atoms, strict=True)
+            if a.of_target
+        ]
+        total = _gathered(above)
+        if below:
+            total = total / sympy.Add(1, *(sympy.Float(b) * m for b, m in below))
+        return self.transform.backward(total)
+
+
+def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
+    """A sum with what all its terms share taken out."""
+    powers = [m.as_powers_dict() for _, m in terms]
+    common: sympy.Expr = sympy.Integer(1)
+    if len(terms) > 1:
+        for base in set(powers[0]).intersection(*map(set, powers[1:])):
+            if base.is_number:
+                continue
+            exponents = [power[base] for power in powers]
+            if all(e > 0 for e in exponents) or all(e < 0 for e in exponents):
+                common *= base ** min(exponents, key=abs)
+    return common * sympy.Add(*(sympy.Float(b) * (m / common) for b, m in terms))
+
+
+def atoms_of(columns: Sequence[Column]) -> list[Atom]:
+    """Monomials of all variables with small exponents of either sign; some times a wave.
+
+    The fewer the variables the larger the exponents.
+    """
+    rows = len(columns[0].values)
+    atoms = [Atom(np.ones(rows), sympy.Integer(1))]
+    for parts in _parts(columns):
+        atom = _atom(parts)
+        if atom is not None:
+            atoms.append(atom)
+        if len(atoms) >= MOST_ATOMS:
+            break
+    plain = list(atoms)
+    waves = [column for column in composites(columns) if column.wave]
+    squares = [(wave, p) for wave in waves for p in (1.0, 2.0)]
+    for atom in plain:
+        for wave, p in squares:
+            power = wave.power(p)
+            if power is not None and len(atoms) < 2 * MOST_ATOMS:
+                form = atom.expression * wave.expression ** exponent_of(p)
+                atoms.append(Atom(atom.values * power, form))
+    return atoms
+
+
+def _parts(columns: Sequence[Column]):
+    """Exponents of monomials, the simple ones first."""
+    count = len(columns)
+    if count == 1:
+        powers = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
+                  for s in (1.0, -1.0)]  # fmt: skip
+        yield from ([(columns[0], p)] for p in powers)
+        return
+    small = (1.0, -1.0, 2.0, -2.0)
+    singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
+    for column in columns:
+        yield from ([(column, p)] for p in singles)
+    pairs = singles if count <= 3 else small
+    for a, b in combinations(columns, 2):
+        yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
+    for chosen in combinations(columns, 3):
+        for powers in product(small if count <= 5 else (1.0, -1.0), repeat=3):
+            yield list(zip(chosen, powers, strict=True))
+    for chosen in combinations(columns, 4):
+        for powers in product((1.0, -1.0), repeat=4):
+            yield list(zip(chosen, powers, strict=True))
+
+
+def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
+    values = np.ones(len(parts[0][0].values))
+    expression: sympy.Expr = sympy.Integer(1)
+    for column, exponent in parts:
+        power = column.power(exponent)
+        if power is None:
+            return None
+        values, expression = values * power, expression * column.expression ** exponent_of(exponent)
+    if not np.all(np.isfinite(values)) or not np.any(values):
+        return None
+    return Atom(values, expression)
+
+
+def search_sums(
+    y: np.ndarray, sigma: np.ndarray, atoms: Sequence[Atom], terms: int = MOST_TERMS
+) -> list[Sum]:
+    """The best sums of one term, of two, and so on, for every transform of the target.
+
+    Args:
+        y: (row,) no zeros.
+        sigma: (row,) error of every row, or what stands for it: |y| for equal relative errors.
+        atoms: terms to choose from.
+        terms: most of them in a sum.
+    """
+    found: list[Sum] = []
+    for transform in TRANSFORMS:
+        if transform.positive and not np.all(y > 0):
+            continue
+        with np.errstate(all="ignore"):
+            wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
+        if not np.all(np.isfinite(wanted * weights)):
+            continue
+        pool = list(atoms)
+        if transform.ratio:
+            pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
+        found += _beam(transform, wanted * weights, weights, pool, terms, y)
+        if min(s.mean_square for s in found) < EXACT**2:
+            break
+    return found
+
+
+def _beam(
+    transform: Transform,
+    wanted: np.ndarray,
+    weights: np.ndarray,
+    pool: Sequence[Atom],
+    terms: int,
+    target: np.ndarray,
+) -> list[Sum]:
+    whole = np.column_stack([atom.values * weights for atom in pool])
+    good = np.all(np.isfinite(whole), axis=0)
+    pool = [atom for atom, use in zip(pool, good, strict=True) if use]
+    whole = whole[:, good]
+    rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
+    columns, shown = whole[rows], wanted[rows]
+    size = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(size > 0, size, 1.0)
+    states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
+    found = [_fitted(transform, states[0], whole, wanted, pool, target)]
+    for count in range(2, terms + 1):
+        ranked = _best_pairs(columns, shown) if count == 2 else _extended(states, columns, shown)
+        states = [state for _, state in ranked[:BEAM]]
+        if not states:
+            break
+        tried = [_fitted(transform, s, whole, wanted, pool, target) for s in states[:12]]
+        tried = [each for each in tried if each.is_sound]
+        found += tried[:4]
+        if tried and tried[0].mean_square < EXACT**2:
+            break
+    return found
+
+
+def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
+    """All pairs by their closed form, the best of them."""
+    shared = wanted @ columns
+    total = columns.shape[1]
+    best: list[tuple[float, tuple[int, ...]]] = []
+    for first in range(0, total, 400):
+        rows = slice(first, min(first + 400, total))
+        cosine = columns[:, rows].T @ columns[:, first:]
+        mine, others = shared[rows, None], shared[None, first:]
+        with np.errstate(all="ignore"):
+            rest = 1 - cosine**2
+            gain = (mine**2 + others**2 - 2 * mine * others * cosine) / rest
+        gain[~(rest > TOO_ALIKE)] = 0.0
+        most = min(2 * BEAM, gain.size)
+        for place in np.argpartition(gain.ravel(), -most)[-most:]:
+            i, j = divmod(int(place), gain.shape[1])
+            if first + i < first + j:
+                best.append((float(gain.flat[place]), (first + i, first + j)))
+    best.sort(key=lambda item: -item[0])
+    return best
+
+
+def _extended(
+    states: Sequence[tuple[int, ...]], columns: np.ndarray, wanted: np.ndarray
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Every state with its best further terms, the best first, each set of terms once."""
+    best: dict[tuple[int, ...], float] = {}
+    for state in states:
+        basis, _ = np.linalg.qr(columns[:, state])
+        rest = wanted - basis @ (basis.T @ wanted)
+        left = 1 - np.sum((basis.T @ columns) ** 2, axis=0)
+        with np.errstate(all="ignore"):
+            gain = np.where(left > TOO_ALIKE, (rest @ columns) ** 2 / left, 0.0)
+        explained = float(wanted @ wanted - rest @ rest)
+        for j in np.argpartition(gain, -10)[-10:]:
+            best[tuple(sorted((*state, int(j))))] = explained + float(gain[j])
+    return sorted(((gain, state) for state, gain in best.items()), key=lambda item: -item[0])
+
+
+def _fitted(
+    transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
+    pool: Sequence[Atom], target: np.ndarray,
+) -> Sum:  # fmt: skip
+    chosen = columns[:, list(state)]
+    size = np.linalg.norm(chosen, axis=0)
+    size[size == 0] = 1.0
+    solution, *_ = np.linalg.lstsq(chosen / size, wanted, rcond=1e-14)
+    rest = wanted - chosen / size @ solution
+    atoms = tuple(pool[j] for j in state)
+    return Sum(transform, atoms, solution / size, float(np.mean(rest**2)), target)

@@ -1,0 +1,193 @@
+"""From a polished product to a formula: exponents set to simple numbers, signs, sympy.
+
+What a number costs is what it takes to write it down (description length): a fitted one half the
+logarithm of the number of rows and a few nats, a simple one less, none nothing. A number is set
+where that makes the whole description shorter, so data with much noise get simple formulas and
+exact data keep an exponent of 1.97.
+
+Source: Rissanen, Automatica 14, 465 (1978) for description length; the prices are this project's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import sympy
+
+from symreg.projection.bases import Column, exponent_of
+from symreg.projection.products import SIMPLE, Product, Target, polished
+from symreg.projection.shapes import EXPONENTIAL, IDENTITY
+
+ROUNDING = 1e-11
+"""Relative error that exact data have."""
+MORE_STEPS = 60
+FITTED, FACTOR = 3.0, 6.0
+"""Nats beyond half log n for a fitted number; for a function with its argument."""
+NEAR = 0.35
+"""Distance from a half-integer from which an exponent is not set to it."""
+
+
+def price(exponent: float) -> float:
+    """Nats for a number that is set: 0 is free, 1 and -1 are cheap, halves dearer."""
+    if exponent == 0:
+        return 0.0
+    size = abs(exponent)
+    return 0.7 + (0.7 * (size - 1) if size % 1 == 0 else 1.0 + 0.5 * size)
+
+
+def description(product: Product, rows: int) -> float:
+    """Nats to write the residuals and the formula down."""
+    fitted = 0.5 * np.log(rows) + FITTED
+    error = 0.5 * rows * np.log(product.mean_square + ROUNDING**2)
+    width = len(product.linear)
+    numbers = sum(price(product.linear[i]) if product.fixed[i] else fitted for i in range(1, width))
+    scales = sum(
+        1.4 if kept else fitted
+        for kept, without in zip(product.kept, _without_scale(product), strict=True)
+        if not without
+    )
+    terms = sum(len(factor.terms) - 1 for factor in product.factors)
+    sizes = sum(h.variables for factor in product.factors for _, h in factor.terms)
+    return error + numbers + scales + FACTOR * (len(product.factors) + terms) + 0.7 * sizes
+
+
+def _without_scale(product: Product) -> list[bool]:
+    return [f.shape in (EXPONENTIAL, IDENTITY) for f in product.factors for _ in f.terms]
+
+
+def tidied(product: Product, target: Target) -> Product:
+    """Exponents and inner constants set to simple numbers wherever that is shorter."""
+    rows = len(target.y)
+    product = polished(product, target, MORE_STEPS)
+    length = np.inf
+    while (now := description(product, rows)) < length:
+        length = now
+        for trials in (_all_set, _one_set, _with_simple_scales):
+            product = min(
+                [product, *trials(product, target)], key=lambda trial: description(trial, rows)
+            )
+    return product
+
+
+def _may_be_set(product: Product, target: Target) -> list[int]:
+    """Numbers of exponents that can be set: all but those of an exponential."""
+    width = target.design.shape[1]
+    exponential = [width + i for i, f in enumerate(product.factors) if f.shape is EXPONENTIAL]
+    free = range(1, len(product.linear))
+    return [i for i in free if not product.fixed[i] and i not in exponential]
+
+
+def _all_set(product: Product, target: Target) -> list[Product]:
+    """Every exponent that is near a half-integer, set to it at once."""
+    linear, fixed = product.linear.copy(), product.fixed.copy()
+    for i in _may_be_set(product, target):
+        nearest = round(2 * linear[i]) / 2
+        if abs(linear[i] - nearest) <= NEAR:
+            linear[i], fixed[i] = nearest, True
+    if np.array_equal(fixed, product.fixed):
+        return []
+    return [polished(replace(product, linear=linear, fixed=fixed), target)]
+
+
+def _one_set(product: Product, target: Target) -> list[Product]:
+    """One exponent set, each in turn."""
+    trials = []
+    for i in _may_be_set(product, target):
+        linear, fixed = product.linear.copy(), product.fixed.copy()
+        linear[i], fixed[i] = round(2 * linear[i]) / 2, True
+        trials.append(polished(replace(product, linear=linear, fixed=fixed), target))
+    return trials
+
+
+def _with_simple_scales(product: Product, target: Target) -> list[Product]:
+    """One inner constant set to 1, 2, 1/2 or their negatives, each in turn."""
+    trials = []
+    for place, without in enumerate(_without_scale(product)):
+        if without or product.kept[place]:
+            continue
+        scales = product.scales
+        nearest = min(SIMPLE, key=lambda simple: abs(simple - scales[place]))
+        if abs(nearest - scales[place]) > 0.2 * abs(nearest):
+            continue
+        scales[place] = nearest
+        kept = tuple(k or i == place for i, k in enumerate(product.kept))
+        factors, at = [], 0
+        for factor in product.factors:
+            factors.append(factor.with_scales(scales[at : at + len(factor.terms)]))
+            at += len(factor.terms)
+        trials.append(polished(replace(product, factors=tuple(factors), kept=kept), target))
+    return trials
+
+
+def expression_of(product: Product, target: Target, columns: Sequence[Column]) -> sympy.Expr | None:
+    """The formula, its sign taken from the signs of its parts; None if no signs fit.
+
+    Args:
+        product: polished, exponents set or not.
+        target: it was fitted to.
+        columns: the variables, in the order of the design.
+    """
+    width = target.design.shape[1]
+    signs = np.ones(len(target.y))
+    written: list[sympy.Expr] = []
+    turning: list[tuple[np.ndarray, int]] = []
+    parts = [
+        (column.values, column.expression, product.linear[1 + i], product.fixed[1 + i])
+        for i, column in enumerate(columns)
+    ]
+    for i, factor in enumerate(product.factors):
+        power = product.linear[width + i]
+        if factor.shape is EXPONENTIAL:
+            inner = sympy.Add(*(sympy.Float(power * s) * h.expression for s, h in factor.terms))
+            written.append(sympy.exp(inner))
+            continue
+        inner = sympy.Add(*(_number(s) * h.expression for s, h in factor.terms))
+        form = factor.shape.write(inner)
+        parts.append((factor.values(), form, power, product.fixed[width + i]))
+    for values, form, power, fixed in parts:
+        if fixed and power == 0:
+            continue
+        exponent = exponent_of(power) if fixed else sympy.Float(power)
+        if np.any(values < 0):
+            whole = fixed and power % 1 == 0
+            if whole and power % 2:
+                signs = signs * np.sign(values)
+                turning.append((np.sign(values), len(written)))
+            elif not whole:
+                form = sympy.Abs(form)
+        written.append(form**exponent)
+    sign = _sign(np.sign(target.y), signs, turning, written)
+    if sign is None:
+        return None
+    constant = sign * float(np.exp(product.linear[0]))
+    if not np.isfinite(constant) or constant == 0:
+        return None
+    return sympy.Mul(sympy.Float(constant), *written)
+
+
+MISMATCHES = 0.02
+"""Rows whose sign noise may have turned."""
+
+
+def _sign(
+    wanted: np.ndarray, signs: np.ndarray, turning: Sequence[tuple[np.ndarray, int]],
+    written: list[sympy.Expr],
+) -> float | None:  # fmt: skip
+    """1 or -1 where the signs fit, some odd parts written as magnitudes if need be."""
+    for count in range(min(len(turning), 3) + 1):
+        for chosen in combinations(turning, count):
+            trial = signs.copy()
+            for flips, _ in chosen:
+                trial = trial * flips
+            agreement = float(np.mean(trial * wanted))
+            if abs(agreement) >= 1 - 2 * MISMATCHES:
+                for _, place in chosen:
+                    written[place] = sympy.Abs(written[place])
+                return float(np.sign(agreement))
+    return None
+
+
+def _number(value: float) -> sympy.Expr:
+    """An inner constant: exact where it is a simple number."""
+    return sympy.nsimplify(value) if value in SIMPLE else sympy.Float(value)
