@@ -8,21 +8,27 @@ ENGINES: Registry[type[Engine]] = Registry(
     "symreg.engines", Engine, of_classes=True, order=("pysr", "operon"), skip=("pysr_process",)
 )
 """The engines by name; `auto` takes the first of them that can run."""
-AUTO = "auto"
+AUTO, PORTFOLIO = "auto", "portfolio"
 
 
-def choose_engine(name: str, question: Question | None = None) -> tuple[Engine, str]:
+def choose_engine(
+    name: str, question: Question | None = None, own_table: bool = False
+) -> tuple[Engine, str]:
     """An engine that can run, and why it was taken.
 
     Args:
         name: auto, or an engine's name.
         question: what is to be searched.
+        own_table: whether any law may be in the table; then `auto` is the portfolio, unless
+            operators or the loss are restricted.
 
     Raises:
         ValueError: if the engine is not known, cannot run here (what is missing, how to get it),
             or cannot answer that question.
     """
     require_known("engine", name, [AUTO, *ENGINES])
+    if name == AUTO and own_table and not (question and question.restricted):
+        name = PORTFOLIO
     if name != AUTO:
         found = ENGINES[name].availability()
         if not found.available:

@@ -48,7 +48,8 @@ def fit_monomial(samples: Samples) -> Monomial:
         )
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
     target = np.log(samples.y)
-    if samples.weights is not None:
-        design, target = design * samples.weights[:, None], target * samples.weights
+    weights = samples.log_weights
+    if weights is not None:
+        design, target = design * weights[:, None], target * weights
     solution, *_ = np.linalg.lstsq(design, target, rcond=None)
     return Monomial(float(solution[0]), solution[1:])

@@ -52,9 +52,9 @@ def local_scatter(samples: Samples) -> np.ndarray:
 def weighed(samples: Samples, floor: float) -> Samples:
     """The samples with weights: one over the scatter and the error floor, mean square one.
 
-    Weights that the samples have already (from given errors) are kept as they are.
+    Samples whose errors are known keep them; without a floor every row counts alike.
     """
-    if samples.weights is not None:
+    if samples.weights is not None or samples.errors is not None or floor == 0:
         return samples
     error = np.hypot(local_scatter(samples), floor)
     if not np.all(error > 0):
@@ -92,7 +92,7 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
     if bins < 3:
         return found
     # the mean square of `bins` normal numbers has relative standard error sqrt(2 / bins)
-    taken_off = 1 - np.sqrt(2 / bins) if upper else 1.0
+    added = np.sqrt(2 / bins) if upper else 0.0
     sizes = np.array([len(part) for part in np.array_split(np.arange(rows), bins)])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     for column in X.T:
@@ -100,5 +100,6 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
         means = np.add.reduceat(ordered, starts, axis=1) / sizes
         apart = (ordered - np.repeat(means, sizes, axis=1)) ** 2
         noise = np.mean(np.add.reduceat(apart, starts, axis=1) / (sizes * (sizes - 1)), axis=1)
-        found = np.maximum(found, np.mean(means**2, axis=1) - taken_off * noise)
+        smooth = np.maximum(np.mean(means**2, axis=1) - noise, 0.0) + added * noise
+        found = np.maximum(found, smooth)
     return found

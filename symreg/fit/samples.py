@@ -17,7 +17,9 @@ class Samples:
         y: (row,) target.
         names: (feature,) names.
         groups: (row,) integer; rows of one group (one orbit) share their systematic error.
-        weights: (row,) relative weights of the residuals (1 by default; from `--sigma`).
+        weights: (row,) relative weights of the residuals (1 by default).
+        errors: (row,) what a residual is divided by, where errors are not relative: the target's
+            standard errors, or one number for all rows. Logarithms are not taken then.
         target: name of the target.
     """
 
@@ -27,6 +29,7 @@ class Samples:
     groups: np.ndarray
     weights: np.ndarray | None = None
     target: str = "F"
+    errors: np.ndarray | None = None
 
     @property
     def logarithmic(self) -> bool:
@@ -34,18 +37,25 @@ class Samples:
         return bool(np.all(self.y > 0))
 
     @property
+    def log_weights(self) -> np.ndarray | None:
+        """(row,) weights of the residuals of log y; None where all rows count alike."""
+        return self.weights if self.errors is None else np.abs(self.y) / self.errors
+
+    @property
     def n_effective(self) -> int:
         """Number of groups: what an information criterion may count as observations."""
         return len(np.unique(self.groups))
 
     def residuals(self, prediction: np.ndarray) -> np.ndarray:
-        """(row,) log(prediction/y) for positive targets, else relative error with a floor.
+        """(row,) log(prediction/y) for positive targets, else relative error.
 
-        The floor is a tenth of the median magnitude, so that targets that cross zero do not
-        rule the fit.
+        Where the errors of the rows are known, the deviation over them. A relative error is of a
+        tenth of the median magnitude at least, so that targets that cross zero do not rule the fit.
         """
         with np.errstate(all="ignore"):
-            if self.logarithmic:
+            if self.errors is not None:
+                error = (prediction - self.y) / self.errors
+            elif self.logarithmic:
                 error = np.log(prediction / self.y)
             else:
                 magnitude = np.abs(self.y)
@@ -55,9 +65,13 @@ class Samples:
 
     def rows(self, chosen: np.ndarray) -> "Samples":
         """The samples of some rows (indices or a mask)."""
-        weights = None if self.weights is None else self.weights[chosen]
         return replace(
-            self, X=self.X[chosen], y=self.y[chosen], groups=self.groups[chosen], weights=weights
+            self,
+            X=self.X[chosen],
+            y=self.y[chosen],
+            groups=self.groups[chosen],
+            weights=None if self.weights is None else self.weights[chosen],
+            errors=None if self.errors is None else self.errors[chosen],
         )
 
     def thinned(self, most: int, rng: np.random.Generator) -> "Samples":
@@ -68,7 +82,9 @@ class Samples:
 
     def permuted(self, rng: np.random.Generator) -> "Samples":
         """The same rows with the target shuffled: nothing is left to find."""
-        return replace(self, y=self.y[rng.permutation(len(self.y))], weights=None)
+        order = rng.permutation(len(self.y))
+        errors = None if self.errors is None else self.errors[order]
+        return replace(self, y=self.y[order], weights=None, errors=errors)
 
     def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
         """Training and held-out samples; whole groups are held out where there are several."""

@@ -142,8 +142,9 @@ def exponent_intervals(
     found = fit_monomial(samples)
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
     residuals = design @ np.concatenate([[found.log_constant], found.exponents]) - np.log(samples.y)
-    if samples.weights is not None:
-        design, residuals = design * samples.weights[:, None], residuals * samples.weights
+    weights = samples.log_weights
+    if weights is not None:
+        design, residuals = design * weights[:, None], residuals * weights
     fitted = np.concatenate([[found.log_constant], found.exponents])
     intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
     return dict(zip(samples.names, intervals[1:], strict=True))
@@ -200,14 +201,18 @@ def _largest_shifts(
     rng: np.random.Generator,
     draws: int,
 ) -> np.ndarray:
-    """(constant,) largest shift by a smooth error that floor and residuals allow."""
+    """(constant,) largest shift by a smooth error that floor and residuals allow.
+
+    Without a floor there is none: a smooth error that shows is a misfit, and a gate says so.
+    """
     left_over = np.sqrt(smooth_mean_square(residuals, samples.X, upper=True))
-    if left_over == 0:
+    if floor == 0 or left_over == 0:
         return np.zeros(jacobian.shape[1])
     absorb = np.linalg.pinv(jacobian)
     waves = np.stack([_smooth(samples.X, rng) for _ in range(draws)])
-    if samples.weights is not None:
-        waves = waves * samples.weights
+    weights = samples.log_weights
+    if weights is not None:
+        waves = waves * weights
     shifts = waves @ absorb.T
     remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples.X))
     scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, 1e-9), max(floor, left_over))

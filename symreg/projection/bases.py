@@ -16,6 +16,10 @@ SAME_SIZE = 30.0
 """Two variables may be subtracted when their medians are within this factor."""
 WAVE_SIZE = 4.0
 SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+PAIRS = (
+    (1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2), (0.5, 0.5), (0.5, -0.5),
+    (1, 3), (1, -3), (3, 1), (3, -1), (3, -3),
+)  # fmt: skip
 MOST_VARIABLES_OF_FOUR = 6
 
 
@@ -122,9 +126,9 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
         for p in SINGLE:
             yield [(column, p)]
     for a, b in combinations(columns, 2):
-        for p, q in ((1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2),
-                     (0.5, 0.5), (0.5, -0.5), (1, 3), (1, -3), (3, 1), (3, -1), (3, -3)):  # fmt: skip
+        for p, q in PAIRS:
             yield [(a, float(p)), (b, float(q))]
+    chosen: tuple[Column, ...]
     for chosen in combinations(columns, 3):
         for signs in product((1.0, -1.0), repeat=2):
             powers = (1.0, *signs)
@@ -147,7 +151,7 @@ def monomials(columns: Sequence[Column]) -> list[Argument]:
 
 
 def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
-    """Every composite, alone, squared, and times powers of up to two variables."""
+    """Every composite, alone, squared, or times powers of up to two variables."""
     arguments = []
     for composite in others:
         parts: list[list[tuple[Column, float]]] = [[(composite, 1.0)], [(composite, 2.0)]]

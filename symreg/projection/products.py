@@ -520,7 +520,7 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
         factors, at = [], 0
         for factor in product.factors:
             count = len(factor.terms)
-            factors.append(factor.with_scales(scales[at : at + count]))
+            factors.append(factor.with_scales(list(scales[at : at + count])))
             at += count
         return tuple(factors)
 

@@ -158,9 +158,9 @@ def _parts(columns: Sequence[Column]):
     """Exponents of monomials, the simple ones first."""
     count = len(columns)
     if count == 1:
-        powers = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
+        alone = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
                   for s in (1.0, -1.0)]  # fmt: skip
-        yield from ([(columns[0], p)] for p in powers)
+        yield from ([(columns[0], p)] for p in alone)
         return
     small = (1.0, -1.0, 2.0, -2.0)
     singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
@@ -169,6 +169,7 @@ def _parts(columns: Sequence[Column]):
     pairs = singles if count <= 3 else small
     for a, b in combinations(columns, 2):
         yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
+    chosen: tuple[Column, ...]
     for chosen in combinations(columns, 3):
         for powers in product(small if count <= 5 else (1.0, -1.0), repeat=3):
             yield list(zip(chosen, powers, strict=True))

@@ -10,6 +10,10 @@ from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST
 Margin = Annotated[float, Range(0.0, 1.0, below=True)]
 
 
+FIELD_FLOOR = 0.02
+"""Relative error of the field of a model, smooth in r, that no law is asked to explain."""
+
+
 @dataclass(frozen=True)
 class Thresholds(Options):
     """Where every line is drawn: what a law must show, and what a world model must."""
@@ -30,6 +34,13 @@ class Thresholds(Options):
     """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
     agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
     """Least fraction of the searches that find the law."""
+    held_out_ratio: Annotated[float, Range(1.0, 1e6)] = 3.0
+    """Largest rms error of a found law on held-out groups, over that of its fit."""
+    range_ratio: Annotated[float, Range(1.0, 1e6)] = 5.0
+    """The same at the ends of a feature's range that it was not fitted to; its constants are less
+    certain there."""
+    misfit_p: Annotated[float, FRACTION] = 1e-4
+    """Least chance of a misfit as smooth as the one found: below it the formula is not the law."""
     kick_r2: Annotated[float, FRACTION] = 0.97
     """Least R² of the implied acceleration at the first step read after a kick, and four steps
     after it, for a law to count as recovered from a world model."""
@@ -66,7 +77,8 @@ class RecoverConfig(Options):
     guesses: tuple[str, ...] = ()
     """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
     engine: str = "auto"
-    """Engine: auto, pysr, operon, monomial or named-laws."""
+    """Engine: auto, portfolio, projection, pysr, operon, monomial or named-laws; auto is the
+    portfolio for a table of one's own, else PySR where it is installed, else Operon."""
     operators: tuple[str, ...] = ()
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
@@ -85,8 +97,9 @@ class RecoverConfig(Options):
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
     held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
     """Fraction of the groups that no formula is fitted to."""
-    error_floor: Margin = 0.02
-    """Relative systematic error of the field, which no law is asked to explain."""
+    error_floor: Margin | None = None
+    """Relative systematic error of the target, which no law is asked to explain; by default 0.02
+    for the field of a model, and none for a table of one's own."""
     null: bool = True
     """Whether the search is repeated on permuted targets."""
     jobs: Annotated[int, Between(1, 1024)] = 2
@@ -127,6 +140,13 @@ class RecoverConfig(Options):
     def question(self) -> Question:
         """What an engine is asked: operators, commas taken apart, and loss."""
         return Question(_words(self.operators), self.loss)
+
+    @property
+    def floor(self) -> float:
+        """The error floor, given or not."""
+        if self.error_floor is not None:
+            return self.error_floor
+        return 0.0 if self.own_table else FIELD_FLOOR
 
     @property
     def own_table(self) -> bool:

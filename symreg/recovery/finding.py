@@ -1,7 +1,7 @@
 """One pass over samples: search, consensus, verdict against the references, numbers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,8 @@ from symreg.formulas.compare import (
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas.reading import read_formula
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.discovery import Evidence, evidence_of
+from symreg.recovery.pool import Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, refit_law, search_seeds
 
@@ -53,6 +55,8 @@ class Finding:
         exponents: free exponent of every feature; empty where signs are mixed.
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
+        evidence: on rows and ranges that the formula was not fitted to.
+        rivals: other formulas of the pool; none where each search chose for itself.
     """
 
     outcome: Outcome
@@ -66,6 +70,8 @@ class Finding:
     exponents: dict[str, Interval]
     true_exponents: dict[str, float]
     samples: Samples
+    evidence: Evidence
+    rivals: tuple[Rival, ...] = ()
 
     @property
     def r2(self) -> float:
@@ -95,11 +101,16 @@ def find(
         progress: is told what happens.
     """
     rng = np.random.default_rng([config.seed, 1])
-    samples = weighed(samples, config.error_floor)
+    samples = weighed(samples, config.floor)
     training, held_out = samples.split(config.held_out, rng)
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)
-    outcome = search_seeds(engine, training, config, seeds, progress, read_guesses(config.guesses))
+    guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
+    if config.own_table:
+        outcome, training, rivals = search_pool(engine, training, config, seeds, progress, guesses)
+        held_out, whole = (alike(part, training) for part in (held_out, whole))
+    else:
+        outcome = search_seeds(engine, training, config, seeds, progress, guesses)
     prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
     law = refit_law(outcome.law, whole)
@@ -124,7 +135,16 @@ def find(
         exponents=exponent_intervals(whole, outcome.floor, rng) if measurable else {},
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
+        evidence=evidence_of(outcome.law, training, held_out, whole),
+        rivals=rivals,
     )
+
+
+def alike(samples: Samples, training: Samples) -> Samples:
+    """Samples with the error model that was chosen for those of the search."""
+    if training.errors is None or samples.errors is not None:
+        return samples
+    return replace(samples, errors=np.full(len(samples.y), training.errors[0]), weights=None)
 
 
 def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:

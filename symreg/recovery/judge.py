@@ -12,8 +12,11 @@ the velocity turned and rescaled in mid-orbit, where only a model that knows the
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import sympy
+
 from symreg.formulas.compare import FOUND
 from symreg.recovery.config import Thresholds
+from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
 from symreg.recovery.result import Gate, Null, Quantity, Recovery
 from symreg.recovery.words import (
@@ -83,7 +86,55 @@ def law_gates(
     )
     if non_central is not None:
         gates.append(share("central", non_central, t.non_central, "part across the line"))
+    misfit = _misfit(finding, t)
+    if not misfit.passed:
+        gates.append(misfit)
     return gates
+
+
+def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
+    """What a formula must show to be a law at all, whether anybody has named it or not."""
+    outcome, evidence = finding.outcome, finding.evidence
+    gates = [
+        at_least("held-out R²", finding.r2, t.r2),
+        _ratio("held-out error", evidence.held_out_ratio, t.held_out_ratio),
+        _ratio("held-out range", evidence.range_ratio, t.range_ratio),
+        _misfit(finding, t),
+        Gate(
+            "agreement",
+            outcome.agreeing >= t.agreement * outcome.seeds,
+            f"at least {percent(t.agreement)}",
+            f"{outcome.agreeing} of {outcome.seeds}",
+        ),
+        Gate(
+            "depends on a feature",
+            bool(finding.law.form.free_symbols & set(_features(finding))),
+            "yes",
+            "yes" if finding.law.form.free_symbols & set(_features(finding)) else "a constant",
+        ),
+    ]
+    if non_central is not None:
+        gates.append(share("central", non_central, t.non_central, "part across the line"))
+    return gates
+
+
+def _features(finding: Finding) -> list[sympy.Symbol]:
+    names = finding.samples.names
+    return [s for s in finding.law.form.free_symbols if s.name in names]
+
+
+def _ratio(name: str, value: float | None, most: float) -> Gate:
+    passed = None if value is None else value <= most
+    return Gate(name, passed, f"at most {most:g} times the error of the fit", number(value, 3))
+
+
+def _misfit(finding: Finding, t: Thresholds) -> Gate:
+    """No misfit that is smooth in a feature, but for what the error floor explains."""
+    evidence = finding.evidence
+    small = evidence.misfit <= misfit_allowed(finding.outcome.floor)
+    passed = evidence.misfit_p is None or evidence.misfit_p >= t.misfit_p or small
+    found = "too few rows, or exact" if evidence.misfit_p is None else number(evidence.misfit_p, 2)
+    return Gate("no smooth misfit", passed, f"p at least {t.misfit_p:g}", found)
 
 
 def at_least(name: str, value: float | None, least: float) -> Gate:

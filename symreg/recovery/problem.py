@@ -160,7 +160,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     samples = samples_of(
         replace(read, table=table), "attraction", names, config.groups, config.sigma
     )
-    uneven = anisotropy(samples, position / r[:, None], config.error_floor)
+    uneven = anisotropy(samples, position / r[:, None], config.floor)
     gates: tuple[Gate, ...] = ()
     if uneven is not None:
         most = config.thresholds.anisotropy

@@ -16,14 +16,25 @@ from orbits.records.provenance import versions
 from orbits.records.typed import as_json
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
-from symreg.formulas.expressions import written
+from symreg.fit.refine import Fitted
+from symreg.formulas.compare import FOUND
+from symreg.formulas.expressions import constant_symbol, written
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.finding import Finding, find, read_guesses
-from symreg.recovery.judge import law_gates, null_gate, passed
+from symreg.recovery.judge import found_gates, law_gates, null_gate, passed
 from symreg.recovery.problem import Problem, of_force_samples, of_user_table
-from symreg.recovery.result import FrontPoint, Null, Quantity, Recovery, Seeds
+from symreg.recovery.result import (
+    FrontPoint,
+    Null,
+    Quantity,
+    Recovery,
+    RivalFormula,
+    Seeds,
+)
 from symreg.recovery.words import PERMUTED, explain
 
+RIVALS = 5
+"""Formulas of the pool that are listed."""
 NULL_SEEDS = 2
 """Searches on permuted targets."""
 
@@ -88,7 +99,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     began = time.monotonic()
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses))
     question = replace(config.question, guesses=guesses, units=problem.si_units)
-    engine, reason = choose_engine(config.engine, question)
+    engine, reason = choose_engine(config.engine, question, config.own_table)
     found = find(
         problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress
     )
@@ -97,8 +108,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     gates = law_gates(
         found, (constant, *parameters.values()), config.thresholds, problem.non_central
     )
-    gates += [null_gate(PERMUTED, null) for null in nulls.values()]
-    gates += problem.gates
+    controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
+    gates += controls
+    of_any_law = found_gates(found, config.thresholds, problem.non_central) + controls
     reference = found.reference.spec if found.reference else None
     unit = problem.constant_unit(reference, constant.name)
     if unit is not None:
@@ -106,6 +118,17 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     outcome = found.outcome
     result = Recovery(
         recovered=passed(gates),
+        found=passed(gate for gate in of_any_law if gate.passed is not None),
+        found_gates=tuple(of_any_law),
+        matches=found.reference.spec
+        if found.verdict.verdict in FOUND and found.reference
+        else None,
+        rivals=tuple(
+            RivalFormula(written(rival.law.expression), rival.weight, rival.law.nodes)
+            for rival in found.rivals[:RIVALS]
+        ),
+        coefficients=coefficients_of(found),
+        form=form_of(found.law),
         verdict=found.verdict.verdict,
         reference=reference,
         expression=written(found.law.expression),
@@ -121,7 +144,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         r2=found.r2,
         r2_linear=found.r2_linear,
         r2_log=found.r2_log,
-        seeds=Seeds(outcome.seeds, outcome.agreeing),
+        seeds=Seeds(outcome.seeds, outcome.agreeing, "resamples" if found.rivals else "searches"),
         nulls=nulls,
         gates=tuple(gates),
         engine=engine.name,
@@ -149,7 +172,10 @@ def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,
-        recovered=passed(law_gates(found, quantities, config.thresholds, None)),
+        recovered=passed(law_gates(found, quantities, config.thresholds, None))
+        or passed(
+            gate for gate in found_gates(found, config.thresholds, None) if gate.passed is not None
+        ),
         expression=written(found.law.expression),
         r2=found.r2,
     )
@@ -160,6 +186,32 @@ def strength(finding: Finding) -> Quantity:
     if finding.strength is not None and finding.reference is not None:
         return Quantity.of(finding.reference.strength, finding.strength, finding.reference.truth)
     return Quantity.of("c", finding.intervals[0] if finding.intervals else None, None)
+
+
+def form_of(law: Fitted) -> str:
+    """The formula with c1, c2, ... (a named law's parameters by name) in place of its numbers."""
+    names = dict(zip(_constants(law), _coefficient_names(law), strict=True))
+    return sympy.sstr(law.form.xreplace({s: sympy.Symbol(name) for s, name in names.items()}))
+
+
+def coefficients_of(finding: Finding) -> dict[str, Quantity]:
+    """Every fitted number with its interval."""
+    names = _coefficient_names(finding.law)
+    return {
+        name: Quantity.of(name, interval, None)
+        for name, interval in zip(names, finding.intervals, strict=False)
+    }
+
+
+def _constants(law: Fitted) -> list[sympy.Symbol]:
+    return [constant_symbol(i) for i in range(len(law.constants))]
+
+
+def _coefficient_names(law: Fitted) -> list[str]:
+    count = len(law.constants)
+    if law.parameters and len(law.parameters) == count - 1:
+        return ["c", *law.parameters]
+    return [f"c{i + 1}" for i in range(count)]
 
 
 def parameters_of(finding: Finding) -> dict[str, Quantity]:

@@ -88,10 +88,17 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Seeds:
-    """How many searches ran, and how many of them chose the formula that was kept."""
+    """How many searches or resamples chose the formula that was kept.
+
+    Attributes:
+        run: of them there were.
+        agreeing: chose the same structure.
+        of: `searches` of an engine, or `resamples` of the table's groups.
+    """
 
     run: int
     agreeing: int
+    of: str = "searches"
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,15 @@ class Null:
     recovered: bool
     expression: str
     r2: float | None
+
+
+@dataclass(frozen=True)
+class RivalFormula:
+    """A formula that the data do not rule out, and its share of the posterior."""
+
+    expression: str
+    weight: float
+    complexity: int
 
 
 @dataclass(frozen=True)
@@ -121,7 +137,9 @@ class Recovery:
     """The law, the verdict and the evidence.
 
     Attributes:
-        recovered: whether every gate holds for this table alone.
+        recovered: whether the law asked for was recovered: every gate holds, for this table alone.
+        found: whether a law was found, named or not: every gate of `found_gates` holds.
+        matches: name of the law that it is; None for a law that nobody has named.
         verdict: of the comparison with the reference (`symreg.formulas.compare`).
         reference: the law compared with; None if there was none and no known law fits.
         expression: selected formula, exponents snapped, numbers fitted.
@@ -137,7 +155,11 @@ class Recovery:
         r2_log: the same of logarithms; None where a target is not positive.
         seeds: of the searches.
         nulls: by kind of null control.
-        gates: every condition.
+        gates: every condition on `recovered`.
+        found_gates: every condition on `found`.
+        rivals: formulas of the pool, the selected one first, with their share of the posterior.
+        coefficients: every fitted number of the formula, as `form` names them.
+        form: the formula with names in place of its numbers.
         engine: that searched.
         engine_reason: why that one.
         pareto_front: every candidate of every search.
@@ -178,6 +200,12 @@ class Recovery:
     groups: int
     non_central: float | None
     error_floor: float
+    found: bool = False
+    matches: str | None = None
+    found_gates: tuple[Gate, ...] = ()
+    rivals: tuple[RivalFormula, ...] = ()
+    coefficients: dict[str, Quantity] = field(default_factory=dict)
+    form: str = ""
     explanation: str = ""
     notes: tuple[str, ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
@@ -271,19 +299,22 @@ class Recovery:
 
         rows = {
             "law": f"<math>{self.mathml}</math>",
-            "verdict": f"{self.verdict} (reference: {self.reference})",
+            "a law": "found" if self.found else "not found",
+            "named law": self.matches or f"none ({self.verdict}; reference: {self.reference})",
             "recovered": "yes" if self.recovered else "no",
             self.constant.name: interval(self.constant),
             **{name: interval(value) for name, value in self.parameters.items()},
             **{f"exponent of {name}": interval(value) for name, value in self.exponents.items()},
             "R² held out": f"{self.r2:.4f}" if self.r2 is not None else "none",
-            "searches agreeing": f"{self.seeds.agreeing} of {self.seeds.run}",
+            f"{self.seeds.of} agreeing": f"{self.seeds.agreeing} of {self.seeds.run}",
         }
         cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
         return f"<table>{cells}</table>"
 
     def __repr__(self) -> str:
         found = "recovered" if self.recovered else "not recovered"
+        if self.reference is None:
+            found = "found" if self.found else "not found"
         return f"Recovery({self.expression}; {self.verdict}, {found})"
 
     def __str__(self) -> str:

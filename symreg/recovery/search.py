@@ -83,10 +83,10 @@ def search_seeds(
         progress(f"{engine.name}: {seeds} searches, {sum(map(len, fronts))} formulas")
     named = fitted_laws(samples)
     known: dict[str, Fitted | None] = {}
-    given = [law for guess in guesses if (law := _guessed(guess, samples)) is not None]
+    given = [law for guess in guesses if (law := guessed(guess, samples)) is not None]
     loose = [_refit_all(front, samples, known) + given for front in fronts]
     every = [law for laws in (*loose, named) for law in laws]
-    floor = effective_floor(every, config.error_floor)
+    floor = effective_floor(every, config.floor)
     n = samples.n_effective
     tidy: dict[tuple[str, bool], Fitted] = {}
     selections, own = [], []
@@ -94,7 +94,7 @@ def search_seeds(
         best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
         snapped = [_tidied(law, samples, floor, True, tidy) for law in best]
         own += [_tidied(law, samples, floor, False, tidy) for law in best]
-        selections.append(preferred(_merged([*snapped, *named]), n, floor))
+        selections.append(preferred(merged_by_form([*snapped, *named]), n, floor))
     counts = Counter(structure(law) for law in selections)
     law = min(
         selections,
@@ -110,7 +110,7 @@ def search_seeds(
     )
 
 
-def _guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
+def guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
     """A user's formula, its constants fitted from one on."""
     free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
     return refitted(with_floats(guess.xreplace(free)), samples, "guess")
@@ -149,7 +149,7 @@ def _tidied(
     return replace(done[key], seed=law.seed)
 
 
-def _merged(laws: list[Fitted]) -> list[Fitted]:
+def merged_by_form(laws: list[Fitted]) -> list[Fitted]:
     """One of each form, best fitted; an engine's formula that is a named law's gets the name."""
     names = {str(law.form): law for law in laws if law.name is not None}
     merged: dict[str, Fitted] = {}

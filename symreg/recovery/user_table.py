@@ -155,8 +155,8 @@ def samples_of(
         y,
         tuple(features),
         index,
-        None if sigma is None else _weights(table, y, sigma),
-        target,
+        target=target,
+        errors=None if sigma is None else _errors(table, y, sigma),
     )
 
 
@@ -178,7 +178,8 @@ def sigma_column(sigma: str | None) -> str | None:
     return None
 
 
-def _weights(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
+def _errors(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
+    """(row,) standard errors, in units of the typical target: residuals stay relative in size."""
     column = sigma_column(sigma)
     if column is None:
         errors = np.full(len(y), float(sigma))
@@ -187,8 +188,7 @@ def _weights(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
     if not np.all(np.isfinite(errors) & (errors > 0)):
         raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
     magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
-    weights = magnitude / errors
-    return weights / np.sqrt(np.mean(weights**2))
+    return errors * np.sqrt(np.mean((magnitude / errors) ** 2))
 
 
 def _read_parquet(

@@ -13,6 +13,8 @@ NEWTONIAN, KEPLERIAN, NEITHER = "Newtonian", "Keplerian", "neither"
 PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
+RIVAL_SHARE = 0.01
+"""Formulas with less of the posterior are not spoken of."""
 KICK = "kick R²"
 """What the gates of the kick test are called, before the step."""
 
@@ -76,6 +78,8 @@ def explain(result: Recovery, least_r2: float) -> str:
     """Two or three sentences that a physicist would sign: the law, its numbers, the verdict."""
     formula = result.expression.replace("**", "^").replace("*", "·")
     sentences = [f"The selected law is {formula}{_strength(result.constant)}."]
+    if result.rivals:
+        sentences = [*_found(result, formula)]
     for name, parameter in result.parameters.items():
         sentences.append(f"Its {name} is {interval(parameter)}{_truth(parameter)}.")
     exponent = result.exponent
@@ -87,9 +91,11 @@ def explain(result: Recovery, least_r2: float) -> str:
     sentences.append(_verdict(result, least_r2))
     if result.recovered:
         sentences.append(
-            f"{result.seeds.agreeing} of {result.seeds.run} searches agree, and held-out "
+            f"{result.seeds.agreeing} of {result.seeds.run} {result.seeds.of} agree, and held-out "
             f"groups are predicted with R² = {fixed(result.r2)}."
         )
+    elif result.reference is None and result.rivals:
+        sentences.append("So it does not count as recovered, which is asked of named laws alone.")
     else:
         reasons = [
             f"{gate.name} (asked: {gate.required}; found: {gate.found})"
@@ -100,6 +106,31 @@ def explain(result: Recovery, least_r2: float) -> str:
     if result.rows_used < result.rows:
         sentences.append(f"{result.rows_used} of {result.rows} rows, drawn at random, were used.")
     return " ".join(sentences)
+
+
+def _found(result: Recovery, formula: str) -> list[str]:
+    """Whether a law was found, how sure that is, and what else it may be."""
+    if result.found:
+        sentences = [
+            f"A law was found: {formula}{_strength(result.constant)}. It is selected in "
+            f"{result.seeds.agreeing} of {result.seeds.run} resamples and has "
+            f"{percent(result.rivals[0].weight)} of the posterior."
+        ]
+    else:
+        failed = [
+            f"{gate.name} (asked: {gate.required}; found: {gate.found})"
+            for gate in result.found_gates
+            if gate.passed is False
+        ]
+        sentences = [f"No law was found. The best formula is {formula}: {'; '.join(failed)}."]
+    others = [rival for rival in result.rivals[1:] if rival.weight >= RIVAL_SHARE]
+    if others:
+        listed = "; ".join(
+            f"{rival.expression.replace('**', '^').replace('*', '·')} ({percent(rival.weight)})"
+            for rival in others
+        )
+        sentences.append(f"The data do not rule out: {listed}.")
+    return sentences
 
 
 def about_the_model(

@@ -11,7 +11,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.recovery.config import RecoverConfig
 
-ERROR_FLOOR = RecoverConfig().error_floor
+ERROR_FLOOR = RecoverConfig().floor
 
 r = symbol("r")
 

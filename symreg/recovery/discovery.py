@@ -1,0 +1,142 @@
+"""Was a law found? What a formula must show that nobody has named.
+
+It explains rows that it was not fitted to, a part of the range that it was not fitted to, leaves
+no misfit that is smooth in a feature, and is clearly better than a constant.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from symreg.fit.noise import LARGEST, SMOOTH_BINS, SMOOTH_ROWS, smooth_mean_square
+from symreg.fit.refine import ROUNDING, Fitted, fit
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate
+
+OUTER = 0.15
+"""Part of the rows, at either end of a feature, that the formula is carried to."""
+LEAST_ROWS = 24
+EXACT = 1e-6
+"""Errors below this are rounding of tables that people print: no misfit is read from them."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured on a formula; None where the rows are too few to tell.
+
+    Attributes:
+        held_out_ratio: rms error on held-out groups over that of the fit.
+        range_ratio: the same at the ends of the range, the largest over the features.
+        misfit_p: chance of a misfit as smooth as this in errors that are not.
+        misfit: rms of the smooth misfit.
+    """
+
+    held_out_ratio: float | None
+    range_ratio: float | None
+    misfit_p: float | None
+    misfit: float
+
+
+def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Samples) -> Evidence:
+    """Measure a formula on rows and ranges that it was not fitted to.
+
+    Args:
+        law: fitted to the training rows.
+        training: rows.
+        held_out: rows of other groups.
+        whole: all of them.
+    """
+    inner = _rms(law, training)
+    outer = _rms(law, held_out)
+    residuals = _residuals(law, whole)
+    return Evidence(
+        _ratio(outer, inner),
+        _carried(law, whole),
+        misfit_probability(residuals, whole, len(law.constants)),
+        float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
+    )
+
+
+def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
+    return samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
+
+
+def _rms(law: Fitted, samples: Samples) -> float:
+    """Of the errors, the worst hundredth left out: one wild row is no failure."""
+    squares = np.sort(_residuals(law, samples) ** 2)
+    kept = squares[: max(1, int(np.ceil(0.99 * len(squares))))]
+    return float(np.sqrt(np.mean(kept)))
+
+
+def _ratio(outer: float, inner: float) -> float:
+    return outer / max(inner, EXACT)
+
+
+def _carried(law: Fitted, samples: Samples) -> float | None:
+    """Fit without the ends of a feature's range, carry the formula there; the worst feature."""
+    rows = len(samples.y)
+    if rows < LEAST_ROWS:
+        return None
+    worst = 0.0
+    features = {s.name for s in law.form.free_symbols}
+    for name, column in zip(samples.names, samples.X.T, strict=True):
+        if name not in features:
+            continue
+        low, high = np.quantile(column, [OUTER, 1 - OUTER])
+        for outside in (column > high, column < low):
+            if not LEAST_ROWS / 8 <= outside.sum() <= rows / 2:
+                continue
+            inside = samples.rows(~outside)
+            found = fit(law.form, law.constants, inside)
+            carried = Fitted(law.form, found.constants, 0.0, 0.0, 0, law.source)
+            away = samples.rows(outside)
+            allowed = max(_rms(carried, inside), EXACT)
+            # what the fitted constants may be off by, carried to the ends: see the margin's gate
+            worst = max(worst, _rms(carried, away) / allowed)
+    return worst
+
+
+def misfit_probability(residuals: np.ndarray, samples: Samples, fitted: int) -> float | None:
+    """Chance that errors without structure have means in bins as large as these.
+
+    Rows are binned by every feature; under no misfit the means, over their standard errors, sum to
+    a chi-squared variable. The least over the features, times their number.
+
+    Args:
+        residuals: (row,) of the formula.
+        samples: the rows.
+        fitted: constants of the formula.
+    """
+    groups, index = np.unique(samples.groups, return_inverse=True)
+    if len(groups) < len(residuals):
+        # rows of a group share an error: one mean a group counts
+        count = np.bincount(index)
+        residuals = np.bincount(index, residuals) / count
+        X = np.column_stack([np.bincount(index, column) / count for column in samples.X.T])
+    else:
+        X = samples.X
+    rows = len(residuals)
+    bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
+    if bins < 4 or np.sqrt(np.mean(residuals**2)) < EXACT:
+        return None
+    # heavy tails are no misfit: errors are cut at five robust standard deviations
+    spread = 1.4826 * float(np.median(np.abs(residuals - np.median(residuals)))) or 1.0
+    residuals = np.clip(residuals, -5 * spread, 5 * spread)
+    least = 1.0
+    for column in X.T:
+        order = np.argsort(column, kind="stable")
+        parts = np.array_split(residuals[order], bins)
+        size = np.array([len(part) for part in parts])
+        means = np.array([part.mean() for part in parts])
+        within = sum(float(np.sum((part - part.mean()) ** 2)) for part in parts) / (rows - bins)
+        if within <= 0:
+            return 0.0
+        statistic = float(np.sum(size * means**2) / within)
+        least = min(least, float(chi2.sf(statistic, bins)))
+    return min(1.0, least * X.shape[1])
+
+
+def misfit_allowed(floor: float) -> float:
+    """Smooth misfit, rms, that a floor explains."""
+    return max(LARGEST * floor, EXACT, ROUNDING)

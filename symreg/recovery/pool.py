@@ -1,0 +1,190 @@
+"""One choice from the pooled formulas of all searches, and how firm it is.
+
+For a table of one's own: errors are relative, or the same for all rows, whichever is likelier; the
+simplest formula that no other is clearly better than is selected; then the choice is repeated on
+resampled groups. How often it comes out again is its agreement; the weight of every rival is its
+share of the posterior.
+
+Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+from joblib import Parallel, delayed
+
+from symreg.engines.base import Budget, Candidate, Engine
+from symreg.fit.named_laws import fitted_laws
+from symreg.fit.refine import ROUNDING, Fitted, fit, preferred, refitted, simplified, structure
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.search import Outcome, guessed, merged_by_form
+
+REFINED = 8
+"""Formulas of the pool, best first, that are simplified."""
+COMPARED = 25
+"""Formulas that a resample chooses from."""
+RESAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another formula of the pool and its share of the posterior."""
+
+    law: Fitted
+    weight: float
+
+
+def search_pool(
+    engine: Engine,
+    samples: Samples,
+    config: RecoverConfig,
+    seeds: int,
+    progress: Callable[[str], None] | None = None,
+    guesses: Sequence[sympy.Expr] = (),
+) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
+    """Search with every seed and select one formula of all.
+
+    Args:
+        engine: that searches.
+        samples: to search and fit on.
+        config: budget, error floor, first seed, searches at the same time.
+        seeds: of the search.
+        progress: is told of the finished searches.
+        guesses: formulas that are weighed beside those found; symbols that are no features are
+            constants to fit.
+
+    Returns:
+        The outcome, the samples with the error model that was chosen, and the rivals.
+    """
+    budget = Budget(
+        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    )
+    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
+        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
+        for i in range(seeds)
+    )
+    front = [candidate for each in fronts for candidate in each]
+    if progress is not None:
+        progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
+    laws = _refitted(front, samples)
+    laws += [law for guess in guesses if (law := guessed(guess, samples)) is not None]
+    samples, laws = with_likelier_errors(samples, laws)
+    floor, n = config.floor, samples.n_effective
+    best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
+    own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
+    tidy = [simplified(law, samples, floor) for law in best]
+    pool = _distinct([*tidy, *laws, *fitted_laws(samples)])
+    pool.sort(key=lambda law: law.criterion(n, floor))
+    pool = pool[:COMPARED]
+    law = preferred(pool, n, floor)
+    outcome = Outcome(
+        law=law,
+        raw=preferred(own, n, floor) if own else None,
+        agreeing=_agreeing(law, pool, samples, floor, config.seed),
+        seeds=RESAMPLES,
+        floor=floor,
+        front=front,
+    )
+    return outcome, samples, _rivals(law, pool, n, floor)
+
+
+def _refitted(front: Sequence[Candidate], samples: Samples) -> list[Fitted]:
+    """Every formula once, the searches' best first."""
+    laws: dict[str, Fitted] = {}
+    seen: set[sympy.Expr] = set()
+    for candidate in sorted(front, key=lambda candidate: candidate.loss):
+        if candidate.expression in seen:
+            continue
+        seen.add(candidate.expression)
+        law = refitted(candidate.expression, samples, candidate.engine, candidate.seed)
+        if law is None:
+            continue
+        known = laws.get(str(law.form))
+        if known is None or law.mean_square < known.mean_square:
+            laws[str(law.form)] = law
+    return list(laws.values())
+
+
+def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
+    """One of each form, the best fitted; a formula that is a named law's gets the name."""
+    best: dict[tuple[str, bool], Fitted] = {}
+    for law in laws:
+        key = str(law.form), law.name is not None
+        if key not in best or law.mean_square < best[key].mean_square:
+            best[key] = law
+    return merged_by_form(list(best.values()))
+
+
+def with_likelier_errors(samples: Samples, laws: Sequence[Fitted]) -> tuple[Samples, list[Fitted]]:
+    """Relative errors or equal ones, by the likelihood of the best formula under each.
+
+    Equal errors are those of a meter with one scale; relative ones those of most laws over decades.
+    Nothing is chosen where the errors are given, or the data are exact.
+    """
+    laws = list(laws)
+    if samples.errors is not None or not laws:
+        return samples, laws
+    size = np.sqrt(np.mean(samples.y**2))
+    equal = replace(samples, errors=np.full(len(samples.y), size), weights=None)
+    shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
+    if not size > 0 or shown[0].mean_square < ROUNDING:
+        return samples, laws
+    others = [_fitted_to(law, equal) for law in shown]
+    rows = len(samples.y)
+    # the density of y under relative errors has the factor 1/|y|
+    jacobian = np.sum(np.log(_scale(samples) / size))
+    relative = min(law.criterion(rows, 0.0) for law in shown) + 2 * jacobian
+    if min(law.criterion(rows, 0.0) for law in others) < relative:
+        return equal, [_fitted_to(law, equal) for law in laws]
+    return samples, laws
+
+
+def _scale(samples: Samples) -> np.ndarray:
+    """(row,) what `Samples.residuals` divides a deviation by."""
+    magnitude = np.abs(samples.y)
+    return magnitude if samples.logarithmic else np.maximum(magnitude, 0.1 * np.median(magnitude))
+
+
+def _fitted_to(law: Fitted, samples: Samples) -> Fitted:
+    found = fit(law.form, law.constants, samples)
+    return replace(
+        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
+    )
+
+
+def _agreeing(
+    law: Fitted, pool: Sequence[Fitted], samples: Samples, floor: float, seed: int
+) -> int:
+    """Of `RESAMPLES` draws of groups, those on which the same structure is selected."""
+    squares = np.array(
+        [
+            samples.residuals(evaluate(each.form, samples.names, samples.X, each.constants)) ** 2
+            for each in pool
+        ]
+    )
+    _, groups = np.unique(samples.groups, return_inverse=True)
+    total, n = int(groups.max()) + 1, samples.n_effective
+    rng = np.random.default_rng([seed, 3])
+    agreeing = 0
+    for _ in range(RESAMPLES):
+        counts = np.bincount(rng.integers(0, total, total), minlength=total)[groups]
+        errors = squares @ counts / counts.sum()
+        drawn = [
+            replace(each, mean_square=float(error), smooth=min(each.smooth, float(error)))
+            for each, error in zip(pool, errors, strict=True)
+        ]
+        agreeing += structure(preferred(drawn, n, floor)) == structure(law)
+    return agreeing
+
+
+def _rivals(law: Fitted, pool: Sequence[Fitted], n: int, floor: float) -> tuple[Rival, ...]:
+    """The selected formula and the others by their share of the posterior."""
+    criteria = np.array([each.criterion(n, floor) for each in pool])
+    shares = np.exp(-(criteria - criteria.min()) / 2)
+    shares /= shares.sum()
+    found = [Rival(each, float(share)) for each, share in zip(pool, shares, strict=True)]
+    return tuple(sorted(found, key=lambda rival: (rival.law is not law, -rival.weight)))
