@@ -122,8 +122,12 @@ def _products(
 
 
 def _written(found: Sequence[Product], target: Target, columns: Sequence) -> list[sympy.Expr]:
-    tidy = [tidied(product, target) for product in best_of(found, TIDIED)]
-    tidy.sort(key=lambda product: description(product, len(target.y)))
+
+    def length(product: Product) -> float:
+        return description(product, len(target.y))
+
+    tidy = [tidied(product, target) for product in best_of(found, TIDIED, length)]
+    tidy.sort(key=length)
     bare = [tidied(product, target) for product in found if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))
     return [formula for formula in formulas if formula is not None]

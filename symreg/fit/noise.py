@@ -9,6 +9,7 @@ full weight; it is what noise within bins does not explain.
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import chi2
 
 from symreg.fit.samples import Samples
 
@@ -20,6 +21,8 @@ SMOOTH_BINS = 12
 SMOOTH_ROWS = 5
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
+EXACT = 1e-6
+"""Errors below this are rounding of tables that people print: no misfit is read from them."""
 LARGEST = 1.103
 """Largest rms that a smooth error of unit rms can show about a fitted constant: a sine of random
 phase, seen over w periods, has mean square 1 - sin(2 pi w)/(2 pi w) about its mean at most, and
@@ -103,3 +106,42 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
         smooth = np.maximum(np.mean(means**2, axis=1) - noise, 0.0) + added * noise
         found = np.maximum(found, smooth)
     return found
+
+
+def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
+    """Chance that errors without structure have means in bins as large as these.
+
+    Rows are binned by every feature; under no misfit the means, over their standard errors, sum to
+    a chi-squared variable. The least over the features, times their number.
+
+    Args:
+        residuals: (row,) of the formula.
+        samples: the rows.
+    """
+    groups, index = np.unique(samples.groups, return_inverse=True)
+    if len(groups) < len(residuals):
+        # rows of a group share an error: one mean a group counts
+        count = np.bincount(index)
+        residuals = np.bincount(index, residuals) / count
+        X = np.column_stack([np.bincount(index, column) / count for column in samples.X.T])
+    else:
+        X = samples.X
+    rows = len(residuals)
+    bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
+    if bins < 4 or np.sqrt(np.mean(residuals**2)) < EXACT:
+        return None
+    # heavy tails are no misfit: errors are cut at five robust standard deviations
+    spread = 1.4826 * float(np.median(np.abs(residuals - np.median(residuals)))) or 1.0
+    residuals = np.clip(residuals, -5 * spread, 5 * spread)
+    least = 1.0
+    for column in X.T:
+        order = np.argsort(column, kind="stable")
+        parts = np.array_split(residuals[order], bins)
+        size = np.array([len(part) for part in parts])
+        means = np.array([part.mean() for part in parts])
+        within = sum(float(np.sum((part - part.mean()) ** 2)) for part in parts) / (rows - bins)
+        if within <= 0:
+            return 0.0
+        statistic = float(np.sum(size * means**2) / within)
+        least = min(least, float(chi2.sf(statistic, bins)))
+    return min(1.0, least * X.shape[1])

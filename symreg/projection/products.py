@@ -30,6 +30,10 @@ LEAST_NOVELTY = 1e-9
 KEPT = 120
 STARTS = (14, 60)
 """Fewest and most starts of a second step."""
+STEEPEST = 20.0
+"""Largest exponent: (1 + u/n)^n with a large n is an exponential in disguise."""
+LOOKED_ELSEWHERE = 8.0
+"""Nats that the best of many thousand alike columns takes off noise."""
 NESTED = 8
 """Starts whose function is tried inside a second factor."""
 PAIRS = 3_000_000
@@ -155,8 +159,9 @@ class Product:
 
     @property
     def degenerate(self) -> bool:
-        """Whether one of its factors is."""
-        return any(factor.degenerate for factor in self.factors)
+        """Whether one of its factors is, or an exponent is so large that it makes one of two."""
+        steep = np.any(np.abs(self.linear[1:]) > STEEPEST)
+        return bool(steep) or any(factor.degenerate for factor in self.factors)
 
     @property
     def key(self) -> tuple:
@@ -235,7 +240,7 @@ def search_products(
     arguments = affordable(shapes, arguments)
     singles = _next_factors([bare], target, shapes, arguments)
     found += singles
-    if _exact(found):
+    if _exact(found) or not pays(bare, singles, target):
         return found
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
@@ -247,9 +252,10 @@ def search_products(
         found += _pairs(target, shapes, arguments)
     if depth > 1 and not _exact(found):
         found += _next_factors(starts, target, shapes, arguments)
-        if not _exact(found):
+        deeper = pays(min(singles, key=lambda p: p.mean_square), found, target)
+        if deeper and not _exact(found):
             found += _grown(best_of(grown, STARTS[0]), target, arguments)
-        if not _exact(found):
+        if deeper and not _exact(found):
             found += _nested(starts, target, arguments)
     return found
 
@@ -310,6 +316,18 @@ def _names(argument: Argument) -> frozenset[str]:
     return frozenset(map(str, argument.expression.free_symbols))
 
 
+def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:
+    """Whether the best of others explains more than chance would: another step is worth while."""
+    best = min((product.mean_square for product in others), default=np.inf)
+    return worth(simple.mean_square, best, len(target.y))
+
+
+def worth(before: float, after: float, rows: int) -> bool:
+    """Whether an error falls by more than the best of a large dictionary takes off noise."""
+    gain = 0.5 * rows * (np.log(max(before, 1e-300)) - np.log(max(after, 1e-300)))
+    return bool(gain > np.log(rows) + LOOKED_ELSEWHERE)
+
+
 def _exact(products: Sequence[Product]) -> bool:
     return min(product.mean_square for product in products) < EXACT**2
 
@@ -340,10 +358,14 @@ def _bare(target: Target) -> Product:
     return Product((), np.zeros(width), np.zeros(width, dtype=bool), ())
 
 
-def best_of(products: Sequence[Product], count: int) -> list[Product]:
+def best_of(
+    products: Sequence[Product],
+    count: int,
+    order: Callable[[Product], float] = lambda product: product.mean_square,
+) -> list[Product]:
     """The best of each form, spread over the sets of variables that the factors hold."""
     best: dict[tuple, Product] = {}
-    for product in sorted(products, key=lambda p: p.mean_square):
+    for product in sorted(products, key=order):
         best.setdefault(product.key, product)
     return spread(list(best.values()), lambda product: product.holds, count)
 

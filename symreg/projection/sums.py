@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 
 from symreg.projection.bases import Column, composites, exponent_of
-from symreg.projection.products import EXACT
+from symreg.projection.products import EXACT, worth
 
 MOST_ATOMS = 2500
 BEAM = 100
@@ -244,8 +244,10 @@ def _beam(
             break
         tried = [_fitted(transform, s, whole, wanted, pool, target) for s in states[:12]]
         tried = [each for each in tried if each.is_sound]
+        before = min(each.mean_square for each in found)
         found += tried[:4]
-        if tried and tried[0].mean_square < EXACT**2:
+        after = min((each.mean_square for each in tried), default=np.inf)
+        if after < EXACT**2 or not worth(before, after, len(wanted)):
             break
     return found
 

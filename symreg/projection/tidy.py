@@ -24,6 +24,8 @@ ROUNDING = 1e-11
 MORE_STEPS = 60
 FITTED, FACTOR = 3.0, 6.0
 """Nats beyond half log n for a fitted number; for a function with its argument."""
+LARGEST_LOG = 700.0
+"""Logarithm of a constant that float64 holds."""
 NEAR = 0.35
 """Distance from a half-integer from which an exponent is not set to it."""
 
@@ -160,8 +162,8 @@ def expression_of(product: Product, target: Target, columns: Sequence[Column]) -
     sign = _sign(np.sign(target.y), signs, turning, written)
     if sign is None:
         return None
-    constant = sign * float(np.exp(product.linear[0]))
-    if not np.isfinite(constant) or constant == 0:
+    constant = sign * float(np.exp(np.clip(product.linear[0], -LARGEST_LOG, LARGEST_LOG)))
+    if abs(product.linear[0]) > LARGEST_LOG or not np.isfinite(constant) or constant == 0:
         return None
     return sympy.Mul(sympy.Float(constant), *written)
 

@@ -7,9 +7,8 @@ no misfit that is smooth in a feature, and is clearly better than a constant.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
 
-from symreg.fit.noise import LARGEST, SMOOTH_BINS, SMOOTH_ROWS, smooth_mean_square
+from symreg.fit.noise import EXACT, LARGEST, misfit_probability, smooth_mean_square
 from symreg.fit.refine import ROUNDING, Fitted, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
@@ -17,8 +16,6 @@ from symreg.formulas.expressions import evaluate
 OUTER = 0.15
 """Part of the rows, at either end of a feature, that the formula is carried to."""
 LEAST_ROWS = 24
-EXACT = 1e-6
-"""Errors below this are rounding of tables that people print: no misfit is read from them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Sample
     return Evidence(
         _ratio(outer, inner),
         _carried(law, whole),
-        misfit_probability(residuals, whole, len(law.constants)),
+        misfit_probability(residuals, whole),
         float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
     )
 
@@ -95,46 +92,6 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
             # what the fitted constants may be off by, carried to the ends: see the margin's gate
             worst = max(worst, _rms(carried, away) / allowed)
     return worst
-
-
-def misfit_probability(residuals: np.ndarray, samples: Samples, fitted: int) -> float | None:
-    """Chance that errors without structure have means in bins as large as these.
-
-    Rows are binned by every feature; under no misfit the means, over their standard errors, sum to
-    a chi-squared variable. The least over the features, times their number.
-
-    Args:
-        residuals: (row,) of the formula.
-        samples: the rows.
-        fitted: constants of the formula.
-    """
-    groups, index = np.unique(samples.groups, return_inverse=True)
-    if len(groups) < len(residuals):
-        # rows of a group share an error: one mean a group counts
-        count = np.bincount(index)
-        residuals = np.bincount(index, residuals) / count
-        X = np.column_stack([np.bincount(index, column) / count for column in samples.X.T])
-    else:
-        X = samples.X
-    rows = len(residuals)
-    bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
-    if bins < 4 or np.sqrt(np.mean(residuals**2)) < EXACT:
-        return None
-    # heavy tails are no misfit: errors are cut at five robust standard deviations
-    spread = 1.4826 * float(np.median(np.abs(residuals - np.median(residuals)))) or 1.0
-    residuals = np.clip(residuals, -5 * spread, 5 * spread)
-    least = 1.0
-    for column in X.T:
-        order = np.argsort(column, kind="stable")
-        parts = np.array_split(residuals[order], bins)
-        size = np.array([len(part) for part in parts])
-        means = np.array([part.mean() for part in parts])
-        within = sum(float(np.sum((part - part.mean()) ** 2)) for part in parts) / (rows - bins)
-        if within <= 0:
-            return 0.0
-        statistic = float(np.sum(size * means**2) / within)
-        least = min(least, float(chi2.sf(statistic, bins)))
-    return min(1.0, least * X.shape[1])
 
 
 def misfit_allowed(floor: float) -> float:
