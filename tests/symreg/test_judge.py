@@ -11,6 +11,7 @@ from symreg.fit.refine import Fitted
 from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison
 from symreg.recovery.config import Thresholds
+from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.judge import law_gates, model_gates, world_model_kind
 from symreg.recovery.result import Gate, Null, Quantity, Recovery, Seeds
@@ -136,7 +137,7 @@ def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
     interval = Interval(exponent, exponent - 0.01, exponent + 0.01)
     return Finding(
         outcome, law, None, Comparison(verdict, ""), r2, None, [], None,
-        {"r": interval}, {"r": -2.0}, None,
+        {"r": interval}, {"r": -2.0}, None, Evidence(1.0, 1.0, 0.5, 0.0),
     )  # fmt: skip
 
 
