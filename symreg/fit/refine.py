@@ -123,11 +123,12 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
     first = residuals(np.asarray(start, dtype=float))
     if not len(start) or len(start) > len(first):
         return made(start, first)
-    scale = np.maximum(np.abs(start), 1e-3)
+    scale = np.where(np.abs(start) > 0, np.abs(start), 1e-3)
     found = least_squares(
         lambda step: residuals(step * scale),
         np.asarray(start) / scale,
         method="lm",
+        x_scale="jac",
         max_nfev=most_steps * (len(start) + 1),
     )
     if np.mean(found.fun**2) > np.mean(first**2):

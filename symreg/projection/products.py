@@ -212,7 +212,7 @@ def factors_of(
 def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Argument]:
     """The arguments with the smallest exponents, as many as make `MOST_COLUMNS` columns."""
     kept, columns = [], 0
-    for argument in sorted(arguments, key=lambda h: h.size):
+    for argument in sorted(arguments, key=lambda h: (not h.alone, h.size)):
         for shape in shapes:
             if argument.size <= shape.largest and argument.alone == (shape is IDENTITY):
                 columns += len(shape.scales(argument.values, argument.size))
