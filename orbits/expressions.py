@@ -44,8 +44,10 @@ SHOWN = 120
 
 FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     name: getattr(sympy, name)
-    for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-}
+    for name in (
+        "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "sinh", "cosh", "tanh", "atan", "Abs",
+    )
+}  # fmt: skip
 """Functions that a formula may call, each with one argument."""
 
 CONSTANTS = {"pi": sympy.pi}

@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from orbits.command.near_misses import require_known
+from symreg.fit.noise import misfit_probability
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate
 
@@ -21,6 +22,12 @@ TARGET = "target"
 RELATIVE, L1 = LOSSES = ("relative", "l1")
 """Errors that a search may lower: the squared relative (for positive targets logarithmic) one, or
 the mean absolute error of the target itself."""
+
+
+EXACT = 1e-18
+"""Mean squared relative error of a formula that nothing need be added to."""
+CHANCE = 0.01
+"""Least chance of the structure that errors show, for nothing to be searched in it."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,22 @@ def installed(package: str) -> str | None:
         return version_of(package)
     except PackageNotFoundError:
         return None
+
+
+def explains_all(
+    expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
+) -> bool:
+    """Whether a formula is exact, or its errors show no structure: nothing is left to search.
+
+    The structure is looked for in every feature and in the prediction itself.
+    """
+    prediction = evaluate(expression, names, X)
+    samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
+    residuals = samples.residuals(prediction)
+    if np.mean(residuals**2) < EXACT:
+        return True
+    chance = misfit_probability(residuals, samples)
+    return chance is not None and chance > CHANCE
 
 
 def pareto_front(

@@ -13,18 +13,18 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Availability, Budget, Candidate, Engine, Question
+from symreg.engines.base import (
+    Availability,
+    Budget,
+    Candidate,
+    Engine,
+    Question,
+    explains_all,
+)
 from symreg.engines.operon import OperonEngine
 from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import PySREngine
-from symreg.fit.noise import misfit_probability
-from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate
 
-EXACT = 1e-18
-"""Mean squared relative error of a formula that nothing need be added to."""
-CHANCE = 0.01
-"""Least chance of the structure in the errors that is left, for nothing to be searched in it."""
 GUESSES = 3
 ROWS = 400
 
@@ -52,7 +52,8 @@ class PortfolioEngine(Engine):
     ) -> list[Candidate]:
         """The front of all engines that ran; see the contract in `symreg.engines.base`."""
         found = self._projected(X, y, names, budget)
-        if self._nothing_left(found, X, y, names):
+        closest = min(found, key=lambda candidate: candidate.loss).expression
+        if explains_all(closest, X, y, names):
             return [replace(candidate, seed=seed) for candidate in found]
         best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
         guesses = tuple(sympy.sstr(candidate.expression) for candidate in best)
@@ -63,18 +64,6 @@ class PortfolioEngine(Engine):
         elif OperonEngine.availability().available:
             more = OperonEngine(self.question).search(X, y, names, seed, budget)
         return [replace(candidate, seed=seed) for candidate in found] + more
-
-    def _nothing_left(
-        self, found: Sequence[Candidate], X: np.ndarray, y: np.ndarray, names: Sequence[str]
-    ) -> bool:
-        """Whether the best formula is exact, or its errors show no structure in any feature."""
-        best = min(found, key=lambda candidate: candidate.loss)
-        if best.loss < EXACT:
-            return True
-        prediction = evaluate(best.expression, names, X)
-        samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
-        chance = misfit_probability(samples.residuals(prediction), samples)
-        return chance is not None and chance > CHANCE
 
     def _projected(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], budget: Budget

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, Engine, pareto_front
+from symreg.engines.base import Budget, Candidate, Engine, explains_all, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.projection.bases import Argument, composites, distances, monomials, variables
 from symreg.projection.bases import with_composites as combined
@@ -82,7 +82,9 @@ def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
     expressions = [sympy.Float(np.median(y))]
     found, best = _products(X, y, np.ones(len(y)), symbols)
     expressions += found
-    if best < EXACT**2:
+    names = [s.name for s in symbols]
+    if best < EXACT**2 or any(explains_all(each, X, y, names) for each in expressions[:4]):
+        # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
     if _errors_are_absolute(expressions[1:2], X, y, symbols):
         size = np.abs(y)

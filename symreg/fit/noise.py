@@ -111,8 +111,8 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
 def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     """Chance that errors without structure have means in bins as large as these.
 
-    Rows are binned by every feature; under no misfit the means, over their standard errors, sum to
-    a chi-squared variable. The least over the features, times their number.
+    Rows are binned by every feature, and by products of two; under no misfit the means, over their
+    standard errors, sum to a chi-squared variable. The least over the features, times their number.
 
     Args:
         residuals: (row,) of the formula.
@@ -134,7 +134,8 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     spread = 1.4826 * float(np.median(np.abs(residuals - np.median(residuals)))) or 1.0
     residuals = np.clip(residuals, -5 * spread, 5 * spread)
     least = 1.0
-    for column in X.T:
+    columns = [*X.T, *_interactions(X)]
+    for column in columns:
         order = np.argsort(column, kind="stable")
         parts = np.array_split(residuals[order], bins)
         size = np.array([len(part) for part in parts])
@@ -144,4 +145,14 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
             return 0.0
         statistic = float(np.sum(size * means**2) / within)
         least = min(least, float(chi2.sf(statistic, bins)))
-    return min(1.0, least * X.shape[1])
+    return min(1.0, least * len(columns))
+
+
+MOST_INTERACTIONS = 45
+
+
+def _interactions(X: np.ndarray) -> list[np.ndarray]:
+    """Products of two features about their medians: a law can show in them alone, as x·y can."""
+    about = X - np.median(X, axis=0)
+    pairs = [about[:, i] * about[:, j] for j in range(X.shape[1]) for i in range(j)]
+    return pairs[:MOST_INTERACTIONS]

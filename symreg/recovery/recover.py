@@ -129,6 +129,10 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         ),
         coefficients=coefficients_of(found),
         form=form_of(found.law),
+        domain={
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
+        },
         verdict=found.verdict.verdict,
         reference=reference,
         expression=written(found.law.expression),
@@ -190,13 +194,13 @@ def strength(finding: Finding) -> Quantity:
 
 def form_of(law: Fitted) -> str:
     """The formula with c1, c2, ... (a named law's parameters by name) in place of its numbers."""
-    names = dict(zip(_constants(law), _coefficient_names(law), strict=True))
+    names = dict(zip(_constants(law), coefficient_names(law), strict=True))
     return sympy.sstr(law.form.xreplace({s: sympy.Symbol(name) for s, name in names.items()}))
 
 
 def coefficients_of(finding: Finding) -> dict[str, Quantity]:
     """Every fitted number with its interval."""
-    names = _coefficient_names(finding.law)
+    names = coefficient_names(finding.law)
     return {
         name: Quantity.of(name, interval, None)
         for name, interval in zip(names, finding.intervals, strict=False)
@@ -207,11 +211,15 @@ def _constants(law: Fitted) -> list[sympy.Symbol]:
     return [constant_symbol(i) for i in range(len(law.constants))]
 
 
-def _coefficient_names(law: Fitted) -> list[str]:
+def coefficient_names(law: Fitted) -> list[str]:
+    """A named law's parameters by name, else c1, c2, ... (k1, ... beside a feature called c1)."""
     count = len(law.constants)
-    if law.parameters and len(law.parameters) == count - 1:
-        return ["c", *law.parameters]
-    return [f"c{i + 1}" for i in range(count)]
+    features = {s.name for s in law.form.free_symbols}
+    named = ["c", *law.parameters]
+    if law.parameters and len(named) == count and not features & set(named):
+        return named
+    letter = next(a for a in "ckab" if not features & {f"{a}{i + 1}" for i in range(count)})
+    return [f"{letter}{i + 1}" for i in range(count)]
 
 
 def parameters_of(finding: Finding) -> dict[str, Quantity]:

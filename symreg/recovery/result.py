@@ -159,6 +159,7 @@ class Recovery:
         found_gates: every condition on `found`.
         rivals: formulas of the pool, the selected one first, with their share of the posterior.
         coefficients: every fitted number of the formula, as `form` names them.
+        domain: lowest and highest value of every feature; the formula is not known outside.
         form: the formula with names in place of its numbers.
         engine: that searched.
         engine_reason: why that one.
@@ -205,6 +206,7 @@ class Recovery:
     found_gates: tuple[Gate, ...] = ()
     rivals: tuple[RivalFormula, ...] = ()
     coefficients: dict[str, Quantity] = field(default_factory=dict)
+    domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     form: str = ""
     explanation: str = ""
     notes: tuple[str, ...] = ()
@@ -225,8 +227,17 @@ class Recovery:
 
     @cached_property
     def formula(self) -> sympy.Expr:
-        """The selected formula in sympy, over positive symbols."""
-        return parse_expression(self.expression)
+        """The selected formula in sympy; symbols are positive where the features are."""
+        values = {name: quantity.value for name, quantity in self.coefficients.items()}
+        text = self.form if self.form and None not in values.values() else self.expression
+        symbols = {s.name: s for s in parse_expression(text).free_symbols}
+        for name, (low, _) in self.domain.items():
+            if low <= 0 and name in symbols:
+                symbols[name] = sympy.Symbol(name, real=True)
+        for name in values:
+            symbols[name] = sympy.Symbol(name, real=True)
+        formula = parse_expression(text, symbols)
+        return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
     def predict(self, features: Mapping[str, Any] | pd.DataFrame) -> np.ndarray:
         """The law's value at given features.
