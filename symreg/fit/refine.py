@@ -60,6 +60,7 @@ class Fitted:
         seed: of the search that found it.
         name: of the law, for one that has a name.
         parameters: names of the constants of a named law, in order.
+        names: of the constants of a form that the user gave.
     """
 
     form: sympy.Expr
@@ -71,6 +72,7 @@ class Fitted:
     seed: int = 0
     name: str | None = None
     parameters: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def expression(self) -> sympy.Expr:

@@ -10,13 +10,13 @@ import sympy
 
 from orbits.command.near_misses import require_known
 
-Powers = tuple[Fraction, Fraction, Fraction]
-BASES = ("m", "kg", "s")
+Powers = tuple[Fraction, ...]
+BASES = ("m", "kg", "s", "K", "A", "mol")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: its size in SI, and the powers of metre, kilogram and second.
+    """A unit: its size in SI, and the powers of SI's base units, candela left out.
 
     Source: the astronomical unit, IAU 2012 Resolution B2; the Julian year; GM of the Sun, IAU 2015
     Resolution B3, over CODATA 2018's G for its mass.
@@ -27,10 +27,10 @@ class Unit:
 
     def __mul__(self, other: "Unit") -> "Unit":
         added = (a + b for a, b in zip(self.powers, other.powers, strict=True))
-        return Unit(self.size * other.size, _three(added))
+        return Unit(self.size * other.size, _powers(added))
 
     def __pow__(self, power: Fraction) -> "Unit":
-        return Unit(self.size ** float(power), _three(a * power for a in self.powers))
+        return Unit(self.size ** float(power), _powers(a * power for a in self.powers))
 
     @property
     def text(self) -> str:
@@ -53,13 +53,15 @@ class Unit:
         return "*".join(parts)
 
 
-def _three(values) -> Powers:
-    first, second, third = values
-    return Fraction(first), Fraction(second), Fraction(third)
+def _powers(values) -> Powers:
+    given = [Fraction(value) for value in values]
+    return tuple(given + [Fraction(0)] * (len(BASES) - len(given)))
 
 
-def _unit(size: float, length: int, mass: int, time: int) -> Unit:
-    return Unit(size, _three((length, mass, time)))
+def _unit(
+    size: float, length: int, mass: int, time: int, heat: int = 0, current: int = 0, amount: int = 0
+) -> Unit:
+    return Unit(size, _powers((length, mass, time, heat, current, amount)))
 
 
 ONE = _unit(1, 0, 0, 0)
@@ -80,12 +82,38 @@ UNITS = {
     "yr": _unit(365.25 * 86_400, 0, 0, 1),
     "N": _unit(1, 1, 1, -2),
     "J": _unit(1, 2, 1, -2),
+    "Mpc": _unit(3.0856775814913673e22, 1, 0, 0),
+    "kpc": _unit(3.0856775814913673e19, 1, 0, 0),
+    "ly": _unit(9.4607304725808e15, 1, 0, 0),
+    "cm": _unit(1e-2, 1, 0, 0),
+    "mm": _unit(1e-3, 1, 0, 0),
+    "nm": _unit(1e-9, 1, 0, 0),
+    "Mjup": _unit(1.2668653e17 / 6.67430e-11, 0, 1, 0),
+    "min": _unit(60, 0, 0, 1),
+    "ms": _unit(1e-3, 0, 0, 1),
+    "Hz": _unit(1, 0, 0, -1),
+    "W": _unit(1, 2, 1, -3),
+    "Pa": _unit(1, -1, 1, -2),
+    "bar": _unit(1e5, -1, 1, -2),
+    "L": _unit(1e-3, 3, 0, 0),
+    "K": _unit(1, 0, 0, 0, 1),
+    "A": _unit(1, 0, 0, 0, 0, 1),
+    "mol": _unit(1, 0, 0, 0, 0, 0, 1),
+    "C": _unit(1, 0, 0, 1, 0, 1),
+    "V": _unit(1, 2, 1, -3, 0, -1),
+    "ohm": _unit(1, 2, 1, -3, 0, -2),
+    "F": _unit(1, -2, -1, 4, 0, 2),
+    "T": _unit(1, 0, 1, -2, 0, -1),
+    "Wb": _unit(1, 2, 1, -2, 0, -1),
+    "H": _unit(1, 2, 1, -2, 0, -2),
+    "eV": _unit(1.602176634e-19, 2, 1, -2),
     "rad": ONE,
+    "deg": Unit(math.pi / 180, _powers(())),
 }
 """Units that are known by name."""
 G_SI = 6.67430e-11
-G_DIMENSION = _three((3, -1, -2))
-GM_DIMENSION = _three((3, 0, -2))
+G_DIMENSION = _powers((3, -1, -2))
+GM_DIMENSION = _powers((3, 0, -2))
 
 
 def parse_unit(text: str) -> Unit:
@@ -198,6 +226,93 @@ def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> 
         lengths = {"length": 1, "softening": 1, "b": 2}
         known |= {name: units["r"] ** Fraction(power) for name, power in lengths.items()}
     return units[target] * dimension(shape, known) ** Fraction(-1)
+
+
+def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) -> dict[str, Unit]:
+    """Units that the free constants of a formula must have, for it to have the target's.
+
+    Args:
+        form: a skeleton; symbols without a unit are its constants.
+        units: by column.
+        target: of the formula.
+
+    Returns:
+        A unit by constant; a constant whose unit nothing decides is left out.
+
+    Raises:
+        ValueError: if no units make it consistent: it adds different dimensions, or takes a
+            function of one (says which).
+    """
+    found: dict[str, Unit] = {}
+    unit = _assigned(form, target, units, found)
+    if unit is not None and unit.powers != target.powers:
+        raise ValueError(f"{form} has the dimension {unit.text}, not {target.text}.")
+    return found
+
+
+def _assigned(
+    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], found: dict[str, Unit]
+) -> Unit | None:
+    """The unit of a part, its constants' units noted; None where a constant may give it any."""
+    if form.is_number:
+        return ONE
+    if form.is_Symbol:
+        if form.name in units:
+            return units[form.name]
+        if wanted is not None:
+            found[form.name] = wanted
+        return found.get(form.name)
+    if form.is_Mul:
+        return _assigned_product(form, wanted, units, found)
+    if form.is_Add:
+        inner = {part: _assigned(part, None, units, found) for part in form.args}
+        known = [unit for unit in inner.values() if unit is not None]
+        known += [wanted] if wanted is not None else []
+        if any(unit.powers != known[0].powers for unit in known):
+            dimensions = " and ".join(sorted({unit.text for unit in known}))
+            raise ValueError(f"{form} adds {dimensions}.")
+        for part, unit in inner.items():
+            if unit is None and known:
+                _assigned(part, known[0], units, found)
+        return known[0] if known else None
+    if form.is_Pow and form.exp.is_number:
+        power = Fraction(float(form.exp)).limit_denominator(12)
+        inverse = wanted ** (1 / power) if wanted is not None and power else None
+        unit = _assigned(form.base, inverse, units, found)
+        return None if unit is None else unit**power
+    if form.is_Pow:
+        # a fitted exponent: what stands in front takes whatever dimension that gives
+        return None
+    if isinstance(form, sympy.Abs):
+        return _assigned(form.args[0], wanted, units, found)
+    for part in form.args:
+        unit = _assigned(part, ONE, units, found)
+        if unit is not None and any(unit.powers):
+            raise ValueError(f"{form} takes a function of something that has a dimension.")
+    return ONE
+
+
+def _assigned_product(
+    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], found: dict[str, Unit]
+) -> Unit | None:
+    known, open_parts = ONE, []
+    for part in form.args:
+        unit = _assigned(part, None, units, found)
+        if unit is None:
+            open_parts.append(part)
+        else:
+            known = known * unit
+    if not open_parts:
+        return known
+    if wanted is None:
+        return None
+    # the constant in front takes what is missing, the others none
+    open_parts.sort(key=lambda part: not part.is_Symbol)
+    _assigned(open_parts[0], wanted * known ** Fraction(-1), units, found)
+    for part in open_parts[1:]:
+        if not (part.is_Pow and not part.exp.is_number):
+            _assigned(part, ONE, units, found)
+    return wanted
 
 
 def gravitational_constant(unit: Unit) -> float:

@@ -76,6 +76,9 @@ class RecoverConfig(Options):
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
     guesses: tuple[str, ...] = ()
     """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
+    form: str | None = None
+    """Formula to fit and judge instead of a search, as in a*x + b*v: names that are no features are
+    its constants."""
     engine: str = "auto"
     """Engine: auto, portfolio, projection, pysr, operon, monomial or named-laws; auto is the
     portfolio for a table of one's own, else PySR where it is installed, else Operon."""
@@ -157,7 +160,8 @@ class RecoverConfig(Options):
         """Check that the options of one's own table go together, and the operators."""
         super().__post_init__()
         _ = self.question
-        given = [name for name in ("features", "groups", "units", "sigma") if getattr(self, name)]
+        own = ("features", "groups", "units", "sigma", "form")
+        given = [name for name in own if getattr(self, name)]
         if given and not self.own_table:
             raise OptionError(
                 given[0], "is for a table of your own; name its target too: --target F."

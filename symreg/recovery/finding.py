@@ -1,6 +1,6 @@
 """One pass over samples: search, consensus, verdict against the references, numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from symreg.formulas.compare import (
 )
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas.reading import read_formula
+from symreg.formulas.units import Unit
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of
 from symreg.recovery.pool import Rival, search_pool
@@ -87,6 +88,7 @@ def find(
     config: RecoverConfig,
     seeds: int,
     progress: Callable[[str], None] | None = None,
+    units: Mapping[str, Unit] | None = None,
 ) -> Finding:
     """Search a law in samples and compare it.
 
@@ -99,6 +101,7 @@ def find(
         config: how.
         seeds: of the search.
         progress: is told what happens.
+        units: by column and of the target, where they are known.
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
@@ -107,7 +110,9 @@ def find(
     whole = samples.thinned(config.rows, rng)
     guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
     if config.own_table:
-        outcome, training, rivals = search_pool(engine, training, config, seeds, progress, guesses)
+        outcome, training, rivals = search_pool(
+            engine, training, config, seeds, progress, guesses, units
+        )
         held_out, whole = (alike(part, training) for part in (held_out, whole))
     else:
         outcome = search_seeds(engine, training, config, seeds, progress, guesses)

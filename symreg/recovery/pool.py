@@ -8,8 +8,9 @@ share of the posterior.
 Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
 import sympy
@@ -19,7 +20,15 @@ from symreg.engines.base import Budget, Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import ROUNDING, Fitted, fit, preferred, refitted, simplified, structure
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate
+from symreg.formulas.expressions import (
+    complexity,
+    constant_symbol,
+    evaluate,
+    feature_symbols,
+    symbol,
+)
+from symreg.formulas.reading import read_formula
+from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.search import Outcome, guessed, merged_by_form
 
@@ -45,6 +54,7 @@ def search_pool(
     seeds: int,
     progress: Callable[[str], None] | None = None,
     guesses: Sequence[sympy.Expr] = (),
+    units: Mapping[str, Unit] | None = None,
 ) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
     """Search with every seed and select one formula of all.
 
@@ -56,6 +66,7 @@ def search_pool(
         progress: is told of the finished searches.
         guesses: formulas that are weighed beside those found; symbols that are no features are
             constants to fit.
+        units: by column and of the target; formulas that they cannot match are dropped.
 
     Returns:
         The outcome, the samples with the error model that was chosen, and the rivals.
@@ -63,6 +74,8 @@ def search_pool(
     budget = Budget(
         config.individuals, config.generations, config.max_size, seconds=config.time_limit
     )
+    if config.form is not None:
+        return _given(config.form, samples, config)
     fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
         delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
         for i in range(seeds)
@@ -72,12 +85,17 @@ def search_pool(
         progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
     laws = _refitted(front, samples)
     laws += [law for guess in guesses if (law := guessed(guess, samples)) is not None]
+    named = fitted_laws(samples)
+    if units:
+        laws, named = (_consistent(some, samples.target, units) for some in (laws, named))
     samples, laws = with_likelier_errors(samples, laws)
     floor, n = config.floor, samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
     tidy = [simplified(law, samples, floor) for law in best]
-    pool = _distinct([*tidy, *laws, *fitted_laws(samples)])
+    if units:
+        tidy = _consistent(tidy, samples.target, units)
+    pool = _distinct([*tidy, *laws, *(_fitted_to(law, samples) for law in named)])
     pool.sort(key=lambda law: law.criterion(n, floor))
     pool = pool[:COMPARED]
     law = preferred(pool, n, floor)
@@ -90,6 +108,54 @@ def search_pool(
         front=front,
     )
     return outcome, samples, _rivals(law, pool, n, floor)
+
+
+STARTS = (1.0, 0.1, 10.0, -1.0)
+"""Every constant of a given form starts from one of these."""
+MOST_STARTS = 64
+
+
+def _given(
+    text: str, samples: Samples, config: RecoverConfig
+) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
+    """A form of the user's own, its constants fitted from many starts.
+
+    Raises:
+        ValueError: if it is no formula, has no feature, or no constant.
+    """
+    form = read_formula(text)
+    names = sorted(s.name for s in form.free_symbols if s.name not in samples.names)
+    if not names or len(names) == len(form.free_symbols):
+        raise ValueError(
+            f"--form {text}: name features ({', '.join(samples.names)}) and constants, as in "
+            f"a*{samples.names[0]} + b."
+        )
+    symbols = {s.name: s for s in form.free_symbols}
+    form = form.xreplace({symbols[name]: constant_symbol(i) for i, name in enumerate(names)})
+    signed = feature_symbols(samples.names, samples.X)
+    form = form.xreplace({symbol(s.name): s for s in signed})
+    starts = list(islice(product(STARTS, repeat=len(names)), MOST_STARTS))
+    fits = [fit(form, start, samples, most_steps=100) for start in starts]
+    best = min(fits, key=lambda found: found.mean_square)
+    nodes = complexity(form)
+    law = Fitted(
+        form, best.constants, best.mean_square, best.smooth, nodes, "form", names=tuple(names)
+    )
+    samples, (law,) = with_likelier_errors(samples, [law])
+    outcome = Outcome(law, law, RESAMPLES, RESAMPLES, config.floor, [])
+    return outcome, samples, (Rival(law, 1.0),)
+
+
+def _consistent(laws: Sequence[Fitted], target: str, units: Mapping[str, Unit]) -> list[Fitted]:
+    """Those that some units of their constants make consistent."""
+    kept = []
+    for law in laws:
+        try:
+            constant_units(law.form, units, units[target])
+        except ValueError:
+            continue
+        kept.append(law)
+    return kept
 
 
 def _refitted(front: Sequence[Candidate], samples: Samples) -> list[Fitted]:

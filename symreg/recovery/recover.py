@@ -1,8 +1,9 @@
 """From a table of forces to a verdict: search, refine, compare, and try to be wrong."""
 
+import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, written
+from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.finding import Finding, find, read_guesses
 from symreg.recovery.judge import found_gates, law_gates, null_gate, passed
@@ -101,7 +103,14 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     engine, reason = choose_engine(config.engine, question, config.own_table)
     found = find(
-        problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress
+        problem.samples,
+        problem.references,
+        problem.asked,
+        engine,
+        config,
+        config.seeds,
+        progress,
+        problem.units,
     )
     constant, parameters = strength(found), parameters_of(found)
     nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
@@ -127,7 +136,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             RivalFormula(written(rival.law.expression), rival.weight, rival.law.nodes)
             for rival in found.rivals[:RIVALS]
         ),
-        coefficients=coefficients_of(found),
+        coefficients=coefficients_of(found, problem.units),
         form=form_of(found.law),
         domain={
             name: (float(column.min()), float(column.max()))
@@ -198,13 +207,23 @@ def form_of(law: Fitted) -> str:
     return sympy.sstr(law.form.xreplace({s: sympy.Symbol(name) for s, name in names.items()}))
 
 
-def coefficients_of(finding: Finding) -> dict[str, Quantity]:
-    """Every fitted number with its interval."""
-    names = coefficient_names(finding.law)
-    return {
-        name: Quantity.of(name, interval, None)
-        for name, interval in zip(names, finding.intervals, strict=False)
-    }
+def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Quantity]:
+    """Every fitted number with its interval, and its unit where the columns have units."""
+    law, known = finding.law, dict[str, Unit]()
+    if units:
+        with contextlib.suppress(ValueError):
+            known = constant_units(law.form, units, units[finding.samples.target])
+    found = {}
+    for symbol, name, interval in zip(
+        _constants(law), coefficient_names(law), finding.intervals, strict=False
+    ):
+        unit = known.get(symbol.name)
+        found[name] = replace(
+            Quantity.of(name, interval, None),
+            unit=unit.text if unit else None,
+            unit_in_si=unit.size if unit else None,
+        )
+    return found
 
 
 def _constants(law: Fitted) -> list[sympy.Symbol]:
@@ -214,6 +233,8 @@ def _constants(law: Fitted) -> list[sympy.Symbol]:
 def coefficient_names(law: Fitted) -> list[str]:
     """A named law's parameters by name, else c1, c2, ... (k1, ... beside a feature called c1)."""
     count = len(law.constants)
+    if law.names:
+        return list(law.names)
     features = {s.name for s in law.form.free_symbols}
     named = ["c", *law.parameters]
     if law.parameters and len(named) == count and not features & set(named):

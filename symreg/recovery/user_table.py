@@ -16,7 +16,8 @@ from orbits.records.files import require_input
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
-LEAST_ROWS = 8
+LEAST_ROWS = 5
+FEW_ROWS = 20
 MOST_ROWS = 50_000
 """Larger tables are sampled at random when they are read, and say so."""
 CSV_ROWS_AT_ONCE = 500_000
@@ -70,6 +71,8 @@ def read_user_table(
     for column in columns:
         table[column] = _numeric(table[column], name, column)
     notes: tuple[str, ...] = ()
+    if rows < FEW_ROWS:
+        notes = (f"{rows} rows are few: many formulas fit them, and little can be held out",)
     if rows > len(table):
         notes = (f"{len(table)} of {rows} rows, drawn at random, were read",)
     return UserTable(table.reset_index(drop=True), rows, notes)
