@@ -171,6 +171,11 @@ def explains_all(
     prediction = evaluate(expression, names, X)
     samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
     residuals = samples.residuals(prediction)
+    if not samples.logarithmic:
+        # relative errors of targets that cross zero hide what the large ones show
+        residuals = (prediction - y) / np.sqrt(np.mean(y**2))
+    if not np.all(np.isfinite(residuals)):
+        return False
     if np.mean(residuals**2) < EXACT:
         return True
     chance = misfit_probability(residuals, samples)

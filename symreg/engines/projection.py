@@ -18,12 +18,14 @@ from symreg.projection.bases import with_composites as combined
 from symreg.projection.products import EXACT, Product, Target, best_of, search_products
 from symreg.projection.shapes import SHAPES
 from symreg.projection.sums import Sum, atoms_of, search_sums
-from symreg.projection.tidy import description, expression_of, tidied
+from symreg.projection.tidy import description, expression_of, set_roughly, tidied
 
-TIDIED = 12
+TIDIED = 16
 """Products of a search whose numbers are set to simple ones where they may be."""
 SUMS = 24
 MOST_VARIABLES = 10
+FEW = 100
+"""Up to so many rows structure is hard to see, and the sums cost little: they are tried too."""
 UNEQUAL = 2.0
 """From this ratio of the relative errors of small and large targets on, errors may be absolute."""
 
@@ -83,7 +85,8 @@ def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
     found, best = _products(X, y, np.ones(len(y)), symbols)
     expressions += found
     names = [s.name for s in symbols]
-    if best < EXACT**2 or any(explains_all(each, X, y, names) for each in expressions[:4]):
+    explained = len(y) > FEW and any(explains_all(each, X, y, names) for each in expressions[:4])
+    if best < EXACT**2 or explained:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
     if _errors_are_absolute(expressions[1:2], X, y, symbols):
@@ -128,7 +131,8 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
     def length(product: Product) -> float:
         return description(product, len(target.y))
 
-    tidy = [tidied(product, target) for product in best_of(found, TIDIED, length)]
+    rough = [*found, *(set_roughly(product, target) for product in found)]
+    tidy = [tidied(product, target) for product in best_of(rough, TIDIED, length)]
     tidy.sort(key=length)
     bare = [tidied(product, target) for product in found if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))

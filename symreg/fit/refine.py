@@ -84,12 +84,17 @@ class Fitted:
 
         An exponent fitted to a law with a smooth error of rms `floor` is off by up to
         `floor * 3.70 / span`, span the range of log r; snapping it back leaves a smooth error of
-        at most `LARGEST * floor`, which is what costs nothing.
+        at most `LARGEST * floor`, which is what costs nothing. Few samples cannot bear many
+        constants: the last term is Hurvich & Tsai's (Biometrika 76, 297, 1989), small for many.
         """
         n = max(n, LEAST_GROUPS)
         free = (LARGEST * floor) ** 2
         error = max(self.mean_square + max(free - self.smooth, 0.0), ROUNDING**2)
-        return n * np.log(error) + len(self.constants) * np.log(n) + NODE_COST * self.nodes
+        fitted = len(self.constants) + 1
+        if n <= fitted + 1:
+            return np.inf
+        few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
+        return n * np.log(error) + len(self.constants) * np.log(n) + few + NODE_COST * self.nodes
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:

@@ -72,6 +72,14 @@ def tidied(product: Product, target: Target) -> Product:
     return product
 
 
+def set_roughly(product: Product, target: Target) -> Product:
+    """Every exponent set to the nearest half-integer, the constant in front fitted."""
+    linear, fixed = product.linear.copy(), product.fixed.copy()
+    for i in _may_be_set(product, target):
+        linear[i], fixed[i] = round(2 * linear[i]) / 2, True
+    return polished(replace(product, linear=linear, fixed=fixed), target, 3)
+
+
 def _may_be_set(product: Product, target: Target) -> list[int]:
     """Numbers of exponents that can be set: all but those of an exponential."""
     width = target.design.shape[1]

@@ -13,7 +13,7 @@ from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
 from symreg.fit.noise import weighed
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Fitted, fit
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import Interval, constant_intervals, exponent_intervals
 from symreg.formulas.compare import (
@@ -35,6 +35,7 @@ from symreg.recovery.discovery import Evidence, evidence_of
 from symreg.recovery.pool import Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, refit_law, search_seeds
+from symreg.recovery.user_table import FEW_ROWS
 
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
@@ -106,6 +107,9 @@ def find(
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
     training, held_out = samples.split(config.held_out, rng)
+    few = config.own_table and len(samples.y) < FEW_ROWS
+    if few:
+        training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)
     guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
@@ -117,6 +121,8 @@ def find(
     else:
         outcome = search_seeds(engine, training, config, seeds, progress, guesses)
     prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
+    if few:
+        prediction = each_by_the_others(outcome.law, training)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
     law = refit_law(outcome.law, whole)
     if max(r2_linear, -np.inf if r2_log is None else r2_log) < config.thresholds.least_r2:
@@ -142,6 +148,22 @@ def find(
         samples=whole,
         evidence=evidence_of(outcome.law, training, held_out, whole),
         rivals=rivals,
+    )
+
+
+def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
+    """(row,) prediction of every row by the formula fitted to all others."""
+    rows = np.arange(len(samples.y))
+    return np.array(
+        [
+            evaluate(
+                law.form,
+                samples.names,
+                samples.X[[i]],
+                fit(law.form, law.constants, samples.rows(rows != i)).constants,
+            )[0]
+            for i in rows
+        ]
     )
 
 
