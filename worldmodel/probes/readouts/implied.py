@@ -36,7 +36,7 @@ class Implied(ReadOut):
         acceleration = read_acceleration(subject.predictor, arcs, dt, config.correction)
         kept = np.ones(arcs.position.shape[:2], dtype=bool)
         if arcs.kick is not None:
-            kept = within(arcs, subject.orbits, subject.model.record.radius)
+            kept = within(arcs, subject.orbits, subject.radius)
         table = force_table(arcs, acceleration, subject.law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
         return Reading(metrics, subject.states, report(metrics, subject), table)

@@ -84,6 +84,7 @@ class InductiveBias(ReadOut):
         Raises:
             ValueError: for too few orbits.
         """
+        subject.network("the read-out inductive_bias (fine-tuning)")
         random = subject.random()
         questions = self._questions(subject, random)
         answers = self._answers(subject, questions, random)
