@@ -14,7 +14,7 @@ from orbits.records.files import (
     write_json,
 )
 from worldmodel.outside import channel
-from worldmodel.outside.config import AdoptConfig, OutsideConfig
+from worldmodel.outside.config import AdoptConfig, OutsideConfig, is_served
 from worldmodel.outside.loading import made, resolved, source_of
 from worldmodel.outside.model import OutsideModel, circles, require_step
 
@@ -46,8 +46,9 @@ def adopt(folder: str | os.PathLike[str], config: AdoptConfig) -> OutsideModel:
         "seed": config.seed,
         "dt": config.dt,
     }
-    spec = resolved(config.model)
-    fresh = None if config.untrained_model is None else resolved(config.untrained_model)
+    spec, fresh = config.model, config.untrained_model
+    spec = spec if is_served(spec) else resolved(spec)
+    fresh = fresh if fresh is None or is_served(fresh) else resolved(fresh)
     place.mkdir(parents=True, exist_ok=True)
     model = _opened(spec, fresh, told | {"folder": str(place.resolve())}, _own(config))
     require_fitting(model, config)
@@ -109,7 +110,7 @@ def of_options(config: OutsideConfig, told: dict[str, Any]) -> OutsideModel:
 def _opened(
     spec: str, fresh: str | None, told: dict[str, Any], config: OutsideConfig
 ) -> OutsideModel:
-    if channel.is_served(spec):
+    if is_served(spec):
         return channel.served(spec, config)
     untrained: Callable[..., Any] | None = None
     if fresh is not None:

@@ -18,23 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from worldmodel.outside.config import OutsideConfig
+from worldmodel.outside.config import CALLER, OutsideConfig
 from worldmodel.outside.model import OutsideModel
 
 ADDRESS = "PRINCIPIA_PREDICTOR"
 """Variable of the environment that says where the predictor answers."""
-PREFIX = "caller:"
-"""Of the spec of a predictor that lives in the process that began the run."""
-
-
-def is_served(spec: str) -> bool:
-    """Whether a spec means a predictor of the process that began the run."""
-    return spec.startswith(PREFIX)
 
 
 def spec_of(model: OutsideModel) -> str:
     """The spec of a predictor in this process: it holds its fingerprint."""
-    return f"{PREFIX}p{model.fingerprint}"
+    return f"{CALLER}p{model.fingerprint}"
 
 
 @contextmanager
@@ -88,7 +81,7 @@ def served(spec: str, config: OutsideConfig) -> OutsideModel:
         None,
         untrained if about["untrained"] else None,
         about["name"],
-        spec.removeprefix(PREFIX),
+        spec.removeprefix(CALLER),
     )
 
 

@@ -73,6 +73,15 @@ class AdoptConfig(OutsideConfig):
             raise OptionError("data", "is empty; a path is needed.")
 
 
+CALLER = "caller:"
+"""Begins the spec of a predictor that lives in the process that began the run."""
+
+
+def is_served(spec: str) -> bool:
+    """Whether a spec means a predictor of the process that began the run."""
+    return spec.startswith(CALLER)
+
+
 def require_spec(name: str, text: str) -> None:
     """Raise OptionError unless a text is `module:name` or `file.py:name`."""
     place, colon, attribute = text.rpartition(":")  # `caller:p...` of `outside.channel` too

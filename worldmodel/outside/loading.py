@@ -122,7 +122,8 @@ def call(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any
     if lacking:
         hint = " (--fit of a run, --data of `worldmodel adopt`)" if "data" in lacking else ""
         raise ValueError(
-            f"{what} needs {', '.join(lacking)}{hint}; a factory may take data, folder, seed and dt."
+            f"{what} needs {', '.join(lacking)}{hint}; a factory may take data, folder, seed "
+            "and dt."
         )
     try:
         return factory(**known)

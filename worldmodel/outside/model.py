@@ -24,7 +24,7 @@ rounding and a smooth one by 1e-6 times its third derivative; twice the step sho
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Function:
     """A plain function of positions as a predictor."""
 

@@ -17,9 +17,9 @@ from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
+    from worldmodel.outside.model import OutsideModel
     from worldmodel.probes.states import Arcs
     from worldmodel.probes.subject import Subject
-    from worldmodel.outside.model import OutsideModel
     from worldmodel.world_model import WorldModel
 
 POSITIONS = "positions"
