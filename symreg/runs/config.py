@@ -80,7 +80,8 @@ class RunConfig(Options):
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
     controls: tuple[str, ...] = ("injected", "untrained")
-    """Controls on kicked states: injected, untrained, keplerian."""
+    """Controls on kicked states: injected, untrained, keplerian, parrot, straight_line,
+    autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
     transfer_frozen, inductive_bias."""

@@ -15,7 +15,7 @@ from symreg.runs.readouts import Metrics
 
 VERDICT, REPORT = "verdict.json", "report.html"
 CARD = "model/card.json"
-"""Of a model that was not trained here: what it is, with the fingerprint of its code and answers."""
+"""Of a model that was not trained here: what it is, and the fingerprint of code and answers."""
 LEFT_OUT = ("configuration", "versions", "seconds")
 """What a verdict does not repeat of each recovery: it has its own."""
 
