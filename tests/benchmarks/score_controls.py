@@ -11,6 +11,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +104,8 @@ def main() -> None:
             if options.others:
                 subjects |= {name: (p, "none") for name, p in others(context, seed).items()}
             for name, (subject, control) in subjects.items():
-
-                def probe(subject: Any = subject, control: str = control, **asked: Any) -> Any:
-                    return worldmodel.probe(subject, data, control=control, seed=seed, **asked)
-
-                word, evidence = score(probe)
+                ask = partial(worldmodel.probe, subject, data, control=control, seed=seed)
+                word, evidence = score(ask)
                 expected = EXPECTED.get(name)
                 rows.append({"context": context, "seed": seed, "who": name, "word": word}
                             | evidence)  # fmt: skip
