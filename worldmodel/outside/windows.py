@@ -29,7 +29,7 @@ def by_windows(
     windows = np.lib.stride_tricks.sliding_window_view(x, length, axis=1)
     contexts = np.moveaxis(windows, -1, 2).reshape(-1, length, *x.shape[2:])
     count = max(1, at_once // length)
-    parts = [following(contexts[i : i + count]) for i in range(0, len(contexts), count)]
+    parts = [following(np.array(contexts[i : i + count])) for i in range(0, len(contexts), count)]
     said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])
     return said
 

@@ -50,7 +50,7 @@ class InductiveBiasProbes:
         if decode not in ("expectation", "centre"):
             raise ValueError(f"decode is {decode!r}; give expectation or centre.")
         self.network, options = _network(path)
-        most = (int(options["block_size"]) - 1) // 2
+        most = (int(options["block_size"]) - 2) // 2  # the step and a planet beside the pairs
         if not 1 <= context_length <= most:
             raise ValueError(
                 f"context_length is {context_length}; {path} sees 1 to {most} times of two bodies."

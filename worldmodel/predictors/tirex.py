@@ -52,5 +52,5 @@ def _loaded(model: str, options: dict[str, Any]) -> Any:
             settings = {"backend": "torch", **options}
             return PretrainedModel.REGISTRY["TiRex"].from_pretrained(model, **settings)
         return load_model(model, **options)
-    except (OSError, KeyError) as error:
+    except (OSError, KeyError, ValueError) as error:
         raise ValueError(f"{model} cannot be loaded: {error}") from None

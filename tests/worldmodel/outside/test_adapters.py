@@ -113,7 +113,7 @@ def test_chronos_bolt_and_2(few_orbits, tmp_path):
     from chronos.chronos2.config import Chronos2CoreConfig
     from chronos.chronos_bolt import ChronosBoltModelForForecasting
 
-    quantiles = [0.1, 0.5, 0.9]
+    quantiles = [number / 10 for number in range(1, 10)]
     common = {"context_length": 32, "quantiles": quantiles, "use_reg_token": True}
     small = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
     bolt = {"prediction_length": 4, "input_patch_size": 4, "input_patch_stride": 4}
@@ -176,11 +176,11 @@ def test_timesfm(few_orbits, tmp_path):
     torch.manual_seed(0)
     model = TimesFM3Torch(
         input_patch_len=8,
-        output_patch_len=8,
+        output_patch_len=16,
         residual_block_config=block,
         transformer_config=configs.StackedTransformersConfig(1, layer),
     )
-    model.pre_transformer_resblock.set_input_dims(2 * 16)
+    model.pre_transformer_resblock.set_input_dims(2 * (8 + 16))
     model.save_pretrained(tmp_path / "timesfm")
     answers(worldmodel.TimesFM(str(tmp_path / "timesfm"), 16), few_orbits)
 
@@ -235,7 +235,7 @@ def test_a_checkpoint_of_newton_kepler(few_orbits, tmp_path):
 
 
 def inductive_bias_checkpoint(path, bins=50, **changed):
-    width, vocabulary, block = 8, bins + 3, 21
+    width, vocabulary, block = 8, bins + 3, 22
     options = {
         "model_type": "gpt", "n_embd": width, "n_layer": 1, "n_head": 2, "bias": True,
         "input_dim": 2, "output_dim": 2, "block_size": block, "mask_id": bins, "dropout": 0.0,
