@@ -12,7 +12,7 @@ from worldmodel.data import spread
 from worldmodel.outside.card import is_card, opened
 from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors import CONTROLS
-from worldmodel.predictors.base import ArcPredictor
+from worldmodel.predictors.base import ArcPredictor, Predictor
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.config import ProbeOptions
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
@@ -39,12 +39,7 @@ class Subject:
         self.trained = as_subject(model, config.checkpoint).for_world(self.facts)
         self.model = control.network(self.trained, config.seed)
         self.law: ForceLaw = parse_law(self.facts.law)
-        made = control.predictor(self.model, self.law)
-        self.predictor: ArcPredictor = (
-            made
-            if isinstance(made, ArcPredictor)
-            else OutsidePredictor(OutsideModel(made, name=config.control))
-        )
+        self.predictor = on_arcs(control.predictor(self.model, self.law), config.control)
 
     @cached_property
     def untrained(self) -> WorldModel | OutsideModel:
@@ -124,6 +119,13 @@ class Subject:
         """The probed, for the terminal."""
         control = self.config.control
         return "the model" if control == "none" else f"{control} control"
+
+
+def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
+    """What predicts arcs, of what predicts positions or arcs."""
+    if isinstance(predictor, ArcPredictor):
+        return predictor
+    return OutsidePredictor(OutsideModel(predictor, name=name))
 
 
 ModelOrPredictor = Any
