@@ -83,8 +83,8 @@ class RunConfig(Options):
     """Controls on kicked states: injected, untrained, keplerian, parrot, straight_line,
     autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
-    """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
-    transfer_frozen, inductive_bias."""
+    """Further questions: kick_response, jacobian, linear, symmetry, field, rollout, evaluate,
+    extrapolate, transfer, transfer_frozen, inductive_bias."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Stages that run at the same time; 0 takes one for every core. No number depends on it."""
     generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))

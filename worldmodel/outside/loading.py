@@ -31,7 +31,10 @@ def source_of(spec: str) -> Path | None:
     path_of: list[str] | None = None
     parts = place.split(".")
     for count in range(1, len(parts) + 1):
-        found = PathFinder.find_spec(".".join(parts[:count]), path_of)
+        name = ".".join(parts[:count])
+        # neither executes anything; within a package find_spec would import that
+        find = importlib.util.find_spec if count == 1 else PathFinder.find_spec
+        found = find(name, path_of)  # type: ignore[arg-type]
         if found is None:
             raise ValueError(
                 f"--model {spec}: there is no module {'.'.join(parts[:count])}; it must be "
