@@ -16,7 +16,7 @@ from worldmodel.source import Source
 WEIGHTS = "weights.safetensors"
 STEPS_PER_ORBIT = 3
 """Optimiser steps for every training orbit: 3000 for 1000."""
-BATCH = 512
+BATCH = 256
 LEARNING_RATE = 3e-3
 
 

@@ -64,10 +64,10 @@ def test_a_force_without_a_symmetry_shows_it(held_out, force, broken, kept):
 
 def test_newton_is_a_field(held_out):
     found = read(pushed_by(newton), held_out, "field")
-    assert found["velocity"] < 1e-9
+    assert found["velocity"] < 1e-7  # rounding over dt²
     assert found["history"] < 1e-7
     assert found["curl"] < 0.01  # differences over 1 % of the distance
-    assert found["across"] < 1e-9
+    assert found["across"] < 1e-7
     assert found["history_injected"] < 1e-7
     assert found["history_keplerian"] > 0.5
     assert found["history_parrot"] > 0.5
