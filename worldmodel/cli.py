@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable
+from typing import Any
 
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_commands
@@ -31,9 +32,12 @@ def _train(data: str, run: str, config: TrainConfig) -> None:
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:
     from worldmodel.outside.card import of_options
     from worldmodel.probes.probe import read, require_fitting_name
+    from worldmodel.source import Source
 
     require_fitting_name(out, config.read_out)
-    model = run if config.model is None else of_options(config, {"seed": config.seed})
+    model: Any = run
+    if config.model is not None:
+        model = of_options(config, {"seed": config.seed, "dt": Source(data).facts.dt})
     reading = read(model, data, config)
     reading.write(out)
     print(reading.text)

@@ -49,13 +49,15 @@ def adopt(folder: str | os.PathLike[str], config: AdoptConfig) -> OutsideModel:
     spec, fresh = config.model, config.untrained_model
     spec = spec if is_served(spec) else resolved(spec)
     fresh = fresh if fresh is None or is_served(fresh) else resolved(fresh)
+    own = {**dataclasses.asdict(_own(config)), "model": spec, "untrained_model": fresh}
+    _require_no_other_weights(place, own, told, spec)
     place.mkdir(parents=True, exist_ok=True)
     model = _opened(spec, fresh, told | {"folder": str(place.resolve())}, _own(config))
     require_fitting(model, config)
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "options": {**dataclasses.asdict(_own(config)), "model": spec, "untrained_model": fresh},
+        "options": own,
         "told": told,
         "code": model.code,
         "context_length": model.context_length,
@@ -63,6 +65,31 @@ def adopt(folder: str | os.PathLike[str], config: AdoptConfig) -> OutsideModel:
     }
     write_json(place / CARD, content | {"sha256": sha256_of_json(content)})
     return model
+
+
+def _require_no_other_weights(
+    place: Path, options: dict[str, Any], told: dict[str, Any], spec: str
+) -> None:
+    """Raise ValueError if a folder holds what another factory, seed or data left there."""
+    card = place / CARD
+    if not card.exists() or not any(p.name != CARD for p in place.iterdir()):
+        return
+    earlier = read_json(card)
+    now = {"options": options, "told": told, "code": _code(spec)}
+    changed = [name for name, value in now.items() if earlier.get(name) != value]
+    if changed:
+        raise ValueError(
+            f"{place} holds the weights of another model (other {' and '.join(changed)}); give "
+            "another folder, or remove that one."
+        )
+
+
+def _code(spec: str) -> str | None:
+    """SHA-256 of the file that a spec's code lies in."""
+    if is_served(spec):
+        return None
+    place = source_of(spec)
+    return None if place is None or not place.is_file() else sha256_of_file(place)
 
 
 def require_fitting(model: OutsideModel, config: AdoptConfig) -> None:
@@ -115,9 +142,7 @@ def _opened(
     untrained: Callable[..., Any] | None = None
     if fresh is not None:
         untrained = _maker(fresh)
-    place = source_of(spec)
-    code = None if place is None or not place.is_file() else sha256_of_file(place)
-    return OutsideModel(made(spec, told), config, untrained, spec, code)
+    return OutsideModel(made(spec, told), config, untrained, spec, _code(spec))
 
 
 def _maker(spec: str) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors.parrot import FEWEST, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
+from worldmodel.probes.states import Arcs
 from worldmodel.probes.subject import Subject
 
 Field = Float[np.ndarray, "row axis"]
@@ -17,13 +18,15 @@ Field = Float[np.ndarray, "row axis"]
 
 def beside_copier(
     subject: Subject,
+    arcs: Arcs,
     acceleration: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
 ) -> dict[str, Any]:
     """A model's accelerations beside those of `worldmodel.predictors.parrot` on the same states.
 
     Args:
-        subject: gives the states.
+        subject: gives the law and the step.
+        arcs: the states.
         acceleration: that the model's predictions imply, au/yr^2.
         kept: rows that may be used.
 
@@ -33,7 +36,6 @@ def beside_copier(
         errors over all rows: 1 of a model that errs as the copier does. After kicks also
         `kick_gain` by the number of steps. Empty where the orbits are too short for a copier.
     """
-    arcs = subject.arcs()
     length = max(subject.predictor.context_length, FEWEST)
     if arcs.seen.shape[1] <= length:
         return {}

@@ -281,6 +281,35 @@ def test_an_adopted_folder_is_read_like_a_run(mine, few_orbits, tmp_path, capsys
     assert "is no card of a model" in command(capsys, "probe", card, few_orbits, out)[2]
 
 
+def test_weights_of_another_model_are_not_taken_for_its_own(tmp_path, capsys):
+    text = (
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "def make(folder, seed):\n"
+        "    kept = Path(folder) / 'weights'\n"
+        "    if not kept.exists():\n"
+        "        kept.write_text(str(seed))\n"
+        "    class Model:\n"
+        "        context_length = 1\n"
+        "        predict = staticmethod(lambda x: x * float(kept.read_text()))\n"
+        "    return Model()\n"
+    )
+    path = tmp_path / "trains.py"
+    path.write_text(text)
+    words = ["adopt", tmp_path / "card", "--model", f"{path}:make", "--seed"]
+    assert command(capsys, *words, 1)[0] == 0
+    assert command(capsys, *words, 1)[0] == 0
+    code, _, error = command(capsys, *words, 2)
+    assert code == 2
+    assert "holds the weights of another model (other told)" in error
+
+
+def test_a_factory_is_told_the_step_of_the_data(few_orbits, tmp_path, capsys):
+    out = tmp_path / "k.parquet"
+    words = ["probe", "--model", "worldmodel.zoo.law:make", few_orbits, out]
+    assert command(capsys, *words)[0] == 0
+
+
 def test_a_world_of_another_step_is_refused_before_anything_else(mine, tmp_path, capsys):
     words = ["adopt", tmp_path / "card", "--model", f"{mine}:Days", "--time-unit", "d"]
     assert command(capsys, *words)[0] == 0

@@ -40,7 +40,7 @@ class Implied(ReadOut):
             kept = within(arcs, subject.orbits, subject.radius)
         table = force_table(arcs, acceleration, subject.law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
-        metrics |= beside_copier(subject, acceleration, kept)
+        metrics |= beside_copier(subject, arcs, acceleration, kept)
         return Reading(metrics, subject.states, report(metrics, subject), table)
 
 
