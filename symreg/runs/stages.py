@@ -280,8 +280,9 @@ def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
 
 def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **options: Any) -> Stage:
     """A probe of the model; a control needs only to know what the model will be."""
-    ours = config.predictor.model is None
-    model = BEGINNING if ours and options.get("control", "none") != "none" else MODEL
+    model = BEGINNING if options.get("control", "none") != "none" else MODEL
+    if config.predictor.model is not None:
+        model = MODEL  # a model of one's own has no beginning of ours
     if model == BEGINNING:
         options["checkpoint"] = "last"  # there is no better one before the first step
     probe = replace(
