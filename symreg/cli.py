@@ -156,7 +156,7 @@ COMMANDS = [
             Positional(
                 "study",
                 "A YAML file, or a bundled study: attention, context, extrapolation, laws, "
-                "masses, published, published-gpu.",
+                "masses, published, published-gpu, zoo.",
                 path="input",
             ),
         ),

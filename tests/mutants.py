@@ -415,7 +415,7 @@ IN_WORLDMODEL = [
     ),
     mutant(
         "worldmodel/world_model.py",
-        "first = training_orbits(facts, model.record.train.held_out) if own else 0", "first = 0",
+        "return training_orbits(facts, self.record.train.held_out) if own else 0", "return 0",
         "a model is questioned on orbits that it was trained on",
         "worldmodel/test_extrapolation.py::test_only_held_out_orbits_of_the_training_data_are_used",
     ),

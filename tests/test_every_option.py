@@ -37,7 +37,8 @@ THRESHOLDS = (
     "--thresholds.least-r2 0.4 --thresholds.non-central 0.2 --thresholds.anisotropy 0.2 "
     "--thresholds.third-law 0.2 --thresholds.agreement 0.6 --thresholds.kick-r2 0.9 "
     "--thresholds.newtonian-r2 0.8 --thresholds.keplerian-r2 0.6 --thresholds.orbit-r2 0.7 "
-    "--thresholds.locality 0.8"
+    "--thresholds.locality 0.8 "
+    "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6"
 )
 SEARCH = (
     "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
@@ -71,6 +72,13 @@ worldmodel probe plain flat.zarr response.json --readout kick_response --kick-re
 worldmodel probe plain flat.zarr linear.json --readout linear --linear.states 60 --linear.folds 2
 worldmodel probe plain flat.zarr tuned.parquet --readout transfer {TRANSFER}
 worldmodel probe plain flat.zarr bias.json --readout inductive_bias {BIAS}
+worldmodel probe plain flat.zarr symmetry.json --readout symmetry --symmetry.states 20
+worldmodel probe plain flat.zarr field.json --readout field --field.states 20 --field.velocities 3
+worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
+worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
+    --time-unit d --untrained-model own.py:fresh
+worldmodel adopt adopted --model own.py:trains --untrained-model own.py:fresh --model-context 2 \
+    --length-unit au --time-unit yr --dt 0.008 --axes 2 --bodies 1 --data flat.zarr --seed 1
 worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5 \
     --decode centre
 worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
@@ -86,6 +94,11 @@ symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20
 symreg engines
 symreg study small.yaml --out study --workers 1 --minutes 30
+symreg run --out own --workers 2 --seed 1 --held-out 12 --sources kicked --controls injected \
+    --readouts symmetry --symmetry.states 10 --field.states 10 --field.velocities 2 \
+    --rollout.steps 2 --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
+    --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
+    --search-seeds 1
 symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
     --readouts jacobian kick_response linear evaluate extrapolate transfer inductive_bias \
@@ -109,6 +122,22 @@ question: is it there?
 base: {orbits: 30, steps: 2, search_seeds: 2, sources: [orbit], controls: [], readouts: [],
   simulator: kepler}
 grid: {seed: [0]}
+"""
+OWN = """
+import numpy as np
+
+def step(x):
+    return np.concatenate((x[:, :1], 2 * x[:, 1:] - x[:, :-1]), axis=1)
+
+class Still:
+    context_length = 2
+    predict = staticmethod(step)
+
+def fresh(seed):
+    return Still()
+
+def trains(data, folder, seed):
+    return Still()
 """
 LEFT_OUT = {
     ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
@@ -167,6 +196,7 @@ def test_no_option_was_forgotten():
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("every")
     (folder / "small.yaml").write_text(STUDY)
+    (folder / "own.py").write_text(OWN)
     rows = [(0.4 + 0.05 * i) for i in range(40)]
     (folder / "own.csv").write_text(
         "r,F,g,s\n" + "".join(f"{r},{39.5 / r**2},{i % 8},0.01\n" for i, r in enumerate(rows))

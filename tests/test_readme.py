@@ -55,7 +55,7 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     """All of it, in order and in one namespace, with fewer orbits, steps and searches."""
     monkeypatch.chdir(tmp_path)
     first, *others = blocks_of("python")
-    assert len(others) == 3
+    assert len(others) == 4
     small = {"seeds": 1, "population": 60, "generations": 5}
     monkeypatch.setattr(worldmodel, "train", partial(worldmodel.train, steps=30))
     monkeypatch.setattr(symreg, "recover", partial(symreg.recover, null=False, **small))

@@ -10,6 +10,8 @@
     continued = model.rollout(positions, 100)  # (orbit, 100, axis)
     weights = model.attention(positions)       # (layer, orbit, head, query, key)
 
+    worldmodel.probe(step, data, model_context=2)    # any other model: a function of positions
+
 `data` is a data set as `orbits` makes it, or its path. Importing the package does not import
 torch; its first use does.
 """
@@ -31,7 +33,17 @@ if TYPE_CHECKING:
         plot_extrapolation,
         plot_retrieval,
     )
+    from worldmodel.predictors.autoregression import Autoregression
     from worldmodel.predictors.base import Predictor
+    from worldmodel.predictors.causal_lm import CausalLM
+    from worldmodel.predictors.chronos import Chronos
+    from worldmodel.predictors.inductive_bias_probes import InductiveBiasProbes
+    from worldmodel.predictors.newton_kepler import NewtonKepler
+    from worldmodel.predictors.parrot import Parrot
+    from worldmodel.predictors.straight_line import StraightLine
+    from worldmodel.predictors.timesfm import TimesFM
+    from worldmodel.predictors.tirex import TiRex
+    from worldmodel.predictors.torch_module import TorchModule
     from worldmodel.probes.config import ProbeConfig
     from worldmodel.probes.plot import plot_jacobian, plot_kick_response, plot_linear
     from worldmodel.probes.probe import probe
@@ -41,15 +53,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTENTION_COLORS",
+    "Autoregression",
+    "CausalLM",
+    "Chronos",
     "EvaluateConfig",
     "Evaluation",
     "ExtrapolateConfig",
     "Extrapolation",
+    "InductiveBiasProbes",
+    "NewtonKepler",
+    "Parrot",
     "Predictor",
     "ProbeConfig",
     "Reading",
     "Retrieval",
     "RetrievalConfig",
+    "StraightLine",
+    "TiRex",
+    "TimesFM",
+    "TorchModule",
     "TrainConfig",
     "Visible",
     "WorldModel",
@@ -85,6 +107,16 @@ _PLACES = {
         "plot_retrieval",
     ),
     "predictors.base": ("Predictor",),
+    "predictors.autoregression": ("Autoregression",),
+    "predictors.causal_lm": ("CausalLM",),
+    "predictors.chronos": ("Chronos",),
+    "predictors.inductive_bias_probes": ("InductiveBiasProbes",),
+    "predictors.newton_kepler": ("NewtonKepler",),
+    "predictors.parrot": ("Parrot",),
+    "predictors.straight_line": ("StraightLine",),
+    "predictors.timesfm": ("TimesFM",),
+    "predictors.tirex": ("TiRex",),
+    "predictors.torch_module": ("TorchModule",),
     "probes.config": ("ProbeConfig",),
     "probes.plot": ("plot_jacobian", "plot_kick_response", "plot_linear"),
     "probes.probe": ("probe",),

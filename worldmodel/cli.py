@@ -1,7 +1,9 @@
 """The command `worldmodel`: reads files, calls the package, writes files."""
 
+import dataclasses
 import os
 from collections.abc import Callable
+from typing import Any
 
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_commands
@@ -12,7 +14,8 @@ from worldmodel.config import (
     RetrievalConfig,
     TrainConfig,
 )
-from worldmodel.probes.config import ProbeConfig
+from worldmodel.outside.config import AdoptConfig
+from worldmodel.probes.config import ProbeCommand
 
 DATA = Positional(
     "data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it", path="input"
@@ -26,13 +29,25 @@ def _train(data: str, run: str, config: TrainConfig) -> None:
     train(data, config, out=run)
 
 
-def _probe(run: str, data: str, out: str, config: ProbeConfig) -> None:
+def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:
+    from worldmodel.outside.card import of_options
     from worldmodel.probes.probe import read, require_fitting_name
+    from worldmodel.source import Source
 
     require_fitting_name(out, config.read_out)
-    reading = read(run, data, config)
+    model: Any = run
+    if config.model is not None:
+        model = of_options(config, {"seed": config.seed, "dt": Source(data).facts.dt})
+    reading = read(model, data, config)
     reading.write(out)
     print(reading.text)
+
+
+def _adopt(folder: str, config: AdoptConfig) -> None:
+    from worldmodel.outside.card import adopt
+
+    model = adopt(folder, config)
+    print(f"{model.name}: context {model.context_length}, {model.fingerprint[:16]}")
 
 
 def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
@@ -83,13 +98,21 @@ COMMANDS = (
     _command(
         "probe",
         _probe,
-        ProbeConfig,
-        "Read what a model has learned: --readout says what, --control what instead of the model.",
-        RUN,
+        ProbeCommand,
+        "Read what a model has learned: --readout says what, --control what instead of the model. "
+        "`probe --model mine.py:make DATA OUT` asks a predictor of your own.",
+        dataclasses.replace(RUN, unless="model"),
         DATA,
         Positional(
             "out", "file that receives force samples (Parquet) or numbers (JSON)", path="output"
         ),
+    ),
+    _command(
+        "adopt",
+        _adopt,
+        AdoptConfig,
+        "Look at a model of your own, and write a folder that `probe` reads like a run.",
+        Positional("folder", "folder that receives the card", path="output"),
     ),
     _command(
         "evaluate",

@@ -121,6 +121,32 @@ class WorldModel:
         """Time between two positions, yr."""
         return self.record.data.dt
 
+    @property
+    def radius(self) -> tuple[float, float]:
+        """Smallest and largest distance from the centre in the training orbits, au."""
+        return self.record.radius
+
+    @property
+    def identity(self) -> str:
+        """Of the options and the data that it was trained by."""
+        return self.record.identity
+
+    def about(self) -> dict[str, Any]:
+        """What is known of it, for the files that are read off it."""
+        train = self.record.train
+        names = ("attention", "context_length", "target", "seed")
+        return {name: getattr(train, name) for name in names}
+
+    def for_world(self, facts: DataFacts) -> "WorldModel":
+        """The model itself, if it knows such data; raises as `require_same_world` does."""
+        require_same_world(self, facts)
+        return self
+
+    def first_unseen(self, facts: DataFacts) -> int:
+        """Number of the first orbit of a data set that it was not trained on."""
+        own = self.record.data.fingerprint == facts.fingerprint
+        return training_orbits(facts, self.record.train.held_out) if own else 0
+
     def predict(
         self,
         positions: Float[np.ndarray, "orbit time *body axis"],
@@ -340,6 +366,4 @@ def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
 
     These are the held-out orbits of its own data set, or any orbits of another one.
     """
-    own = model.record.data.fingerprint == facts.fingerprint
-    first = training_orbits(facts, model.record.train.held_out) if own else 0
-    return spread(first, facts.orbits, most)
+    return spread(model.first_unseen(facts), facts.orbits, most)

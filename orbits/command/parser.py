@@ -48,6 +48,8 @@ class Positional:
     nargs: str | None = None
     path: Literal["input", "output"] | None = None
     """Whether it is the path of what is read, or of what is written."""
+    unless: str | None = None
+    """An option that stands in its place: where that is typed, the argument is left out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +112,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     end_with_parent()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     command = next((c for c in commands if [c.name] == arguments[:1]), None)
+    if command is not None:
+        command = _without_replaced(command, arguments)
     name = f"{program} {command.name}" if command else program
     try:
         with interruptible() as interruption:
@@ -158,17 +162,32 @@ def _run(
         return 0
     options = parsed[command.name]
     config = _instance(command.config, options)
-    positionals = [options[p.name] for p in command.positionals]
+    positionals = [options[p.name] if p.nargs != NONE else None for p in command.positionals]
     _require_paths(command, positionals, config)
     if options["check"]:
         return (command.check(*positionals, config) or 0) if command.check else 0
     return command.run(*positionals, config) or 0
 
 
+NONE = "none"
+"""Of a positional that is left out."""
+
+
+def _without_replaced(command: Command, arguments: Sequence[str]) -> Command:
+    """The command without those positional arguments in whose place an option is typed."""
+
+    def left(positional: Positional) -> Positional:
+        option = positional.unless and _flag(positional.unless)
+        typed = any(a == option or a.startswith(f"{option}=") for a in arguments)
+        return dataclasses.replace(positional, nargs=NONE) if option and typed else positional
+
+    return dataclasses.replace(command, positionals=tuple(map(left, command.positionals)))
+
+
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
     """Refuse empty paths, which would mean the current folder, and outputs that are no place."""
     for positional, given in zip(command.positionals, positionals, strict=True):
-        if positional.path is None:
+        if positional.path is None or given is None:
             continue
         for path in [given] if isinstance(given, str) else given:
             if not path:
@@ -277,6 +296,8 @@ def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentP
             "--check", action="store_true", help="Only check the options: exit code 0 or 2."
         )
         for positional in command.positionals:
+            if positional.nargs == NONE:
+                continue
             extra: dict[str, Any] = {"nargs": positional.nargs} if positional.nargs else {}
             sub.add_argument(positional.name, type=str, help=positional.help, **extra)
         _add_options(sub, command.config)

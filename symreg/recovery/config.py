@@ -51,6 +51,11 @@ class Thresholds(Options):
     """Largest R² at the first step after a kick for a Keplerian model."""
     orbit_r2: Annotated[float, FRACTION] = 0.8
     """Least R² on undisturbed orbits for a Keplerian model: it has learned their shape."""
+    copier_gain: Annotated[float, FRACTION] = 0.5
+    """Largest part of a naive copier's squared error that a parrot lacks, on undisturbed orbits and
+    one step after a kick."""
+    copier_likeness: Annotated[float, FRACTION] = 0.5
+    """Least cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
     locality: Annotated[float, FRACTION] = 0.9
     """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
     last two positions as inertia has it and on no older one, all that a second-order law needs."""

@@ -11,6 +11,7 @@ the velocity turned and rescaled in mid-orbit, where only a model that knows the
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sympy
 
@@ -25,6 +26,7 @@ from symreg.recovery.words import (
     KICK,
     NEITHER,
     NEWTONIAN,
+    PARROT,
     PERMUTED,
     UNTRAINED,
     number,
@@ -197,7 +199,10 @@ class WorldModelKind:
     positions alone, and the law comes out of those kicked states.
     It is *Keplerian* if it knows the shape of orbits: right on undisturbed orbits, wrong as soon
     as the velocity is turned and still four steps later, because it continues the curve on which
-    it was. Everything else is *neither*: wrong on undisturbed orbits already, right again soon
+    it was. A *parrot* is right on undisturbed orbits and lost after a kick too, but repeats: it
+    lacks little of the squared error of a naive copier of its context, on both, and errs on
+    undisturbed orbits in the same directions. Everything else is *neither*: wrong on undisturbed
+    orbits already, right again soon
     after the kick (a model that extrapolates from a few positions more than it needs), or somewhere
     between the two, and the gates of both kinds say which.
 
@@ -205,14 +210,16 @@ class WorldModelKind:
     Newtonian, one that continues Hooke's ellipses is Keplerian.
 
     Attributes:
-        kind: Newtonian, Keplerian or neither.
+        kind: Newtonian, Keplerian, parrot or neither.
         newtonian: what a Newtonian model must show; `passed` is None where nothing was measured.
         keplerian: the same of a Keplerian one.
+        parrot: the same of a parrot.
     """
 
     kind: str
     newtonian: tuple[Gate, ...]
     keplerian: tuple[Gate, ...]
+    parrot: tuple[Gate, ...] = ()
 
 
 def world_model_kind(
@@ -223,6 +230,7 @@ def world_model_kind(
     locality: float | None = None,
     gm_varies: bool = False,
     injected: Recovery | None = None,
+    copier: Mapping[str, Any] | None = None,
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; kicked states alone can decide.
 
@@ -236,6 +244,8 @@ def world_model_kind(
             then, and a Jacobian that reaches back is no fault.
         injected: what was recovered from the law itself on the same states, if that control was
             run; a law that is not found even there is not asked of the model.
+        copier: how the model compares with a naive copier on undisturbed orbits, if that was
+            measured: `gain` and `likeness` of `worldmodel.probes.copier`.
     """
     step = first_step(kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
@@ -262,12 +272,38 @@ def world_model_kind(
             number(later),
         ),
     ]
+    parrot = [*keplerian, *_parrot_gates(copier or {}, kicked.metrics, step, t)]
     kind = NEITHER
     if all(gate.passed for gate in newtonian[:2]) and not _fails(newtonian):
         kind = NEWTONIAN
+    elif all(gate.passed for gate in parrot):
+        kind = PARROT
     elif all(gate.passed for gate in keplerian[:2]) and not _fails(keplerian):
         kind = KEPLERIAN
-    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian))
+    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian), tuple(parrot))
+
+
+def _parrot_gates(
+    copier: Mapping[str, Any], metrics: Mapping[str, Any], step: int, t: Thresholds
+) -> list[Gate]:
+    """That a model gains nothing over a naive copier, and errs as that does."""
+    gains = {
+        "gain over a copier on undisturbed orbits": copier.get("gain"),
+        f"gain over a copier {plural(step, 'step')} after a kick": (
+            (metrics.get("copier") or {}).get("kick_gain", {}).get(str(step))
+        ),
+    }
+    gates = [
+        Gate(
+            name,
+            None if gain is None else gain <= t.copier_gain,
+            f"at most {t.copier_gain:g}",
+            number(gain),
+        )
+        for name, gain in gains.items()
+    ]
+    likeness = copier.get("likeness")
+    return [*gates, _measured("likeness to a copier's errors", likeness, t.copier_likeness)]
 
 
 def _measured(name: str, value: float | None, least: float) -> Gate:

@@ -9,7 +9,7 @@ from symreg.recovery.result import Gate, Quantity, Recovery
 if TYPE_CHECKING:
     from symreg.recovery.judge import WorldModelKind
 
-NEWTONIAN, KEPLERIAN, NEITHER = "Newtonian", "Keplerian", "neither"
+NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
 PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
@@ -34,7 +34,8 @@ KINDS = (
     "A Newtonian model knows a force: after its velocity is turned in mid-orbit it stays right at "
     "once, from the last positions alone, and the law comes out of those states. A Keplerian one "
     "knows the shape of orbits: right on undisturbed ones, lost one step after a kick and still "
-    "four steps after it. Everything else is neither."
+    "four steps after it. A parrot is right and lost on the same states, but as a naive copier of "
+    "its context is: it errs as that errs, and knows nothing more. Everything else is neither."
 )
 """What the world-model score means."""
 
@@ -190,6 +191,8 @@ def about_the_kind(found: "WorldModelKind") -> str:
         return "It stays right in states that it never saw: it knows a force."
     if found.kind == KEPLERIAN:
         return "Right on the orbits that it saw, lost after a kick: it knows the shape of orbits."
+    if found.kind == PARROT:
+        return "Right where a naive copier of the context is, and wrong as that is: it repeats."
     soon, late = found.newtonian[:2]
     orbit, lost = found.keplerian[:2]
     if orbit.passed is False:

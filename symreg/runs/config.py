@@ -23,6 +23,7 @@ from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
+from worldmodel.outside.config import OutsideConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
@@ -46,6 +47,9 @@ TRANSFERS = {
     "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
 }
 """Fine-tuned models, whose forces are tables like those of the sources."""
+
+OF_NETWORKS = ("evaluate", "extrapolate", "transfer", "transfer_frozen", "inductive_bias")
+"""Questions that need a network of `worldmodel train`."""
 
 QUESTIONS = tuple(
     dict.fromkeys(
@@ -76,13 +80,18 @@ class RunConfig(Options):
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
     controls: tuple[str, ...] = ("injected", "untrained")
-    """Controls on kicked states: injected, untrained, keplerian."""
+    """Controls on kicked states: injected, untrained, keplerian, parrot, straight_line,
+    autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
-    """Further questions: kick_response, jacobian, linear, evaluate, extrapolate, transfer,
-    transfer_frozen, inductive_bias."""
+    """Further questions: kick_response, jacobian, linear, symmetry, field, rollout, evaluate,
+    extrapolate, transfer, transfer_frozen, inductive_bias."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Stages that run at the same time; 0 takes one for every core. No number depends on it."""
     generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))
+    fit: bool = False
+    """The factory of --model trains: it is given the run's training orbits (`data`), a `folder` for
+    its weights, and `seed`."""
+    predictor: OutsideConfig = field(default_factory=OutsideConfig)
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)
@@ -109,6 +118,10 @@ class RunConfig(Options):
             for name in ("law", "system", "population", "orbits", "samples", "dt", "mass")
         },
         "simulator": "generate.engine",
+        **{
+            name: f"predictor.{name}"
+            for name in ("model", "untrained_model", "model_context", "length_unit", "time_unit")
+        },
         "bodies": "planets.bodies",
         **{
             name: f"train.{name}"
@@ -130,6 +143,7 @@ class RunConfig(Options):
         self._check_decided()
         self._check_orbits()
         self._check_questions()
+        self._check_predictor()
 
     def _check_decided(self) -> None:
         for name in self.DECIDED:
@@ -192,6 +206,28 @@ class RunConfig(Options):
                 "less, or leave planets out."
             )
 
+    def _check_predictor(self) -> None:
+        if self.predictor.model is None:
+            if self.fit:
+                raise OptionError("fit", "needs --model: the factory that trains.")
+            return
+        refused = [name for name in self.readouts if name in OF_NETWORKS]
+        if refused:
+            raise OptionError(
+                "readouts",
+                f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
+                "leave that out with --model.",
+            )
+        if self.predictor.untrained_model is not None or "untrained" not in self.controls:
+            return
+        if self.controls != type(self).controls:
+            raise OptionError(
+                "controls",
+                "asks for untrained, which needs the same model before training: give "
+                "--untrained-model, or --controls injected.",
+            )
+        object.__setattr__(self, "controls", tuple(c for c in self.controls if c != "untrained"))
+
     @property
     def law(self) -> str:
         """The law that moves the training orbits."""
@@ -203,6 +239,9 @@ class RunConfig(Options):
         if self.out is not None:
             return Path(self.out)
         law, kind = file_name(self.law), file_name(self.train.attention)
+        if self.predictor.model is not None:
+            kind = file_name(Path(self.predictor.model).name)
+            return Path("runs") / f"{law}-{kind}-seed{self.seed}"
         return Path("runs") / f"{law}-{kind}-context{self.train.context_length}-seed{self.seed}"
 
     @property

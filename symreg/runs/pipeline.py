@@ -120,7 +120,7 @@ class Pipeline:
         unfinished |= {job.stage.output for job in self.running}
         free = self.cores - sum(self._cores_of(job.stage) for job in self.running)
         for stage in self.waiting:
-            if unfinished & set(stage.inputs) or self._cores_of(stage) > free:
+            if unfinished & {*stage.inputs, *stage.waits} or self._cores_of(stage) > free:
                 continue
             self.waiting.remove(stage)
             header = f"[{len(self.todo) - len(self.waiting)}/{len(self.todo)}] {stage.title}"
@@ -151,6 +151,9 @@ class Pipeline:
         """
         path = self._record_path(stage)
         if not path.exists():
+            return None, ""
+        if stage.always:
+            path.unlink()
             return None, ""
         record, why = _read_record(path), "its record is damaged"
         if record is not None:

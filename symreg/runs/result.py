@@ -14,6 +14,8 @@ from symreg.recovery.result import Gate, Recovery
 from symreg.runs.readouts import Metrics
 
 VERDICT, REPORT = "verdict.json", "report.html"
+CARD = "model/card.json"
+"""Of a model that was not trained here: what it is, and the fingerprint of code and answers."""
 LEFT_OUT = ("configuration", "versions", "seconds")
 """What a verdict does not repeat of each recovery: it has its own."""
 
@@ -120,6 +122,7 @@ class Run:
             "nulls": nulls,
             "controls": {name: source.to_dict() for name, source in self.controls.items()},
             "readouts": self.readouts,
+            "model": read_json(card) if (card := self.folder / CARD).exists() else None,
             "configuration": self.configuration,
             "configuration_sha256": self.configuration_sha256,
             "versions": self.versions,

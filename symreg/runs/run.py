@@ -1,5 +1,6 @@
 """`symreg run`: all stages, then the verdict, the figures and the report."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,30 @@ from symreg.runs.report import draw_figures, render
 from symreg.runs.result import VERDICT, Run, Source
 from symreg.runs.stages import transfers
 from worldmodel.accelerators import require_devices
+from worldmodel.outside.config import is_served
+from worldmodel.outside.loading import source_of
 
 NEWTON = "newton"
 """The law that moves real planets."""
 
 
-def run(config: RunConfig | None = None, **options: Any) -> Run:
+def run(
+    config: RunConfig | None = None,
+    *,
+    predictor: Any = None,
+    untrained: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Run:
     """Run one experiment to its end; `verdict.json`, figures and `report.html` stay in its folder.
 
     Args:
         config: what is simulated, trained and asked.
+        predictor: a model of your own in the place of the trained one: an object with
+            `context_length` and `predict(positions)`, a plain function of positions with
+            `model_context` said, or a text as `--model` takes it. An object stays in this process
+            and answers the stages from here.
+        untrained: makes the same before training, for the control `untrained`, which is left out
+            without it.
         **options: in place of those in `config`, by their short or dotted names: `law="hooke"`,
             `context_length=64`, `out="runs/mine"`, `**{"probe.kick_angle": 0.3}`.
 
@@ -38,7 +53,14 @@ def run(config: RunConfig | None = None, **options: Any) -> Run:
             belongs to another run; nothing has been run then.
         StageFailure: if a stage ends with an error.
     """
-    config = with_options(config or RunConfig(), options)
+    if predictor is not None:
+        return _run_predictor(config or RunConfig(), predictor, untrained, options)
+    if untrained is not None:
+        raise ValueError("untrained is given and predictor is not: give both.")
+    return _run(with_options(config or RunConfig(), options))
+
+
+def _run(config: RunConfig) -> Run:
     check(config)
     (config.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
     seconds = run_stages(config)
@@ -48,6 +70,26 @@ def run(config: RunConfig | None = None, **options: Any) -> Run:
     write_text(found.report, render(found, config))
     write_json(found.folder / VERDICT, found.to_dict())
     return found
+
+
+def _run_predictor(
+    config: RunConfig, predictor: Any, untrained: Callable[..., Any] | None, options: dict[str, Any]
+) -> Run:
+    """A run of a model of the user's own."""
+    from worldmodel.outside import channel
+    from worldmodel.outside.model import OutsideModel
+
+    if isinstance(predictor, str):
+        if untrained is not None:
+            raise ValueError("untrained must be a text too (untrained_model=) if predictor is one.")
+        return _run(with_options(config, {**options, "model": predictor}))
+    names = ("model_context", "length_unit", "time_unit")
+    own = {name: options.pop(name) for name in names if name in options}
+    model = OutsideModel(predictor, with_options(config.predictor, own), untrained)
+    spec = channel.spec_of(model)
+    fresh = None if untrained is None else spec
+    with channel.serving(model):
+        return _run(with_options(config, {**options, "model": spec, "untrained_model": fresh}))
 
 
 def check(config: RunConfig) -> str:
@@ -62,6 +104,9 @@ def check(config: RunConfig) -> str:
     from orbits.planets import BODIES
 
     parse_law(config.law)
+    for spec in (config.predictor.model, config.predictor.untrained_model):
+        if spec is not None and not is_served(spec):
+            source_of(spec)
     resolve(config.orbits_of(config.generate.orbits, config.seed))
     for body in config.planets.bodies if "planets" in config.sources else ():
         require_known("body", body, BODIES)
@@ -101,6 +146,7 @@ def assemble(config: RunConfig, seconds: dict[str, float]) -> Run:
             measured.get("jacobian", {}).get("locality"),
             bool(kicked.recovery.metrics.get("gm_varies")),
             laws.get("injected"),
+            None if orbit is None else orbit.recovery.metrics.get("copier"),
         )
         keplerian = kind.kind == words.KEPLERIAN
         told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)

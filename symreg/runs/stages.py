@@ -9,6 +9,8 @@ from orbits.config import GenerateConfig
 from orbits.records.typed import as_json
 from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, TRANSFERS, RunConfig
 from worldmodel.config import SEVERAL_THREADS
+from worldmodel.outside.config import AdoptConfig, is_served
+from worldmodel.outside.loading import resolved, source_of
 from worldmodel.probes.readouts import READOUTS
 
 HELD_OUT_SEED_OFFSET = 1_000_003
@@ -44,6 +46,8 @@ class Stage:
         inputs: what it reads; a stage waits for those that write these.
         output: what it writes.
         cores: that it keeps busy; 0 for all that there are.
+        waits: what must be there before it begins, though it does not read it.
+        always: whether it is done again each time: what it reads lies outside the run.
     """
 
     name: str
@@ -53,11 +57,16 @@ class Stage:
     inputs: tuple[str, ...]
     output: str
     cores: int = 1
+    waits: tuple[str, ...] = ()
+    always: bool = False
 
 
 def stages(config: RunConfig) -> list[Stage]:
     """The stages of a run: what most others wait for comes first."""
-    made = [*_training(config), *_data(config)]
+    if config.predictor.model is None:
+        made = [*_training(config), *_data(config)]
+    else:
+        made = [*_adoption(config), *(_after(stage, MODEL) for stage in _data(config))]
     for source in config.sources:
         made += _implied(config, source, SOURCES[source])
     for control in config.controls:
@@ -69,12 +78,16 @@ def stages(config: RunConfig) -> list[Stage]:
     return made
 
 
-def _training(config: RunConfig) -> Iterator[Stage]:
+def _training_orbits(config: RunConfig) -> Stage:
     orbits = config.generate.orbits
-    yield _orbits(
+    return _orbits(
         "train_orbits", f"simulate {orbits} orbits under {config.law}", TRAIN,
         config.orbits_of(orbits, config.seed), cores=0,
     )  # fmt: skip
+
+
+def _training(config: RunConfig) -> Iterator[Stage]:
+    yield _training_orbits(config)
     train = config.train
     parameters = 12 * train.n_layers * train.d_model**2  # about: of the blocks
     cores = 0 if parameters >= SEVERAL_THREADS else 1
@@ -88,6 +101,46 @@ def _training(config: RunConfig) -> Iterator[Stage]:
         MODEL,
         train.threads or cores,
     )
+
+
+def _adoption(config: RunConfig) -> Iterator[Stage]:
+    """In the place of training: the user's own model is made and looked at before all else."""
+    own, fresh = config.predictor, config.predictor.untrained_model
+    assert own.model is not None  # for the type checker: it was asked for
+    if config.fit:
+        yield _training_orbits(config)
+    generate = config.generate
+    options = AdoptConfig(
+        **{
+            **as_json(own),
+            "model": _absolute(own.model),
+            "untrained_model": None if fresh is None else _absolute(fresh),
+        },
+        dt=generate.dt,
+        axes=generate.dimensions or 2,
+        bodies=2 if generate.system == "barycentric" else 1,
+        data=TRAIN if config.fit else None,
+        seed=config.seed,
+    )
+    code = [source_of(spec) for spec in (own.model, fresh) if spec and not is_served(spec)]
+    yield Stage(
+        "adopt",
+        f"{'train' if config.fit else 'look at'} the model {own.model}",
+        ("worldmodel", "adopt", MODEL),
+        as_json(options),
+        (*(str(path) for path in code if path is not None), *((TRAIN,) if config.fit else ())),
+        MODEL,
+        always=not config.fit,
+    )
+
+
+def _absolute(spec: str) -> str:
+    return spec if is_served(spec) else resolved(spec)
+
+
+def _after(stage: Stage, path: str) -> Stage:
+    """A stage that waits for a path as well."""
+    return replace(stage, waits=(*stage.waits, path))
 
 
 def _beginning(config: RunConfig) -> Stage:
@@ -228,6 +281,8 @@ def controlled(config: RunConfig, readout: str) -> tuple[str, ...]:
 def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **options: Any) -> Stage:
     """A probe of the model; a control needs only to know what the model will be."""
     model = BEGINNING if options.get("control", "none") != "none" else MODEL
+    if config.predictor.model is not None:
+        model = MODEL  # a model of one's own has no beginning of ours
     if model == BEGINNING:
         options["checkpoint"] = "last"  # there is no better one before the first step
     probe = replace(

@@ -20,6 +20,7 @@ from symreg.recovery.words import (
     KEPLERIAN,
     NEITHER,
     NEWTONIAN,
+    PARROT,
     PERMUTED,
     about_the_kind,
     about_the_model,
@@ -250,6 +251,30 @@ def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
         found = kind(0.9999, 0.999, 0.999, NO_LAW, locality=1.0, injected=injected)
         assert found.kind == expected
     assert kind(0.9999, -2, -1, NO_LAW, injected=NO_LAW).kind == KEPLERIAN
+
+
+@pytest.mark.parametrize(
+    ("gain", "likeness", "kicked", "first", "fourth", "expected"),
+    [
+        (0.0, 1.0, 0.0, -2.0, 0.6, PARROT),
+        (-3.0, 0.6, -3.0, -2.0, 0.6, PARROT),  # worse than the copier, in its way
+        (0.6, 1.0, 0.0, -2.0, 0.6, KEPLERIAN),  # it knows what the copier lacks
+        (0.0, 0.4, 0.0, -2.0, 0.6, KEPLERIAN),  # wrong in other ways than the copier
+        (0.0, 1.0, 0.6, -2.0, 0.6, KEPLERIAN),  # better than the copier after a kick
+        (0.0, 1.0, 0.0, 0.6, 0.6, NEITHER),  # not lost after a kick
+        (0.0, 1.0, 0.0, -2.0, 0.95, NEITHER),  # right again soon
+        (None, None, None, -2.0, 0.6, KEPLERIAN),  # never compared
+    ],
+)
+def test_a_parrot_is_no_better_than_a_copier_and_wrong_as_it_is(
+    gain, likeness, kicked, first, fourth, expected
+):
+    law = replace(NO_LAW, metrics={"copier": {"kick_gain": {"1": kicked}}})
+    copier = None if gain is None else {"gain": gain, "likeness": likeness}
+    found = kind(0.97, first, fourth, law, copier=copier)
+    assert found.kind == expected
+    assert (expected == PARROT) == all(gate.passed for gate in found.parrot)
+    assert kind(0.7, first, fourth, law, copier=copier).kind == NEITHER  # poor undisturbed
 
 
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():

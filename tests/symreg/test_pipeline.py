@@ -227,9 +227,10 @@ def test_new_options_reach_the_stages_and_questions_are_stages_of_their_own():
 def test_every_option_of_a_stage_is_declared_by_the_stage_alone():
     """The run's own options are few; all others are the stages' own, and reach them unchanged."""
     own = [name for name in RunConfig.__annotations__ if name.islower()]
-    groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover"}
+    groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover",
+              "predictor"}  # fmt: skip
     assert set(own) - groups == {
-        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers",
+        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
     }  # fmt: skip
     for short, full in RunConfig.ALIASES.items():
         assert full in set(option_names(RunConfig)), short

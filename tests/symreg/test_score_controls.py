@@ -1,4 +1,7 @@
-"""The score on worlds of a known kind: the law itself, a fitted ellipse, an untrained network."""
+"""The score on worlds of a known kind: the law, a fitted ellipse, a copier, an untrained network.
+
+Five seeds at contexts 8, 32 and 64: `tests/benchmarks/score_controls.py`.
+"""
 
 import pytest
 
@@ -8,7 +11,7 @@ from symreg.cli import main as symreg
 from symreg.recovery.config import Thresholds
 from symreg.recovery.judge import world_model_kind
 from symreg.recovery.result import Recovery
-from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN
+from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN, PARROT
 from worldmodel.cli import main as worldmodel
 
 
@@ -47,13 +50,23 @@ def evidence(world, control):
 
 @pytest.mark.parametrize(
     ("control", "kind"),
-    [("injected", NEWTONIAN), ("keplerian", KEPLERIAN), ("untrained", NEITHER)],
+    [
+        ("injected", NEWTONIAN),
+        ("keplerian", KEPLERIAN),
+        ("parrot", PARROT),
+        ("untrained", NEITHER),
+    ],
 )
 def test_each_control_gets_its_word(world, control, kind):
     orbit, kicked, jacobian = evidence(world, control)
     found = world_model_kind(
-        orbit.metrics["r2"], kicked, kicked.metrics["kick_r2"], Thresholds(), jacobian["locality"]
+        orbit.metrics["r2"],
+        kicked,
+        kicked.metrics["kick_r2"],
+        Thresholds(),
+        jacobian["locality"],
+        copier=orbit.metrics["copier"],
     )
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too
-    assert orbit.recovered == (control != "untrained")
+    assert orbit.recovered == (control in ("injected", "keplerian")) or control == "parrot"

@@ -62,6 +62,12 @@ TABLES = {
     "laws": {"law": ["newton", "hooke", "logarithmic", "power_law(n=3)"]},
     "masses": {"system": ["relative", "barycentric"], "inputs": ["differences"], "seed": [0, 1, 2]},
     "published": {"attention": ["softmax", "lssar"], "dt": [0.019165, 0.5]},
+    "zoo": {
+        "context_length": [2, 32],
+        "attention": ["softmax"],
+        "model": [None, "worldmodel.zoo.lstm:make", "worldmodel.zoo.published:position"],
+        "seed": [0, 1, 2],
+    },
 }
 
 

@@ -1,4 +1,16 @@
-"""Who predicts, and what stands in the place of the model: the two contracts. Imports no torch.
+"""Who predicts, and what stands in the place of the model: the contracts. Imports no torch.
+
+A *predictor* says the next position from positions alone. Any object will do that has
+
+    context_length                  # positions that a prediction is made from
+    predict(positions)              # (orbit, time[, body], axis), au -> the same shape
+
+and, if it likes, some of
+
+    jacobians(contexts)             # else central differences: see `worldmodel.predictors.outside`
+    activations(contexts)           # by layer, for the read-out `linear`
+    dt                              # the step that it was made for; checked against the data
+    name                            # for reports
 
 A control is a file here with an object `Control`: its name is a choice of `--control`, and nothing
 else needs to know of it. A file that lies elsewhere is found after
@@ -8,7 +20,7 @@ else needs to know of it. A file that lies elsewhere is found after
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -16,11 +28,23 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
-    from worldmodel.world_model import WorldModel
 
 
-class Predictor(ABC):
-    """Says the next position after every time of some arcs."""
+@runtime_checkable
+class Predictor(Protocol):
+    """Says the next position after every time, from the last positions alone."""
+
+    context_length: int
+    """Positions that a prediction is made from."""
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "orbit time *body axis"]:
+        """The position one step later, au; NaN where the context is not full."""
+
+
+class ArcPredictor(ABC):
+    """Says the next position after every time of some arcs, of which it may know all."""
 
     context_length: int
     """Positions that a prediction is made from."""
@@ -47,8 +71,12 @@ class Predictor(ABC):
             ValueError: for a model whose predictions have no derivatives.
         """
 
+    def jacobian_error(self) -> float | None:
+        """Median error of the last derivatives, where they were taken by differences."""
+        return None
 
-def itself(model: "WorldModel", seed: int) -> "WorldModel":
+
+def itself(model: Any, seed: int) -> Any:
     """The trained network."""
     return model
 
@@ -61,10 +89,11 @@ class Control:
     """As `--control` has it."""
     what: str
     """A few words for the help."""
-    predictor: Callable[["WorldModel", "ForceLaw"], Predictor]
-    """Makes what predicts, from the network and the law that moves the data."""
-    network: Callable[["WorldModel", int], "WorldModel"] = itself
-    """Makes the network that is read, from the trained one and the probe's seed."""
+    predictor: "Callable[[Any, ForceLaw], Predictor | ArcPredictor]"
+    """Makes what predicts, from the model (a `WorldModel`, or one of the user's own as
+    `worldmodel.predictors.outside` has it) and the law that moves the data."""
+    network: Callable[[Any, int], Any] = itself
+    """Makes the model that is read, from the trained one and the probe's seed."""
 
 
 def of_bodies(

@@ -6,18 +6,17 @@ orbits under Newton's law it is exact, and its implied acceleration follows 1/rÂ
 is wrong until the kick has left the context.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.lib.stride_tricks import sliding_window_view
 
-from worldmodel.predictors.base import Control, Predictor, of_bodies
+from worldmodel.predictors.base import ArcPredictor, Control, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
-    from worldmodel.world_model import WorldModel
 
 FEWEST = 5
 """Positions that the ellipse is fitted to at least: three would leave nothing to fit."""
@@ -27,7 +26,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Of Gauss's quadrature over one step: exact to 1e-12 where the body turns by less than 1 rad."""
 
 
-class ByEllipse(Predictor):
+class ByEllipse(ArcPredictor):
     """The positive control of Kepler: an ellipse through the context, and the area law."""
 
     def __init__(self, context_length: int) -> None:
@@ -173,7 +172,7 @@ def _sector(conic: np.ndarray, start: np.ndarray, turn: np.ndarray) -> np.ndarra
     return turn / 4 * (r**2 @ WEIGHTS)
 
 
-def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
+def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
     return ByEllipse(model.context_length)
 
 

@@ -1,23 +1,22 @@
 """The positive control of Newton: the law itself in the place of the model."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from worldmodel.predictors.base import Control, Predictor, of_bodies
+from worldmodel.predictors.base import ArcPredictor, Control, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
-    from worldmodel.world_model import WorldModel
 
 SUBSTEPS = 16
 """Runge-Kutta steps in one dt. At 0.28 au around the Sun and dt = 0.008 yr the phase advances by
 0.02 rad in each, and the position errs by about 1e-11 au."""
 
 
-class ByLaw(Predictor):
+class ByLaw(ArcPredictor):
     """The positive control of Newton: the law moves every state on."""
 
     def __init__(self, law: "ForceLaw", dt: float, context_length: int) -> None:
@@ -122,7 +121,7 @@ def _flow_derivatives(
     return derivatives[0], derivatives[1]
 
 
-def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
+def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
     return ByLaw(law, model.dt, model.context_length)
 
 

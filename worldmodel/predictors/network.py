@@ -1,12 +1,12 @@
 """The network itself, trained or with fresh weights."""
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from worldmodel.predictors.base import Control, Predictor
+from worldmodel.predictors.base import ArcPredictor, Control
 
 if TYPE_CHECKING:
     import torch
@@ -20,7 +20,7 @@ UNTRAINED_SEED = 1_000_000
 """Added to the probe's seed, so that fresh weights are none that a run began with."""
 
 
-class ByModel(Predictor):
+class ByModel(ArcPredictor):
     """The network, which sees exactly the last C positions, as in training."""
 
     def __init__(self, model: "WorldModel") -> None:
@@ -68,13 +68,15 @@ class ByModel(Predictor):
         return torch.stack(rows, dim=2).unflatten(2, (bodies, axes))
 
 
-def untrained(model: "WorldModel", seed: int) -> "WorldModel":
+def untrained(model: Any, seed: int) -> Any:
     """The same architecture with fresh weights."""
     return model.untrained(seed + UNTRAINED_SEED)
 
 
-def _predictor(model: "WorldModel", law: "ForceLaw") -> Predictor:
-    return ByModel(model)
+def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
+    from worldmodel.outside.model import OutsideModel, OutsidePredictor
+
+    return OutsidePredictor(model) if isinstance(model, OutsideModel) else ByModel(model)
 
 
 NONE = Control("none", "the model itself", _predictor)

@@ -9,12 +9,12 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from orbits.units import G
-from worldmodel.predictors.base import Predictor
+from worldmodel.predictors.base import ArcPredictor
 from worldmodel.probes.states import Arcs, Orbits
 
 
 def read_acceleration(
-    predictor: Predictor, arcs: Arcs, dt: float, correction: str
+    predictor: ArcPredictor, arcs: Arcs, dt: float, correction: str
 ) -> Float[np.ndarray, "orbit time body axis"]:
     """The accelerations that the predictions imply, of every visible body, au/yr^2."""
     predicted = predictor.predict(arcs)

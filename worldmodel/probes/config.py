@@ -19,6 +19,7 @@ from worldmodel.config import (
     Seed,
     Threads,
 )
+from worldmodel.outside.config import OutsideConfig
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
@@ -107,3 +108,8 @@ if TYPE_CHECKING:
 
 else:
     ProbeConfig = _with_groups()
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbeCommand(OutsideConfig, ProbeConfig):
+    """Reading what a model has learned: one of a run, or one of your own."""

@@ -1,35 +1,47 @@
 """One read-out of one model."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orbits.command.options import with_options
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
+from worldmodel.outside.config import OutsideConfig
+from worldmodel.outside.model import OutsideModel
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts.base import Reading, ReadOut
-from worldmodel.probes.subject import Subject
-from worldmodel.world_model import ModelOrRun, threads
+from worldmodel.probes.subject import ModelOrPredictor, Subject
+from worldmodel.world_model import threads
 
 if TYPE_CHECKING:
     from worldmodel.source import Data
 
 
 def probe(
-    model: ModelOrRun,
+    model: ModelOrPredictor,
     data: "Data",
     config: ProbeConfig | None = None,
+    *,
+    untrained: Callable[..., Any] | None = None,
     **options: Any,
 ) -> ForceSamples | Reading:
-    """Read what a model has learned.
+    """Read what a model has learned: one of `worldmodel train`, or any other.
+
+        def step(positions):               # (orbit, time, axis), au -> the same shape
+            ...
+        worldmodel.probe(step, data, states="kicked", model_context=2)
 
     Args:
-        model: a model, or the folder of its run.
+        model: a model, or the folder of its run; or any object with `context_length` and
+            `predict(positions)`, or a plain function of positions with `model_context` said.
         data: path of a data set whose states are shown to the model, or the data set itself.
         config: options; the defaults if left out.
+        untrained: makes the same before training, for the control and the read-outs that need it.
         options: further options by name; those of a read-out as a mapping, as
-            `readout="linear", linear={"states": 200}`.
+            `readout="linear", linear={"states": 200}`; of a model of one's own also
+            `model_context`, `length_unit` and `time_unit`.
 
     Returns:
         Force samples, of a read-out that gives them; else its reading.
@@ -37,11 +49,18 @@ def probe(
     Raises:
         ValueError: if the model, the data and the options do not fit together.
     """
+    own = {name: options.pop(name) for name in OWN if name in options}
+    if untrained is not None or own:
+        model = OutsideModel(model, OutsideConfig(**own), untrained)
     reading = read(model, data, with_options(config or ProbeConfig(), options))
     return reading if reading.table is None else reading.forces
 
 
-def read(model: ModelOrRun, data: "Data", config: ProbeConfig) -> Reading:
+OWN = ("model_context", "length_unit", "time_unit")
+"""Options of a model of one's own."""
+
+
+def read(model: ModelOrPredictor, data: "Data", config: ProbeConfig) -> Reading:
     """What the read-out that is asked for finds, with where it comes from."""
     with threads(config.threads):
         subject = Subject(model, data, config)

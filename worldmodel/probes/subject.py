@@ -1,5 +1,6 @@
 """What is probed: a model or a control, data, and the options; what every read-out looks at."""
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -7,19 +8,16 @@ import numpy as np
 
 from orbits.forces import ForceLaw, parse_law
 from orbits.records.files import sha256_of_json
+from worldmodel.data import spread
+from worldmodel.outside.card import is_card, opened
+from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors import CONTROLS
-from worldmodel.predictors.base import Predictor
+from worldmodel.predictors.base import ArcPredictor, Predictor
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.config import ProbeOptions
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source
-from worldmodel.world_model import (
-    ModelOrRun,
-    WorldModel,
-    as_model,
-    require_same_world,
-    unseen_orbits,
-)
+from worldmodel.world_model import WorldModel
 
 if TYPE_CHECKING:
     from worldmodel.source import Data
@@ -34,20 +32,42 @@ class Subject:
         config: which states, and what is read in the place of the model.
     """
 
-    def __init__(self, model: ModelOrRun, data: "Data", config: ProbeOptions) -> None:
+    def __init__(self, model: Any, data: "Data", config: ProbeOptions) -> None:
         control = CONTROLS[config.control]
         self.config = config
-        self.trained = as_model(model, config.checkpoint)
-        self.model = control.network(self.trained, config.seed)
         self.source = Source(data)
-        require_same_world(self.model, self.facts)
+        self.trained = as_subject(model, config.checkpoint).for_world(self.facts)
+        self.model = control.network(self.trained, config.seed)
         self.law: ForceLaw = parse_law(self.facts.law)
-        self.predictor: Predictor = control.predictor(self.model, self.law)
+        self.predictor = on_arcs(control.predictor(self.model, self.law), config.control)
 
     @cached_property
-    def untrained(self) -> WorldModel:
+    def untrained(self) -> WorldModel | OutsideModel:
         """The same architecture with fresh weights."""
         return untrained(self.trained, self.config.seed)
+
+    @cached_property
+    def radius(self) -> tuple[float, float]:
+        """Smallest and largest distance from the centre in the training orbits, au; of a model
+        whose training orbits are not known, in those that it is shown."""
+        if self.model.radius is not None:
+            return self.model.radius
+        r = np.linalg.norm(self.orbits.trajectories.position, axis=-1)
+        return float(r.min()), float(r.max())
+
+    def network(self, what: str) -> WorldModel:
+        """The model, for what needs a network of `worldmodel train`.
+
+        Raises:
+            ValueError: if it is another.
+        """
+        if not isinstance(self.trained, WorldModel):
+            raise ValueError(
+                f"{what} needs a network that `worldmodel train` made, and {self.trained.name} is "
+                "none; leave it out."
+            )
+        assert isinstance(self.model, WorldModel)
+        return self.model
 
     @property
     def facts(self) -> DataFacts:
@@ -56,7 +76,8 @@ class Subject:
     @cached_property
     def orbits(self) -> Orbits:
         """Orbits that the model was not trained on."""
-        return read_orbits(self.source, unseen_orbits(self.model, self.facts, self.config.orbits))
+        first = self.model.first_unseen(self.facts)
+        return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
         """The states that `--states` asks for, of the subject's orbits or of given ones."""
@@ -87,20 +108,40 @@ class Subject:
 
     def identity(self) -> dict[str, Any]:
         """Which model was probed."""
-        config, record = self.config, self.model.record
+        config, model = self.config, self.model
         kind = "trained" if config.control == "none" else config.control
-        of_control = sha256_of_json([record.identity, kind, config.seed])
-        return {
-            "kind": kind,
-            "sha256": self.model.fingerprint if kind == "trained" else of_control,
-            "attention": record.train.attention,
-            "context_length": record.train.context_length,
-            "target": record.train.target,
-            "seed": record.train.seed,
-        }
+        of_control = sha256_of_json([model.identity, kind, config.seed])
+        sha256 = model.fingerprint if kind == "trained" else of_control
+        return {"kind": kind, "sha256": sha256, **model.about()}
 
     @property
     def who(self) -> str:
         """The probed, for the terminal."""
         control = self.config.control
         return "the model" if control == "none" else f"{control} control"
+
+
+def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
+    """What predicts arcs, of what predicts positions or arcs."""
+    if isinstance(predictor, ArcPredictor):
+        return predictor
+    return OutsidePredictor(OutsideModel(predictor, name=name))
+
+
+ModelOrPredictor = Any
+"""A `WorldModel`, the folder of a run or of an adopted model, or a predictor of one's own."""
+
+
+def as_subject(model: ModelOrPredictor, checkpoint: str) -> WorldModel | OutsideModel:
+    """The model that is meant: a network of ours, or a predictor of the user's own.
+
+    Raises:
+        ValueError: if there is none, or it is no predictor.
+    """
+    if isinstance(model, (WorldModel, OutsideModel)):
+        return model
+    if is_card(model):
+        return opened(model)
+    if isinstance(model, (str, os.PathLike)):
+        return WorldModel.load(model, checkpoint)
+    return OutsideModel(model)

@@ -33,10 +33,10 @@ class Spread(ReadOut):
 CONTROL = '''
 import numpy as np
 
-from worldmodel.predictors.base import Control, Predictor
+from worldmodel.predictors.base import ArcPredictor, Control
 
 
-class Still(Predictor):
+class Still(ArcPredictor):
     """Nothing ever moves."""
 
     def __init__(self, place):

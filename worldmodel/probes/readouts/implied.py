@@ -29,6 +29,7 @@ class Implied(ReadOut):
         them lie on the new orbit. Orbits that fall into the centre within those steps give no rows.
         """
         from worldmodel.probes.acceleration import force_table, read_acceleration, within
+        from worldmodel.probes.copier import beside_copier
         from worldmodel.probes.metrics import measure
 
         config, dt = subject.config, subject.facts.dt
@@ -36,9 +37,10 @@ class Implied(ReadOut):
         acceleration = read_acceleration(subject.predictor, arcs, dt, config.correction)
         kept = np.ones(arcs.position.shape[:2], dtype=bool)
         if arcs.kick is not None:
-            kept = within(arcs, subject.orbits, subject.model.record.radius)
+            kept = within(arcs, subject.orbits, subject.radius)
         table = force_table(arcs, acceleration, subject.law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
+        metrics |= beside_copier(subject, arcs, acceleration, kept)
         return Reading(metrics, subject.states, report(metrics, subject), table)
 
 
@@ -68,6 +70,11 @@ def report(metrics: dict[str, Any], subject: "Subject") -> str:
             else f"{value['value']:.4f}  ({value['low']:.4f} to {value['high']:.4f})"
         )
         lines.append(f"  {title:<26} {text}")
+    if copier := metrics.get("copier"):
+        lines.append(
+            f"  beside a naive copier      gain {copier['gain']:.2f}, "
+            f"likeness {copier['likeness']:.2f} (the copier's R² is {copier['r2']:.3f})"
+        )
     lines.append(f"  non-central part           {metrics['non_central']:.4f}")
     if "third_law" in metrics:
         lines.append(f"  |m1 a1 + m2 a2| / |m1 a1|  {metrics['third_law']:.4f}")

@@ -20,7 +20,7 @@ there on different orbits: the body was kicked one step before the end.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -84,6 +84,7 @@ class InductiveBias(ReadOut):
         Raises:
             ValueError: for too few orbits.
         """
+        subject.network("the read-out inductive_bias (fine-tuning)")
         random = subject.random()
         questions = self._questions(subject, random)
         answers = self._answers(subject, questions, random)
@@ -134,7 +135,11 @@ class InductiveBias(ReadOut):
             labels = (labels - labels.mean()) / labels.std()
             oracle = _by_oracle(known[rows], labels, questions.asked)
             answers["oracle"].append(np.stack((oracle, oracle)))
-            for who, model in (("trained", subject.model), ("untrained", subject.untrained)):
+            networks = {
+                "trained": subject.network("inductive_bias"),
+                "untrained": cast("WorldModel", subject.untrained),
+            }
+            for who, model in networks.items():
                 if who == "trained" and subject.config.control == "injected":
                     answers[who].append(np.stack((oracle, oracle)))
                 else:

@@ -45,7 +45,7 @@ class Jacobian(ReadOut):
 
         law, dt = subject.law, subject.facts.dt
         arcs = subject.arcs()
-        usable = within(arcs, subject.orbits, subject.model.record.radius)[:, np.array(arcs.read)]
+        usable = within(arcs, subject.orbits, subject.radius)[:, np.array(arcs.read)]
         orbit, time = np.nonzero(usable)
         if not len(orbit):
             raise ValueError(
@@ -65,6 +65,9 @@ class Jacobian(ReadOut):
         }
         metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
         metrics["states"] = count
+        error = subject.predictor.jacobian_error()
+        if error is not None:
+            metrics["difference_error"] = error
         by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
         details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
         return Reading(metrics, subject.states, _report(metrics, subject), details=details)
@@ -171,4 +174,6 @@ def _report(metrics: dict[str, Any], subject: "Subject") -> str:
         "tangential_error": "of the tangential gradient",
     }
     lines = [f"{subject.who}, {subject.states} states: medians over {metrics['states']} states"]
-    return "\n".join(lines + [f"  {titles[name]:<29}{metrics[name]:.4g}" for name in titles])
+    titles["difference_error"] = "error of the differences"
+    known = [name for name in titles if name in metrics]
+    return "\n".join(lines + [f"  {titles[name]:<29}{metrics[name]:.4g}" for name in known])

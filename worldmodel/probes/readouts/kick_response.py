@@ -65,7 +65,7 @@ class KickResponse(ReadOut):
         details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
         metrics: dict[str, Any] = {}
         for what, arcs in responses.items():
-            kept = within(arcs, subject.orbits, subject.model.record.radius)
+            kept = within(arcs, subject.orbits, subject.radius)
             found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
             true = true_acceleration(arcs, subject.law)
             r2, counts = response(found, true, kept, arcs)

@@ -17,6 +17,7 @@ from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
+    from worldmodel.outside.model import OutsideModel
     from worldmodel.probes.states import Arcs
     from worldmodel.probes.subject import Subject
     from worldmodel.world_model import WorldModel
@@ -208,9 +209,17 @@ def targets_of(
 
 
 def activations(
-    model: "WorldModel", contexts: Float[np.ndarray, "state time body axis"]
+    model: "WorldModel | OutsideModel", contexts: Float[np.ndarray, "state time body axis"]
 ) -> dict[str, Float[np.ndarray, "state feature"]]:
-    """Activations at the last position of each context, by layer."""
+    """Activations at the last position of each context, by layer.
+
+    Raises:
+        ValueError: if a model of the user's own has none.
+    """
+    from worldmodel.outside.model import OutsideModel
+
+    if isinstance(model, OutsideModel):
+        return model.activations(contexts)
     blocks = range(model.network.config.n_layers)
     names = ["embed", *(f"blocks.{number}" for number in blocks), "norm"]
     count = max(1, AT_ONCE // (contexts.shape[1] * model.network.tokens_per_step))

@@ -71,6 +71,7 @@ class Transfer(ReadOut):
         from worldmodel.probes.states import undisturbed
 
         config = subject.config
+        subject.network("the read-out transfer (fine-tuning)")
         full, few = _split(self, subject)
         arcs = subject.arcs(few)
         truth = forces(arcs, subject, self.target)
@@ -78,7 +79,7 @@ class Transfer(ReadOut):
         if arcs.kick is None:
             kept = _near(arcs, undisturbed(full, subject.model.context_length), self.points)
         else:
-            kept = within(arcs, subject.orbits, subject.model.record.radius)
+            kept = within(arcs, subject.orbits, subject.radius)
         acceleration = _as_acceleration(found, arcs)
         table = force_table(arcs, acceleration, subject.law, subject.facts.dt, kept)
         metrics = measure(table, config.bootstrap, config.seed)
@@ -97,7 +98,7 @@ class Transfer(ReadOut):
 
         batches = Labelled(self, subject, full, few)
         tuned = fine_tune(
-            subject.model.network,
+            subject.network("fine-tuning").network,
             batches,
             batches.labels.shape[-1],
             self.steps,

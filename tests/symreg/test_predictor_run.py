@@ -1,0 +1,139 @@
+"""`symreg run` of models that were not trained here: a file, an object, a family that trains."""
+
+import numpy as np
+import pytest
+
+from orbits.records.files import read_json
+from symreg import run
+from symreg.cli import main
+from symreg.recovery.words import NEWTONIAN
+from symreg.runs.config import RunConfig
+from symreg.runs.stages import stages
+
+SMALL = {
+    "orbits": 40, "samples": 48, "simulator": "kepler", "held_out": 30, "search_seeds": 1,
+    "sources": ["orbit", "kicked"], "controls": ["injected"],
+    "recover.individuals": 100, "recover.generations": 8,
+}  # fmt: skip
+
+FILE = """
+import numpy as np
+from worldmodel.zoo.law import Law
+
+def make(dt):
+    return Law(dt)
+
+def fresh(seed):
+    class Noise(Law):
+        def predict(self, x):
+            return x * np.random.default_rng(seed).normal()
+    return Noise(0.008)
+
+class Short:
+    context_length = 2
+    def predict(self, x):
+        return x[:, 1:]
+
+def short():
+    return Short()
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+def test_the_training_stage_is_left_out(mine):
+    config = RunConfig.of({**SMALL, "model": f"{mine}:make"})
+    names = [stage.name for stage in stages(config)]
+    assert "train" not in names
+    assert "train_orbits" not in names
+    assert "begin" not in names
+    assert names[0] == "adopt"
+    data = next(stage for stage in stages(config) if stage.name == "held_out_orbits")
+    assert "model" in data.waits, "nothing is simulated before the model was looked at"
+    # with --fit the family is given orbits to train on
+    fitted = RunConfig.of({**SMALL, "model": f"{mine}:make", "fit": True})
+    assert [stage.name for stage in stages(fitted)][:2] == ["train_orbits", "adopt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"readouts": ["evaluate"]}, "need a network of `worldmodel train`"),
+        ({"controls": ["untrained", "injected"]}, "give --untrained-model"),
+        ({"model": "mine.py"}, "give package.module:name or path/to/file.py:name"),
+        ({"model": None, "fit": True}, "needs --model"),
+    ],
+)
+def test_what_such_a_model_cannot_be_asked_is_said_at_once(mine, options, message):
+    with pytest.raises(ValueError, match=message):
+        RunConfig.of({**SMALL, "model": f"{mine}:make", **options})
+
+
+def test_without_a_factory_the_untrained_control_is_left_out(mine):
+    plain = {name: value for name, value in SMALL.items() if name != "controls"}
+    assert RunConfig.of({**plain, "model": f"{mine}:make"}).controls == ("injected",)
+    both = RunConfig.of({**plain, "model": f"{mine}:make", "untrained_model": f"{mine}:fresh"})
+    assert both.controls == ("injected", "untrained")
+
+
+def test_a_model_that_is_not_there_is_one_line(tmp_path, capsys):
+    words = ["run", "--model", f"{tmp_path}/none.py:make", "--out", str(tmp_path / "run")]
+    assert main(words) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+def test_answers_that_do_not_fit_stop_a_run_before_anything_is_simulated(mine, tmp_path, capfd):
+    out = tmp_path / "run"
+    words = ["run", "--model", f"{mine}:short", "--out", str(out), "--orbits", "40"]
+    assert main(words) == 2
+    said = capfd.readouterr()
+    assert "the same shape is needed" in said.err
+    assert said.err.count("\n") == 1
+    assert not (out / "data").exists()
+
+
+@pytest.mark.slow
+def test_a_law_in_a_file_is_newtonian(mine, tmp_path):
+    out = tmp_path / "run"
+    words = ["run", "--model", f"{mine}:make", "--untrained-model", f"{mine}:fresh"]
+    words += ["--out", str(out), "--orbits", "40", "--samples", "64", "--simulator", "kepler"]
+    words += ["--held-out", "40", "--search-seeds", "2"]
+    assert main(words) == 0
+    verdict = read_json(out / "verdict.json")
+    assert verdict["recovered"]
+    assert verdict["world_model"]["kind"] == NEWTONIAN
+    assert verdict["model"]["fingerprint"]
+    assert verdict["controls"]["untrained"]["verdict"] == "different"
+    # another model in the same file: what was read off the first is read again
+    mine.write_text(FILE.replace("return Law(dt)", "return fresh(3)"))
+    assert main(words) == 0
+    assert not read_json(out / "verdict.json")["recovered"]
+
+
+@pytest.mark.slow
+def test_a_function_in_memory_is_newtonian(tmp_path):
+    def verlet(x):
+        following = np.full(x.shape, np.nan)
+        r = np.linalg.norm(x[:, 1:], axis=-1, keepdims=True)
+        push = 0.008**2 * 4 * np.pi**2 * x[:, 1:] / r**3
+        following[:, 1:] = 2 * x[:, 1:] - x[:, :-1] - push
+        return following
+
+    found = run(predictor=verlet, model_context=2, out=str(tmp_path / "run"), **SMALL)
+    assert found.world_model.kind == NEWTONIAN
+    assert found.configuration["predictor"]["model"].startswith("caller:")
+
+
+@pytest.mark.slow
+def test_a_family_that_trains_is_asked(tmp_path):
+    options = {**SMALL, "orbits": 200, "model": "worldmodel.zoo.hamiltonian:make", "fit": True}
+    options |= {"readouts": ["jacobian", "rollout"], "controls": []}
+    found = run(out=str(tmp_path / "run"), **options)
+    assert found.kicked.kick_r2["1"] > 0.8
+    assert (tmp_path / "run" / "model" / "weights.safetensors").is_file()
+    assert "error_16" in found.readouts["rollout"]

@@ -1,0 +1,290 @@
+"""Adapters: each on a small model made here, saved to disk and read back."""
+
+import pathlib
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import worldmodel
+from worldmodel.outside.model import circles
+from worldmodel.outside.windows import package
+
+WITH_EXTRA = {
+    "transformers": "pip install principia[huggingface]",
+    "chronos": "pip install principia[forecasters]",
+    "tirex": "pip install principia[forecasters]",
+    "timesfm3": "pip install principia[forecasters]",
+}
+
+
+def needs(name):
+    return pytest.importorskip(name, reason=f"the package {name} is missing: {WITH_EXTRA[name]}")
+
+
+def answers(predictor, data, **options):
+    """What the kick test gives on a few orbits: numbers, whatever the model."""
+    found = worldmodel.probe(predictor, data, states="kicked", orbits=6, bootstrap=5, **options)
+    assert np.isfinite(found.table["a_norm"]).all()
+    return found
+
+
+class Inertia(nn.Module):
+    """(batch, time, axis) to the next displacement, by one linear map of the last two."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 2, bias=False)
+        eye = torch.eye(2)
+        self.mix.weight = nn.Parameter(torch.cat((eye, -eye), dim=1))
+
+    def forward(self, x):
+        before = torch.cat((x[:, :1], x[:, :-1]), dim=1)
+        return self.mix(torch.cat((x, before), dim=-1))
+
+
+def test_a_torch_module_says_what_its_target_means():
+    x = circles(9)
+    line = worldmodel.StraightLine().predict(x)
+    module = worldmodel.TorchModule(Inertia(), 3, target="displacement")
+    np.testing.assert_allclose(module.predict(x)[:, 2:], line[:, 2:], atol=1e-6)  # float32
+    still = nn.Linear(2, 2)
+    nn.init.zeros_(still.weight), nn.init.zeros_(still.bias)
+    residual = worldmodel.TorchModule(still, 2, target="residual")
+    np.testing.assert_allclose(residual.predict(x)[:, 1:], line[:, 1:], atol=1e-12)
+    position = worldmodel.TorchModule(still, 2)
+    assert np.abs(position.predict(x)[:, 1:]).max() == 0
+
+
+def test_a_torch_module_has_derivatives_and_activations():
+    module = worldmodel.TorchModule(Inertia(), 3, target="displacement")
+    jacobians = module.jacobians(circles(3))
+    np.testing.assert_allclose(jacobians[:, 2], np.tile(2 * np.eye(2), (2, 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(jacobians[:, 1], np.tile(-np.eye(2), (2, 1, 1)), atol=1e-12)
+    assert np.abs(jacobians[:, 0]).max() == 0
+    assert module.activations(circles(3))["mix"].shape == (2, 2)
+    with pytest.raises(ValueError, match="did you mean 'mix'"):
+        worldmodel.TorchModule(Inertia(), 3, layers=["mx"]).activations(circles(3))
+
+
+def test_its_unit_of_length_cancels():
+    x = circles(6)
+    plain = worldmodel.TorchModule(Inertia(), 2, target="displacement").predict(x)
+    scaled = worldmodel.TorchModule(Inertia(), 2, target="displacement", scale=0.1).predict(x)
+    np.testing.assert_allclose(plain[:, 1:], scaled[:, 1:], atol=1e-6)
+
+
+def test_a_torch_module_is_refused_in_one_line():
+    with pytest.raises(ValueError, match="give one of position, displacement, residual"):
+        worldmodel.TorchModule(Inertia(), 2, target="speed")
+    wide = worldmodel.TorchModule(nn.Linear(2, 3), 2)
+    with pytest.raises(ValueError, match=r"\(batch, time, axis\) or \(batch, axis\) is needed"):
+        wide.predict(circles(4))
+
+
+def test_a_causal_language_model_over_bins(few_orbits, tmp_path):
+    transformers = needs("transformers")
+    sizes = {"n_positions": 64, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    config = transformers.GPT2Config(vocab_size=203, bos_token_id=202, eos_token_id=202, **sizes)
+    torch.manual_seed(0)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "gpt2")
+    model = worldmodel.CausalLM(str(tmp_path / "gpt2"), 4, bins=200, bin_range=2.0, start=202)
+    answers(model, few_orbits)
+    x = circles(8)
+    said = model.predict(x)
+    assert np.isnan(said[:, :3]).all()
+    assert np.abs(said[:, 3:]).max() <= 2
+    edges = np.linspace(-2, 2, 201)
+    np.testing.assert_array_equal(
+        worldmodel.CausalLM(model.model, 4, edges=edges, start=202).predict(x), said
+    )
+    with pytest.raises(ValueError, match="do not fit into a vocabulary of 203"):
+        worldmodel.CausalLM(model.model, 4)
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        worldmodel.CausalLM(str(tmp_path / "nowhere"), 4)
+
+
+def test_chronos_bolt_and_2(few_orbits, tmp_path):
+    needs("chronos")
+    transformers = needs("transformers")
+    from chronos import ChronosBoltPipeline
+    from chronos.chronos2 import Chronos2Model
+    from chronos.chronos2.config import Chronos2CoreConfig
+    from chronos.chronos_bolt import ChronosBoltModelForForecasting
+
+    quantiles = [number / 10 for number in range(1, 10)]
+    common = {"context_length": 32, "quantiles": quantiles, "use_reg_token": True}
+    small = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
+    bolt = {"prediction_length": 4, "input_patch_size": 4, "input_patch_stride": 4}
+    torch.manual_seed(0)
+    config = transformers.T5Config(vocab_size=2, decoder_start_token_id=0, **small)
+    config.chronos_config = common | bolt
+    config.chronos_pipeline_class = "ChronosBoltPipeline"
+    ChronosBoltModelForForecasting(config).save_pretrained(tmp_path / "bolt")
+    two = {"output_patch_size": 4, "input_patch_size": 4, "input_patch_stride": 4}
+    config = Chronos2CoreConfig(**small)
+    config.chronos_config = common | two
+    config.architectures = ["Chronos2Model"]
+    config.chronos_pipeline_class = "Chronos2Pipeline"
+    Chronos2Model(config).save_pretrained(tmp_path / "two")
+    for name in ("bolt", "two"):
+        model = worldmodel.Chronos(str(tmp_path / name), 16)
+        assert isinstance(model.pipeline, ChronosBoltPipeline) == (name == "bolt")
+        answers(model, few_orbits)
+        x = circles(20)
+        # each coordinate is a series of its own: exchanging axes exchanges answers
+        np.testing.assert_allclose(model.predict(x[..., ::-1]), model.predict(x)[..., ::-1], 1e-4)
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        worldmodel.Chronos(str(tmp_path / "nowhere"), local_files_only=True)
+
+
+def test_tirex(few_orbits, tmp_path):
+    needs("tirex")
+    from tirex import TiRexZero
+
+    options = {
+        "input_patch_size": 8,
+        "output_patch_size": 8,
+        "quantiles": [0.1, 0.5, 0.9],
+        "block_kwargs": {"embedding_dim": 16, "num_heads": 2, "num_blocks": 1},
+        "input_ff_dim": 16,
+    }
+    torch.manual_seed(0)
+    model = TiRexZero(backend="torch", model_config=options, train_ctx_len=32)
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.1)
+    hyper = {"model_config": options, "train_ctx_len": 32}
+    path = tmp_path / "model.ckpt"
+    torch.save({"state_dict": model.state_dict(), "hyper_parameters": hyper}, path)
+    answers(worldmodel.TiRex(str(path), 16), few_orbits)
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        worldmodel.TiRex("NX-AI/Nothing")
+
+
+def test_timesfm(few_orbits, tmp_path):
+    needs("timesfm3")
+    from timesfm3.torch import configs
+    from timesfm3.torch.model import TimesFM3Torch
+
+    block = configs.ResidualBlockConfig(16, 16, False, "relu")
+    layer = configs.TransformerConfig(
+        model_dims=16, hidden_dims=16, num_heads=2, attention_norm="rms", feedforward_norm="rms",
+        qk_norm="rms", use_bias=False, use_rope_seq=True, use_rope_var=True,
+        ff_activation="relu", deterministic=True,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = TimesFM3Torch(
+        input_patch_len=8,
+        output_patch_len=16,
+        residual_block_config=block,
+        transformer_config=configs.StackedTransformersConfig(1, layer),
+    )
+    model.pre_transformer_resblock.set_input_dims(2 * (8 + 16))
+    model.save_pretrained(tmp_path / "timesfm")
+    answers(worldmodel.TimesFM(str(tmp_path / "timesfm"), 16), few_orbits)
+
+
+def test_a_missing_package_gets_a_line_with_the_extra():
+    with pytest.raises(ValueError, match=r"pip install principia\[forecasters\]"):
+        package("a_package_that_nobody_has", "forecasters")
+
+
+def nano_state(state, width, bias=True):
+    """Names of nanoGPT's blocks, as both published repositories have them."""
+    names = {
+        "ln_1.weight": (width,), "ln_1.bias": (width,), "ln_2.weight": (width,),
+        "ln_2.bias": (width,), "attn.c_attn.weight": (3 * width, width),
+        "attn.c_attn.bias": (3 * width,), "attn.c_proj.weight": (width, width),
+        "attn.c_proj.bias": (width,), "mlp.c_fc.weight": (4 * width, width),
+        "mlp.c_fc.bias": (4 * width,), "mlp.c_proj.weight": (width, 4 * width),
+        "mlp.c_proj.bias": (width,),
+    }  # fmt: skip
+    random = torch.Generator().manual_seed(0)
+    return {
+        f"{state}{name}": 0.1 * torch.randn(shape, generator=random)
+        for name, shape in names.items()
+    }
+
+
+def test_a_checkpoint_of_newton_kepler(few_orbits, tmp_path):
+    width, block = 8, 10
+    state = nano_state("transformer.h.0.", width) | {
+        "transformer.wpe.weight": torch.zeros(block, width),
+        "transformer.ln_f.weight": torch.ones(width),
+        "transformer.ln_f.bias": torch.zeros(width),
+        "transformer.h.0.attn.bias": torch.ones(1, 1, block, block),  # a mask, no weight
+        "input_embedding.weight": torch.randn(width, 2),
+        "input_embedding.bias": torch.zeros(width),
+        "output_head.weight": torch.zeros(2, width),
+        "output_head.bias": torch.tensor([0.25, -0.5]),
+    }
+    path = tmp_path / "model.pt"
+    torch.save(state, path)
+    model = worldmodel.NewtonKepler(path)
+    assert model.context_length == block
+    # a head of zeros says its bias, whatever it sees
+    np.testing.assert_allclose(model.predict(circles(block))[:, -1], [[0.25, -0.5]] * 2)
+    torch.save({"model_state_dict": state, "step": 3}, path)
+    answers(worldmodel.NewtonKepler(path, context_length=2), few_orbits)
+    with pytest.raises(ValueError, match="knows 1 to 10 positions"):
+        worldmodel.NewtonKepler(path, context_length=11)
+    torch.save({"weights": torch.ones(2)}, path)
+    with pytest.raises(ValueError, match="holds no GPTCV"):
+        worldmodel.NewtonKepler(path)
+
+
+def inductive_bias_checkpoint(path, bins=50, **changed):
+    width, vocabulary, block = 8, bins + 3, 22
+    options = {
+        "model_type": "gpt", "n_embd": width, "n_layer": 1, "n_head": 2, "bias": True,
+        "input_dim": 2, "output_dim": 2, "block_size": block, "mask_id": bins, "dropout": 0.0,
+        "input_vocab_size": vocabulary, "output_vocab_size": vocabulary,
+        "train_file": pathlib.Path("data") / "obs_train.npy",
+    } | changed  # fmt: skip
+    bias = torch.zeros(2, vocabulary)
+    bias[0, 30], bias[1, 20] = 50.0, 50.0
+    state = nano_state("blocks.0.", width) | {
+        "embeddings.0.weight": torch.randn(vocabulary, width),
+        "embeddings.1.weight": torch.randn(vocabulary, width),
+        "input_combiner.weight": torch.randn(width, 2 * width),
+        "input_combiner.bias": torch.zeros(width),
+        "output_head.weight": torch.zeros(2 * vocabulary, width),
+        "output_head.bias": bias.flatten(),
+        "pos_emb.weight": torch.randn(block, width),
+        "ln_f.weight": torch.ones(width),
+        "ln_f.bias": torch.zeros(width),
+    }
+    state = {f"_orig_mod.{name}": value for name, value in state.items()}  # compiled
+    torch.save({"model": state, "model_args": options, "iter_num": 5, "optimizer": {}}, path)
+    return path
+
+
+def test_a_checkpoint_of_inductive_bias_probes(tmp_path):
+    path = inductive_bias_checkpoint(tmp_path / "ckpt.pt")
+    model = worldmodel.InductiveBiasProbes(path, context_length=10)
+    assert model.dt == pytest.approx(0.0189)
+    said = model.predict(circles(11, bodies=2))
+    assert said.shape == (2, 11, 2, 2)
+    # bins of 2 au from -50 on: the middle of number 30 is 11 au, of number 20 is -9 au
+    np.testing.assert_allclose(said[:, 9:], np.broadcast_to([11.0, -9.0], (2, 2, 2, 2)), atol=1e-9)
+    assert model.predict(circles(11)).shape == (2, 11, 2)
+    with pytest.raises(ValueError, match="sees 1 to 10 times"):
+        worldmodel.InductiveBiasProbes(path, context_length=11)
+    inductive_bias_checkpoint(path, model_type="mamba")
+    with pytest.raises(ValueError, match="is a mamba model"):
+        worldmodel.InductiveBiasProbes(path)
+
+
+def test_a_checkpoint_that_would_run_code_is_refused(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (print, ("executed",))
+
+    path = tmp_path / "ckpt.pt"
+    torch.save({"model": {}, "model_args": Evil()}, path)
+    for kind in (worldmodel.InductiveBiasProbes, worldmodel.NewtonKepler):
+        with pytest.raises(ValueError, match="no checkpoint that can be read safely"):
+            kind(path)
+        with pytest.raises(ValueError, match="there is no checkpoint"):
+            kind(tmp_path / "nowhere.pt")

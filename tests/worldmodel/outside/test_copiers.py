@@ -1,0 +1,91 @@
+"""Parrot, straight line and autoregression: what each is exact for, and what it is not."""
+
+import numpy as np
+import pytest
+
+import orbits
+import worldmodel
+from worldmodel.outside.model import circles
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return orbits.generate(orbits=30, samples=80, engine="kepler", seed=5)
+
+
+def errors(predictor, positions):
+    said = predictor.predict(positions)
+    first = predictor.context_length - 1
+    return np.abs(said[:, first:-1] - positions[:, first + 1 :]).max()
+
+
+def test_a_circle_is_copied_exactly():
+    x = circles(40)
+    assert errors(worldmodel.Parrot(8), x) < 1e-12
+    assert errors(worldmodel.Autoregression(8), x) < 1e-6  # the ridge that a circle needs
+    assert errors(worldmodel.StraightLine(), x) > 1e-4
+
+
+def test_turning_and_scaling_commute_with_a_fitted_parrot(held_out):
+    x = held_out.position.values[:4].astype(float)
+    turn = 3 * np.array([[0.6, 0.8], [-0.8, 0.6]])
+    said = worldmodel.Parrot(12).predict(x)
+    np.testing.assert_allclose(worldmodel.Parrot(12).predict(x @ turn), said @ turn, atol=1e-9)
+
+
+def test_three_dimensions_are_as_good_as_two(held_out):
+    x = held_out.position.values[:4].astype(float)
+    frame = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    space = np.concatenate((x, 0 * x[..., :1]), axis=-1) @ frame
+    flat = worldmodel.Parrot(12).predict(x)
+    np.testing.assert_allclose((worldmodel.Parrot(12).predict(space) @ frame.T)[..., :2], flat,
+                               atol=1e-9)  # fmt: skip
+
+
+def test_training_orbits_are_remembered():
+    memory = orbits.generate(orbits=20, samples=60, engine="kepler", seed=6).position.values
+    x = memory[:3].astype(float)
+    for fitted in (True, False):
+        parrot = worldmodel.Parrot(memory=memory, fitted=fitted)
+        assert errors(parrot, x) < 1e-6  # float32 data: what was seen is said again
+    with pytest.raises(ValueError, match="more than 6 times"):
+        worldmodel.Parrot(memory=memory[:, :6])
+
+
+def test_hooke_is_linear():
+    data = orbits.generate(law="hooke", orbits=5, samples=40, seed=1, dtype="float64")
+    assert errors(worldmodel.Autoregression(8), data.position.values) < 1e-8
+
+
+def test_bodies_do_not_know_of_one_another():
+    pair = circles(20, bodies=2)
+    for predictor in (worldmodel.Parrot(8), worldmodel.Autoregression(8)):
+        together = predictor.predict(pair)
+        np.testing.assert_array_equal(together[:, :, 0], predictor.predict(pair[:, :, 0]))
+
+
+def test_a_parrot_is_right_before_a_kick_and_lost_after_it(held_out):
+    orbit = worldmodel.probe(worldmodel.Parrot(32), held_out, bootstrap=5)
+    kicked = worldmodel.probe(worldmodel.Parrot(32), held_out, states="kicked", bootstrap=5)
+    assert orbit.metrics["r2"] > 0.8
+    assert kicked.metrics["kick_r2"]["1"] < 0.5
+    # it is the copier that it is compared with
+    assert orbit.metrics["copier"]["gain"] == 0
+    assert orbit.metrics["copier"]["likeness"] == pytest.approx(1)
+
+
+def test_a_law_gains_what_the_copier_lacks(held_out):
+    law = worldmodel.probe(worldmodel.Parrot(32), held_out, control="injected", bootstrap=5)
+    assert law.metrics["copier"]["gain"] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: worldmodel.Parrot(stretch=2), "3 or more positions can be compared"),
+        (lambda: worldmodel.Autoregression(order=0), "1 or more is needed"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

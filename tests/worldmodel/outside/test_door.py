@@ -1,0 +1,353 @@
+"""The door: any object, any function, by Python and by the command; what does not fit, a line."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import orbits
+import worldmodel
+from orbits.units import GM_SUN
+from worldmodel.cli import main
+from worldmodel.outside import channel
+from worldmodel.outside.config import AdoptConfig, OutsideConfig
+from worldmodel.outside.loading import source_of
+from worldmodel.outside.model import OutsideModel, by_differences, circles
+
+DT = 0.008
+
+FILE = f'''
+import os
+
+import numpy as np
+
+def verlet(x):
+    """Störmer's rule with Newton's force."""
+    following = np.full(x.shape, np.nan)
+    r = np.linalg.norm(x[:, 1:], axis=-1, keepdims=True)
+    push = {DT**2} * {GM_SUN} * x[:, 1:] / r**3
+    following[:, 1:] = 2 * x[:, 1:] - x[:, :-1] - push
+    return following
+
+class Model:
+    context_length = 2
+    predict = staticmethod(verlet)
+
+class Days(Model):
+    dt = {DT * 365.25}
+
+class Kilometres:
+    context_length = 2
+    def predict(self, x):
+        return verlet(x / 149_597_870.7) * 149_597_870.7
+
+class Wrong:
+    context_length = 2
+    def __init__(self, kind):
+        self.kind = kind
+    def predict(self, x):
+        if self.kind == "shape":
+            return x[:, -1]
+        if self.kind == "nan":
+            return np.full(x.shape, np.nan)
+        if self.kind == "text":
+            return np.full(x.shape, "there")
+        if self.kind == "tensor":
+            import torch
+            return torch.zeros(x.shape)
+        if self.kind == "device":
+            raise RuntimeError("Expected all tensors to be on the same device")
+
+shape, nan, text, tensor, device = map(Wrong, ("shape", "nan", "text", "tensor", "device"))
+still = lambda x: x
+
+class Silent:
+    def predict(self, x):
+        return x
+
+def fails():
+    raise KeyError("weights")
+
+def fresh(seed):
+    class Fresh(Model):
+        def predict(self, x):
+            return x + np.random.default_rng(seed).normal(size=2)
+    return Fresh()
+'''
+
+
+@pytest.fixture(scope="module")
+def verlet():
+    space = {}
+    exec(FILE, space)
+    return space["verlet"]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return orbits.generate(orbits=40, samples=64, engine="kepler", seed=3)
+
+
+def test_a_plain_function_knows_newton(verlet, held_out):
+    forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
+    # a second difference of 0.008 yr errs by less than 1e-3, of which Numerov takes the most
+    assert forces.metrics["kick_r2"]["1"] > 0.999
+    assert forces.metrics["exponent"]["value"] == pytest.approx(2, abs=0.01)
+    jacobian = worldmodel.probe(verlet, held_out, readout="jacobian", model_context=2)
+    assert jacobian.metrics["locality"] > 0.999
+    assert jacobian.metrics["difference_error"] < 1e-5
+
+
+def test_a_module_trained_in_a_loop_of_its_own(held_out):
+    train = orbits.generate(orbits=200, samples=64, engine="kepler", seed=4)
+    x = torch.from_numpy(np.asarray(train.position.values)).float()
+    bend = x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]
+    unit = bend.square().mean().sqrt()
+    torch.manual_seed(0)
+
+    class Push(nn.Module):
+        def __init__(self):
+            super().__init__()
+            sizes = (nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
+            self.layers = nn.Sequential(*sizes)
+
+        def forward(self, x):
+            return self.layers(x[:, -1]) * unit
+
+    module = Push()
+    optimizer = torch.optim.Adam(module.parameters(), lr=3e-3)
+    for _ in range(600):
+        chosen = torch.randint(len(x), (64,)), torch.randint(62, (64,))
+        loss = (module(x[chosen[0], chosen[1] + 1][:, None]) - bend[chosen]).square().mean()
+        optimizer.zero_grad()
+        (loss / unit**2).backward()
+        optimizer.step()
+    model = worldmodel.TorchModule(module, 2, target="residual")
+    kicked = worldmodel.probe(model, held_out, states="kicked")
+    assert kicked.metrics["kick_r2"]["1"] > 0.9
+    jacobian = worldmodel.probe(model, held_out, readout="jacobian")
+    assert jacobian.metrics["locality"] > 0.99
+    assert "difference_error" not in jacobian.metrics  # autograd
+    probes = worldmodel.probe(
+        model, held_out, readout="linear", linear={"states": 100, "folds": 2},
+        untrained=lambda seed: worldmodel.TorchModule(Push(), 2, target="residual"),
+    )  # fmt: skip
+    assert probes.metrics["trained_r"] > 0.5
+
+
+def command(capsys, *words):
+    code = main([*map(str, words)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_a_file_is_as_good(mine, few_orbits, tmp_path, capsys):
+    out = tmp_path / "k.parquet"
+    for spec in (f"{mine}:Model", f"{mine}:verlet"):
+        words = ["probe", "--model", spec, few_orbits, out, "--states", "kicked"]
+        words += ["--model-context", "2"]
+        assert command(capsys, *words)[0] == 0
+        kept = orbits.ForceSamples.read(out)
+        assert kept.attributes["metrics"]["kick_r2"]["1"] > 0.99  # of 40 orbits
+        assert kept.attributes["model"]["name"] == spec
+        assert len(kept.attributes["model"]["code"]) == 64
+
+
+def test_controls_take_the_place_of_any_model(mine, few_orbits, tmp_path, capsys):
+    spec, out = f"{mine}:Model", tmp_path / "k.parquet"
+    words = ["probe", "--model", spec, few_orbits, out, "--states", "kicked", "--control"]
+    for control in ("injected", "keplerian", "parrot", "straight_line", "autoregression"):
+        assert command(capsys, *words, control)[0] == 0
+    code, _, error = command(capsys, *words, "untrained")
+    assert code == 2
+    assert "give --untrained-model (untrained= in Python)" in error
+    words += ["untrained", "--untrained-model", f"{mine}:fresh"]
+    assert command(capsys, *words)[0] == 0
+    assert orbits.ForceSamples.read(out).attributes["metrics"]["r2"] < 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("shape", [], "the same shape is needed"),
+        ("nan", [], "numbers that are not finite at"),
+        ("text", [], "real numbers are needed"),
+        ("tensor", [], "return tensor.detach().cpu().numpy()"),
+        ("device", [], "RuntimeError: Expected all tensors to be on the same device"),
+        ("still", [], "say how many positions it sees (--model-context"),
+        ("Silent", [], "has context_length None"),
+        ("fails", [], "fails: KeyError: 'weights'"),
+        ("modle", [], "did you mean 'Model'?"),
+        ("Days", [], "say its --time-unit, or make the data with --dt 2.922"),
+        ("Model", ["--length-unit", "mile"], "give one of au, m, km, or a number"),
+        ("Model", ["--readout", "transfer"], "needs a network that `worldmodel train` made"),
+        ("Model", ["--readout", "inductive_bias"], "needs a network"),
+        ("Model", ["--readout", "linear"], "has no activations(contexts)"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, capsys, name, options, message):
+    out = tmp_path / ("k.json" if "linear" in options or "inductive_bias" in options else "k")
+    words = ["probe", "--model", f"{mine}:{name}", few_orbits, out, *options]
+    code, _, error = command(capsys, *words)
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("mine.py", "give package.module:name or path/to/file.py:name"),
+        ("nowhere/mine.py:make", "there is no file nowhere/mine.py"),
+        ("no_such_package.models:make", "there is no module no_such_package"),
+        ("worldmodel.zoo.lstn:make", "there is no module worldmodel.zoo.lstn"),
+    ],
+)
+def test_what_is_not_there_is_one_line(few_orbits, tmp_path, capsys, spec, message):
+    code, _, error = command(capsys, "probe", "--model", spec, few_orbits, tmp_path / "k")
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_does_not_run_is_one_line(few_orbits, tmp_path, capsys):
+    for text, message in (
+        ("1 / 0", "does not run: ZeroDivisionError"),
+        ("def", "SyntaxError"),
+        ("import a_package_that_nobody_has", "it needs the package"),
+    ):
+        (tmp_path / "bad.py").write_text(text)
+        code, _, error = command(
+            capsys, "probe", "--model", f"{tmp_path}/bad.py:make", few_orbits, tmp_path / "k"
+        )
+        assert code == 2
+        assert message in error
+        assert error.count("\n") == 1
+
+
+def test_two_models_are_one_too_many(few_orbits, mine, tmp_path, capsys):
+    words = ["probe", "run", few_orbits, tmp_path / "k", "--model", f"{mine}:Model"]
+    code, _, error = command(capsys, *words)
+    assert code == 2
+    assert error.count("\n") == 1
+
+
+def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
+    space = {}
+    exec(FILE, space)
+    days = OutsideModel(space["Days"](), OutsideConfig(time_unit="d"))
+    kilometres = OutsideModel(space["Kilometres"](), OutsideConfig(length_unit="km"))
+    for model in (days, kilometres):
+        forces = worldmodel.probe(model, held_out, states="kicked")
+        assert forces.metrics["kick_r2"]["1"] > 0.999
+
+
+def test_derivatives_by_differences_are_those_of_the_function():
+    matrix = np.array([[0.3, -1.0], [2.0, 0.7]])
+
+    def curved(x):
+        return x @ matrix.T + 0.1 * (x**2)
+
+    contexts = circles(3)
+    found, error = by_differences(curved, contexts)
+    expected = matrix + 0.2 * contexts[:, -1, :, None] * np.eye(2)
+    np.testing.assert_allclose(found[:, -1], expected, atol=1e-9)  # central: exact for squares
+    assert np.abs(found[:, :-1]).max() < 1e-9
+    assert error < 1e-9
+
+
+def test_an_adopted_folder_is_read_like_a_run(mine, few_orbits, tmp_path, capsys):
+    card, out = tmp_path / "card", tmp_path / "k.parquet"
+    assert command(capsys, "adopt", card, "--model", f"{mine}:Model")[0] == 0
+    first = (card / "card.json").read_bytes()
+    assert command(capsys, "adopt", card, "--model", f"{mine}:Model")[0] == 0
+    assert (card / "card.json").read_bytes() == first, "the same model has the same card"
+    assert command(capsys, "probe", card, few_orbits, out)[0] == 0
+    mine.write_text(FILE + "\n# another line\n")
+    code, _, error = command(capsys, "probe", card, few_orbits, out)
+    assert code == 2
+    assert "has changed since it was adopted" in error
+    (card / "card.json").write_text("{}")
+    assert "is no card of a model" in command(capsys, "probe", card, few_orbits, out)[2]
+
+
+def test_weights_of_another_model_are_not_taken_for_its_own(tmp_path, capsys):
+    text = (
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "def make(folder, seed):\n"
+        "    kept = Path(folder) / 'weights'\n"
+        "    if not kept.exists():\n"
+        "        kept.write_text(str(seed))\n"
+        "    class Model:\n"
+        "        context_length = 1\n"
+        "        predict = staticmethod(lambda x: x * float(kept.read_text()))\n"
+        "    return Model()\n"
+    )
+    path = tmp_path / "trains.py"
+    path.write_text(text)
+    words = ["adopt", tmp_path / "card", "--model", f"{path}:make", "--seed"]
+    assert command(capsys, *words, 1)[0] == 0
+    assert command(capsys, *words, 1)[0] == 0
+    code, _, error = command(capsys, *words, 2)
+    assert code == 2
+    assert "holds the weights of another model (other told)" in error
+
+
+def test_a_factory_is_told_the_step_of_the_data(few_orbits, tmp_path, capsys):
+    out = tmp_path / "k.parquet"
+    words = ["probe", "--model", "worldmodel.zoo.law:make", few_orbits, out]
+    assert command(capsys, *words)[0] == 0
+
+
+def test_a_world_of_another_step_is_refused_before_anything_else(mine, tmp_path, capsys):
+    words = ["adopt", tmp_path / "card", "--model", f"{mine}:Days", "--time-unit", "d"]
+    assert command(capsys, *words)[0] == 0
+    code, _, error = command(capsys, *words, "--dt", "0.01")
+    assert code == 2
+    assert "but the model was made for 2.922 d" in error
+    assert AdoptConfig().dt == pytest.approx(0.008)
+
+
+def test_looking_for_a_module_executes_nothing(tmp_path, monkeypatch):
+    package = tmp_path / "quiet_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported')")
+    (package / "models.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert source_of("quiet_package.models:make") == package / "models.py"
+
+
+def test_an_object_in_another_process_answers_through_the_channel(verlet):
+    model = OutsideModel(verlet, OutsideConfig(model_context=2), lambda seed: verlet)
+    with channel.serving(model):
+        spec = channel.spec_of(model)
+        there = channel.served(spec, OutsideConfig())
+        x = circles(5)
+        np.testing.assert_array_equal(there.predict(x), model.predict(x))
+        np.testing.assert_array_equal(there.untrained(1).predict(x), model.predict(x))
+        with pytest.raises(ValueError, match="1 position"):
+            there.predict(x[:, :1])
+    with pytest.raises(ValueError, match=r"call symreg.run\(predictor=...\) there again"):
+        channel.served(spec, OutsideConfig())
+
+
+def test_what_fails_there_is_one_line_here():
+    def bad(x):
+        raise RuntimeError("no such\ndevice")
+
+    model = OutsideModel(bad, OutsideConfig(model_context=1))
+    with channel.serving(model):
+        about = {"ask": "predict", "seed": None}
+        with pytest.raises(ValueError, match="RuntimeError: no such device"):
+            channel._asked(os.environ[channel.ADDRESS], about, circles(3))

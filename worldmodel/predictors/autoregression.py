@@ -1,0 +1,68 @@
+"""Linear autoregression, fitted afresh to every context."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy.lib.stride_tricks import sliding_window_view
+
+from worldmodel.predictors.base import Control, Predictor
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+
+ORDER = 2
+FEWEST = 6
+RIDGE = 1e-12
+"""Of the mean square, added to the normal equations: a circle leaves one coefficient open."""
+
+
+class Autoregression:
+    """x(t+1) = Σ cᵢ x(t−i), the coefficients fitted to the context by least squares.
+
+    They are the same for every axis, so that turning the orbit turns the prediction. Two of them
+    are exact for a force that is linear in the distance (Hooke), and for circles.
+
+    Args:
+        context_length: positions seen, `order` + 2 at least.
+        order: number of coefficients.
+    """
+
+    def __init__(self, context_length: int = FEWEST, order: int = ORDER) -> None:
+        if order < 1:
+            raise ValueError(f"order is {order}; 1 or more is needed.")
+        self.context_length = max(context_length, order + 2)
+        self.order = order
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "orbit time *body axis"]:
+        """The next position after every time, au; NaN where the context is not full."""
+        if positions.ndim == 4:
+            bodies = [self.predict(positions[:, :, body]) for body in range(positions.shape[2])]
+            return np.stack(bodies, axis=2)
+        x = positions.astype(np.float64)
+        said = np.full(x.shape, np.nan)
+        window = sliding_window_view(x, self.context_length, axis=1).swapaxes(2, 3)
+        # (orbit, context, row, axis): row r is predicted from the `order` positions before it
+        parts = [window[:, :, self.order - 1 - i : -1 - i] for i in range(self.order)]
+        before, after = np.stack(parts, axis=-1), window[:, :, self.order :]
+        gram = np.einsum("otrai,otraj->otij", before, before)
+        moment = np.einsum("otrai,otra->oti", before, after)
+        size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
+        gram = gram + RIDGE * size * np.eye(self.order)
+        weights = np.linalg.solve(gram, moment[..., None])[..., 0]
+        latest = window[:, :, ::-1][:, :, : self.order]
+        said[:, self.context_length - 1 :] = np.einsum("oti,otia->ota", weights, latest)
+        return said
+
+
+def _predictor(model: Any, law: "ForceLaw") -> Predictor:
+    return Autoregression(max(model.context_length, FEWEST))
+
+
+AUTOREGRESSION = Control(
+    "autoregression",
+    f"linear, fitted to the context of {FEWEST} positions at least",
+    _predictor,
+)

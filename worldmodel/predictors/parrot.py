@@ -1,0 +1,183 @@
+"""The naive copier: it continues as the most similar stretch that it has seen went on.
+
+Time-series foundation models have been found to copy motifs from their context
+(Zhang & Gilpin, arXiv:2505.11349). This does nothing else, so that a model which is no better can
+be told from one that knows something.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from worldmodel.predictors.base import Control, Predictor
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+
+STRETCH = 6
+"""Positions that are compared: as many as reach back over a kick four steps ago."""
+FEWEST = STRETCH + 2
+"""Positions of a context at least: two places where a stretch and its continuation fit."""
+
+
+class Parrot:
+    """Copies the continuation of the most similar stretch, turned and scaled to fit.
+
+    The last `stretch` positions are laid over every earlier stretch of the context, or over those
+    of `memory`, by least squares (rotation, scale and shift); the one that fits best says where
+    the body goes next.
+
+    Args:
+        context_length: positions seen, `stretch` + 2 at least.
+        stretch: positions compared.
+        fitted: turn, scale and shift what is copied; else its displacement is copied as it is.
+        memory: (orbit, time, axis) positions, of training orbits say, to copy from instead of the
+            context.
+    """
+
+    def __init__(
+        self,
+        context_length: int = FEWEST,
+        stretch: int = STRETCH,
+        fitted: bool = True,
+        memory: Float[np.ndarray, "orbit time axis"] | None = None,
+    ) -> None:
+        if stretch < 3:
+            raise ValueError(f"stretch is {stretch}; 3 or more positions can be compared.")
+        self.context_length = max(context_length, stretch if memory is not None else stretch + 2)
+        self.stretch = stretch
+        self.fitted = fitted
+        self.memory = None if memory is None else _Memory(memory, stretch, fitted)
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "orbit time *body axis"]:
+        """The next position after every time, au; NaN where the context is not full."""
+        if positions.ndim == 4:
+            bodies = [self.predict(positions[:, :, body]) for body in range(positions.shape[2])]
+            return np.stack(bodies, axis=2)
+        x = positions.astype(np.float64)
+        said = np.full(x.shape, np.nan)
+        lowest = np.full(x.shape[:2], np.inf)
+        first = self.context_length - 1
+        times = np.arange(first, x.shape[1])
+        steps = np.arange(1 - self.stretch, 1)
+        last = x[:, times[:, None] + steps]
+        for stretch, following in self._known(x, times, steps, last):
+            copied, misfit = copy(stretch, following, last, self.fitted)
+            better = misfit < lowest[:, times]
+            lowest[:, times] = np.where(better, misfit, lowest[:, times])
+            said[:, times] = np.where(better[..., None], copied, said[:, times])
+        return said
+
+    def _known(
+        self, x: np.ndarray, times: np.ndarray, steps: np.ndarray, last: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Stretches, one for each time, and the positions after them."""
+        if self.memory is not None:
+            yield self.memory.nearest(last)
+            return
+        for lag in range(1, self.context_length - self.stretch + 1):
+            yield x[:, times[:, None] - lag + steps], x[:, times - lag + 1]
+
+
+def copy(
+    stretch: Float[np.ndarray, "orbit time step axis"],
+    following: Float[np.ndarray, "orbit time axis"],
+    last: Float[np.ndarray, "orbit time step axis"],
+    fitted: bool,
+) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time"]]:
+    """Where the stretches' continuations lie when they are laid over others, and the misfit.
+
+    Args:
+        stretch: what is copied.
+        following: the position after it.
+        last: what it is laid over.
+        fitted: turn and scale; else shift by the last position alone.
+
+    Source: Umeyama, IEEE Trans. Pattern Anal. Mach. Intell. 13 (1991) 376, eqs. 40-43.
+    """
+    if not fitted:
+        apart = last - stretch
+        return last[..., -1, :] + following - stretch[..., -1, :], np.sum(apart**2, axis=(-2, -1))
+    centre, other = last.mean(axis=-2, keepdims=True), stretch.mean(axis=-2, keepdims=True)
+    q, p = last - centre, stretch - other
+    turned = _turn(p, q)
+    size = np.sum(p**2, axis=(-2, -1))
+    tiny = np.finfo(float).tiny
+    scale = np.sum(q * (p @ turned), axis=(-2, -1)) / np.maximum(size, tiny)
+    laid = scale[..., None, None] * (p @ turned)
+    misfit = np.sum((q - laid) ** 2, axis=(-2, -1)) / np.maximum(np.sum(q**2, axis=(-2, -1)), tiny)
+    ahead = scale[..., None] * ((following[..., None, :] - other) @ turned)[..., 0, :]
+    return centre[..., 0, :] + ahead, misfit
+
+
+def _turn(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Rotations that lay p over q (rows are positions: p @ turn)."""
+    product = p.swapaxes(-1, -2) @ q
+    if p.shape[-1] == 2:
+        cosine = product[..., 0, 0] + product[..., 1, 1]
+        sine = product[..., 0, 1] - product[..., 1, 0]
+        angle = np.arctan2(sine, cosine)
+        c, s = np.cos(angle), np.sin(angle)
+        return np.stack((np.stack((c, s), -1), np.stack((-s, c), -1)), -2)
+    u, _, v = np.linalg.svd(product)
+    sign = np.sign(np.linalg.det(u @ v))
+    u[..., -1] *= sign[..., None]
+    return u @ v
+
+
+class _Memory:
+    """Stretches of remembered orbits, the nearest found by a tree."""
+
+    def __init__(self, positions: np.ndarray, stretch: int, fitted: bool) -> None:
+        from scipy.spatial import cKDTree
+
+        x = np.asarray(positions, dtype=np.float64)
+        if x.ndim != 3 or x.shape[1] <= stretch:
+            raise ValueError(
+                f"memory has shape {x.shape}; (orbit, time, axis) with more than {stretch} times "
+                "is needed."
+            )
+        windows = np.lib.stride_tricks.sliding_window_view(x, stretch + 1, axis=1)
+        self.windows = windows.swapaxes(2, 3).reshape(-1, stretch + 1, x.shape[2])
+        self.fitted = fitted
+        self.tree = cKDTree(self._features(self.windows[:, :-1]))
+
+    def _features(self, stretches: np.ndarray) -> np.ndarray:
+        """Positions as they are, or what rotation, scale and shift leave of them.
+
+        In a plane that is the stretch as seen along the line from its first to its last position;
+        in space, where a mirrored arc can be turned into the other, all distances.
+        """
+        if not self.fitted:
+            return stretches.reshape(len(stretches), -1)
+        if stretches.shape[2] == 2:
+            z = stretches[..., 0] + 1j * stretches[..., 1]
+            along = z[:, -1:] - z[:, :1]
+            z = (z - z.mean(axis=1, keepdims=True)) / np.where(along == 0, 1, along)
+            return np.concatenate((z.real, z.imag), axis=1)
+        apart = np.linalg.norm(stretches[:, :, None] - stretches[:, None], axis=-1)
+        rows, columns = np.triu_indices(stretches.shape[1], 1)
+        distances = apart[:, rows, columns]
+        return distances / np.maximum(distances.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+
+    def nearest(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The stretch most like each, and the position after it."""
+        flat = last.reshape(-1, *last.shape[2:])
+        _, found = self.tree.query(self._features(flat))
+        windows = self.windows[found].reshape(*last.shape[:2], -1, last.shape[3])
+        return windows[:, :, :-1], windows[:, :, -1]
+
+
+def _predictor(model: Any, law: "ForceLaw") -> Predictor:
+    return Parrot(max(model.context_length, FEWEST))
+
+
+PARROT = Control(
+    "parrot",
+    f"the most similar stretch of the context, of {FEWEST} positions at least, copied to fit",
+    _predictor,
+)

@@ -1,0 +1,144 @@
+"""A torch module of the user's own as a predictor."""
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from worldmodel.outside.windows import by_windows
+
+if TYPE_CHECKING:
+    import torch
+
+TARGETS = ("position", "displacement", "residual")
+
+
+class TorchModule:
+    """A module that maps (batch, time, axis) to (batch, time, axis), or to (batch, axis).
+
+    It sees exactly the last C positions, and what it says at the last of them counts. Derivatives
+    are those of autograd, of a float64 copy on the processor.
+
+    Args:
+        module: is put into evaluation mode. Several bodies are (batch, time, body, axis).
+        context_length: positions that it sees.
+        target: what it says: the next `position`, the `displacement` x(t+1) − x(t), or the
+            `residual`, that minus x(t) − x(t−1).
+        scale: au in the module's unit of length, for positions and answers alike.
+        layers: names of submodules whose outputs `activations` gives; all that give one vector
+            for each time, if left out.
+        dt: the step that it was made for, checked against the data.
+        name: for reports.
+
+    Raises:
+        ValueError: for an unknown target, or one that needs more positions.
+    """
+
+    def __init__(
+        self,
+        module: "torch.nn.Module",
+        context_length: int,
+        target: Literal["position", "displacement", "residual"] = "position",
+        scale: float = 1.0,
+        layers: Sequence[str] | None = None,
+        dt: float | None = None,
+        name: str = "",
+    ) -> None:
+        if target not in TARGETS:
+            raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}.")
+        if target == "residual" and context_length < 2:
+            raise ValueError("target residual needs two positions; give context_length 2 or more.")
+        self.module = module.eval()
+        self.context_length = context_length
+        self.target = target
+        self.scale = scale
+        self.layers = layers
+        self.dt = dt
+        self.name = name or type(module).__name__
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "orbit time *body axis"]:
+        """The next position after every time, au; NaN where the context is not full."""
+        import torch
+
+        def following(contexts: np.ndarray) -> np.ndarray:
+            with torch.no_grad():
+                return self._next(self.module, torch.from_numpy(contexts)).numpy()
+
+        return by_windows(positions, self.context_length, following)
+
+    def jacobians(
+        self, contexts: Float[np.ndarray, "state time *body axis"]
+    ) -> Float[np.ndarray, "state time out in"]:
+        """Derivatives of the next position by every position of the contexts."""
+        import torch
+
+        module = copy.deepcopy(self.module).double().cpu()
+        found = []
+        for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(256):
+            seen = part.clone().requires_grad_()
+            following = self._next(module, seen).flatten(1)
+            # a row for each coordinate of the answer; contexts do not know of one another
+            rows = [
+                torch.autograd.grad(following[:, out].sum(), seen, retain_graph=True)[0].flatten(2)
+                for out in range(following.shape[1])
+            ]
+            found.append(torch.stack(rows, dim=2).numpy())
+        return np.concatenate(found)
+
+    def activations(
+        self, contexts: Float[np.ndarray, "state time *body axis"]
+    ) -> dict[str, Float[np.ndarray, "state feature"]]:
+        """What submodules say at the last position, by name.
+
+        Raises:
+            ValueError: if a name is not known (names the nearest).
+        """
+        import torch
+
+        from orbits.command.near_misses import require_known
+
+        known = dict(self.module.named_modules())
+        names = [name for name in known if name] if self.layers is None else list(self.layers)
+        kept: dict[str, Any] = {}
+        hooks = []
+        for name in names:
+            require_known("activation", name, known)
+
+            def keep(_module: Any, _inputs: Any, output: Any, name: str = name) -> None:
+                kept[name] = output[0] if isinstance(output, tuple) else output
+
+            hooks.append(known[name].register_forward_hook(keep))
+        try:
+            with torch.no_grad():
+                seen = torch.from_numpy(np.asarray(contexts, dtype=np.float64))
+                self._next(self.module, seen)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        found = {}
+        for name, output in kept.items():
+            if isinstance(output, torch.Tensor) and output.shape[0] == len(contexts):
+                last = output[:, -1] if output.ndim > 2 else output
+                found[name] = last.flatten(1).double().cpu().numpy()
+        return found
+
+    def _next(self, module: "torch.nn.Module", contexts: "torch.Tensor") -> "torch.Tensor":
+        """(context[, body], axis) float64 positions after the contexts, au."""
+        parameter = next(module.parameters(), contexts)
+        said = module((contexts / self.scale).to(parameter.device, parameter.dtype))
+        last, before = contexts[:, -1], contexts[:, -2:][:, 0]
+        if said.ndim == contexts.ndim:
+            said = said[:, -1]
+        if said.shape != last.shape:
+            raise ValueError(
+                f"{self.name} gives shape {tuple(said.shape)} for contexts of shape "
+                f"{tuple(contexts.shape)}; (batch, time, axis) or (batch, axis) is needed."
+            )
+        answer = said.double().to(contexts.device) * self.scale
+        if self.target == "position":
+            return answer
+        return last + answer if self.target == "displacement" else 2 * last - before + answer

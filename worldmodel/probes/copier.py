@@ -1,0 +1,74 @@
+"""The model beside the naive copier: what it knows more, and whether it errs as that errs."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from orbits.records.force_samples import r_squared
+from worldmodel.outside.model import OutsideModel, OutsidePredictor
+from worldmodel.predictors.parrot import FEWEST, Parrot
+from worldmodel.probes.acceleration import read_acceleration, true_acceleration
+from worldmodel.probes.metrics import KICK_STEP_REPORTED
+from worldmodel.probes.states import Arcs
+from worldmodel.probes.subject import Subject
+
+Field = Float[np.ndarray, "row axis"]
+
+
+def beside_copier(
+    subject: Subject,
+    arcs: Arcs,
+    acceleration: Float[np.ndarray, "orbit time body axis"],
+    kept: Bool[np.ndarray, "orbit time"],
+) -> dict[str, Any]:
+    """A model's accelerations beside those of `worldmodel.predictors.parrot` on the same states.
+
+    Args:
+        subject: gives the law and the step.
+        arcs: the states.
+        acceleration: that the model's predictions imply, au/yr^2.
+        kept: rows that may be used.
+
+    Returns:
+        `r2` of the copier; `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that
+        makes no error, 0 of one no better than the copier; `likeness`, the cosine between both
+        errors over all rows: 1 of a model that errs as the copier does. After kicks also
+        `kick_gain` by the number of steps. Empty where the orbits are too short for a copier.
+    """
+    length = max(subject.predictor.context_length, FEWEST)
+    if arcs.seen.shape[1] <= length:
+        return {}
+    copier = OutsidePredictor(OutsideModel(Parrot(length)))
+    said = read_acceleration(copier, arcs, subject.facts.dt, subject.config.correction)
+    times = np.array(arcs.read)
+    true = true_acceleration(arcs, subject.law)[:, times]
+    both = (acceleration[:, times], said[:, times])
+    usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
+    if usable.sum() < 2:
+        return {}
+    found: dict[str, Any] = _compared(*both, true, usable)
+    if arcs.kick is not None:
+        found["kick_gain"] = {}
+        steps = times - arcs.kick
+        for k in sorted({int(steps.min()), KICK_STEP_REPORTED}):
+            at = usable & (steps == k)
+            if at.sum() > 1:
+                found["kick_gain"][str(k)] = _compared(*both, true, at)["gain"]
+    return {"copier": found}
+
+
+def _compared(
+    model: np.ndarray, copier: np.ndarray, true: np.ndarray, rows: np.ndarray
+) -> dict[str, float]:
+    ours, its, truth = (field[rows].reshape(int(rows.sum()), -1) for field in (model, copier, true))
+    error, other = ours - truth, its - truth
+    sizes = np.sum(error**2), np.sum(other**2)
+    if not sizes[1]:
+        return {"r2": 1.0, "gain": 0.0 if sizes[0] else 1.0, "likeness": 0.0}
+    product = np.sum(error * other)
+    return {
+        "r2": r_squared(its, truth),
+        "gain": float(1 - sizes[0] / sizes[1]),
+        "likeness": float(product / np.sqrt(sizes[0] * sizes[1])) if sizes[0] else 0.0,
+    }

@@ -1,0 +1,153 @@
+"""Field: whether the implied force is a function of the place alone, curl-free and central."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.command.options import AtLeast
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from worldmodel.predictors.base import ArcPredictor
+    from worldmodel.probes.smooth import States
+    from worldmodel.probes.subject import Subject
+
+SHIFT = 0.01
+"""Of the place, in units of its distance, for the curl: a float32 model's rounding of 1e-7 r is
+1e-5 of it, divided by dt² as the force is."""
+
+
+@dataclass(frozen=True)
+class Field(ReadOut):
+    """Where the field is looked at."""
+
+    name: ClassVar[str] = "field"
+    what: ClassVar[str] = "whether the force is a function of the place, curl-free, central"
+
+    states: Count = 200
+    """At most this many places, of undisturbed orbits."""
+    velocities: Annotated[int, AtLeast(2)] = 8
+    """Velocities, and pasts, with which each place is reached."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """What the implied acceleration depends on beside the place, in units of its true size.
+
+        0 is a field, 1 as much as the force itself:
+
+        - `velocity`: spread over velocities (turned and rescaled as by a kick, but reached on
+          smooth arcs under the law, all the way);
+        - `history`: spread over pasts that end in the same two positions, having been kicked one
+          step before the end as many times in other ways; 0 by itself of a model that sees two;
+        - `curl`: of the field at a fixed velocity, times the distance;
+        - `across`: the part across the line to the centre.
+
+        The same is given of the law, the ellipse, the parrot and the untrained model.
+        """
+        from worldmodel.probes.beside import beside, flat, table
+        from worldmodel.probes.smooth import drawn_states
+
+        states, _ = drawn_states(subject, self.states)
+
+        def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
+            return field_numbers(predictor, states, self.velocities, subject)
+
+        own, others = beside(subject, measure)
+        title = f"{subject.who}: what the force depends on beside the place, in units of itself"
+        text = table(title, own, others, "model" if others else subject.config.control)
+        metrics = {**flat(own, others), "states": len(states[2])}
+        return Reading(metrics, "orbit", text, details={"beside": others})
+
+
+def field_numbers(
+    predictor: "ArcPredictor", states: "States", count: int, subject: "Subject"
+) -> dict[str, float | None]:
+    """The numbers of `Field.read`."""
+    from orbits.powers import non_central_part
+    from worldmodel.probes.acceleration import true_acceleration
+    from worldmodel.probes.smooth import arcs_through, inside, pushed, rms
+
+    law, dt, random = subject.law, subject.facts.dt, subject.random()
+    length = max(predictor.context_length, 2)
+    x, v, gm = states
+    turned = _velocities(states, count, subject, random)
+    by_velocity = [arcs_through((x, u, gm), law, dt, length) for u in turned]
+    kept = np.all([inside(arcs, subject) for arcs in by_velocity], axis=0)
+    if not kept.any():
+        raise ValueError(
+            "no place can be reached by every velocity within the distances of the training "
+            "orbits; give more states or a smaller --kick-angle."
+        )
+    pushes = np.stack([pushed(predictor, arcs.some(kept), dt) for arcs in by_velocity])
+    size = rms(true_acceleration(by_velocity[0].some(kept), law)[:, -1, 0])
+    flat = pushes.reshape(-1, pushes.shape[2])
+    places = np.tile(x[kept], (count, 1))
+    result: dict[str, float | None] = {
+        "velocity": rms(pushes - pushes.mean(axis=0)) / size,
+        "history": _histories(predictor, states, turned, kept, subject) / size,
+        "curl": _curl(predictor, (x[kept], v[kept], gm[kept]), subject) / size,
+        "across": float(non_central_part(flat, places)),
+    }
+    return result
+
+
+def _velocities(
+    states: "States", count: int, subject: "Subject", random: np.random.Generator
+) -> list[Float[np.ndarray, "state axis"]]:
+    """The state's own velocity first, then turned and rescaled ones."""
+    from worldmodel.kick import turned
+
+    x, v, gm = states
+    angle, (low, high) = subject.config.kick_angle, subject.config.kick_scale
+    others = [
+        turned(x, v, random.uniform(-angle, angle, len(gm)), random.uniform(low, high, len(gm)))
+        for _ in range(count - 1)
+    ]
+    return [v, *others]
+
+
+def _histories(
+    predictor: "ArcPredictor",
+    states: "States",
+    turned: list[np.ndarray],
+    kept: np.ndarray,
+    subject: "Subject",
+) -> float:
+    """Spread of the push over pasts of the same two last positions, au/yr^2."""
+    from worldmodel.probes.smooth import arcs_through, of_positions, pushed, rms
+
+    law, dt = subject.law, subject.facts.dt
+    length = max(predictor.context_length, 2)
+    end = arcs_through(states, law, dt, 2)
+    at, own, gm = end.position[:, 0], end.velocity[:, 0], states[2]
+    pushes = []
+    for change in turned:
+        # the change of direction and speed that the other velocity means, one step earlier
+        past = arcs_through((at, own + change - turned[0], gm), law, dt, length - 1)
+        position = np.concatenate((past.position, end.position[:, 1:]), axis=1)
+        velocity = np.concatenate((past.velocity[:, :-1], end.velocity), axis=1)
+        pushes.append(pushed(predictor, of_positions(position, velocity, gm).some(kept), dt))
+    spread = np.stack(pushes)
+    return rms(spread - spread.mean(axis=0))
+
+
+def _curl(predictor: "ArcPredictor", states: "States", subject: "Subject") -> float:
+    """Root mean square of r · curl, au/yr^2, the velocity kept."""
+    from worldmodel.probes.smooth import arcs_through, pushed
+
+    x, v, gm = states
+    length, dt = max(predictor.context_length, 2), subject.facts.dt
+    r = np.linalg.norm(x, axis=-1, keepdims=True)
+    axes = x.shape[1]
+    gradient = np.empty((len(gm), axes, axes))
+    for axis in range(axes):
+        shift = SHIFT * r * np.eye(axes)[axis]
+        ends = [
+            pushed(predictor, arcs_through((x + sign * shift, v, gm), subject.law, dt, length), dt)
+            for sign in (1, -1)
+        ]
+        gradient[:, :, axis] = (ends[0] - ends[1]) / (2 * SHIFT * r)
+    twice = gradient - gradient.swapaxes(1, 2)
+    return float(np.sqrt(np.mean(np.sum(twice**2, axis=(1, 2)) / 2 * r[:, 0] ** 2)))

@@ -1,0 +1,156 @@
+"""Symmetry: whether the predicted motion commutes with what the law commutes with. No kick."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+    from worldmodel.predictors.base import ArcPredictor
+    from worldmodel.probes.smooth import States
+    from worldmodel.probes.subject import Subject
+
+LARGEST_SCALE = 1.25
+"""States are made so much larger or smaller at most."""
+SAME_POWER = 1e-6
+"""A law whose local exponent varies by more has no scaling of its own."""
+
+
+@dataclass(frozen=True)
+class Symmetry(ReadOut):
+    """Where symmetries are looked at."""
+
+    name: ClassVar[str] = "symmetry"
+    what: ClassVar[str] = "whether it commutes with rotation, reflection, reversal and scaling"
+
+    states: Count = 300
+    """At most this many states of undisturbed orbits."""
+
+    def read(self, subject: "Subject") -> Reading:
+        """By how much the implied acceleration breaks each symmetry, in units of its true size.
+
+        0 is exact, 1 as much as the force itself:
+
+        - `rotation`, `reflection`: of the whole context, by a random angle, in a random axis;
+        - `reversal`: the context backwards, the prediction first, must lead to its first position;
+        - `scaling`: the law's own, r → λr and t → λ^((n+1)/2) t: the state that corresponds,
+          reached on its own orbit, must be pushed λ^−n times as hard. None where the law has none.
+
+        Every context is a smooth arc under the law. The same is given of the law, the ellipse, the
+        parrot and the untrained model (`rotation_injected`, ...), to see which of these numbers
+        tell them apart.
+        """
+        from worldmodel.probes.beside import beside, flat, table
+        from worldmodel.probes.smooth import drawn_states
+
+        states, _ = drawn_states(subject, self.states)
+
+        def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
+            return violations(predictor, states, subject)
+
+        own, others = beside(subject, measure)
+        title = f"{subject.who}: symmetries broken, in units of the force"
+        text = table(title, own, others, "model" if others else subject.config.control)
+        metrics = {**flat(own, others), "states": len(states[2])}
+        return Reading(metrics, "orbit", text, details={"beside": others})
+
+
+def violations(
+    predictor: "ArcPredictor", states: "States", subject: "Subject"
+) -> dict[str, float | None]:
+    """Root mean square violations of each symmetry, over that of the true acceleration."""
+    from worldmodel.probes.acceleration import true_acceleration
+    from worldmodel.probes.smooth import arcs_through, inside, of_positions, pushed, rms
+
+    law, dt, random = subject.law, subject.facts.dt, subject.random()
+    length = max(predictor.context_length, 2)
+    arcs = arcs_through(states, law, dt, length)
+    arcs = arcs.some(inside(arcs, subject))
+    if not len(arcs.gm):
+        raise ValueError(
+            "no smooth arc stays within the distances of the training orbits; give more states."
+        )
+    found, size = pushed(predictor, arcs, dt), rms(true_acceleration(arcs, law)[:, -1, 0])
+    result: dict[str, float | None] = {}
+    for name, mirrored in (("rotation", False), ("reflection", True)):
+        turn = turns(len(arcs.gm), arcs.position.shape[2], mirrored, random)
+        moved = of_positions(arcs.position @ turn, arcs.velocity @ turn, arcs.gm)
+        expected = (found[:, None] @ turn)[:, 0]
+        result[name] = rms(pushed(predictor, moved, dt) - expected) / size
+    said = predictor.predict(arcs)[:, -1:, 0]
+    back = np.concatenate((arcs.position, said), axis=1)[:, ::-1]
+    ahead = law_velocity(arcs.position[:, -1], arcs.velocity[:, -1], arcs.gm, law, dt)
+    speeds = -np.concatenate((arcs.velocity, ahead[:, None]), axis=1)[:, ::-1]
+    reverse = of_positions(back[:, :length], speeds[:, :length], arcs.gm)
+    missed = predictor.predict(reverse)[:, -1, 0] - back[:, length]
+    result["reversal"] = rms(missed / dt**2) / size
+    result["scaling"] = scaling(predictor, states, subject, random)
+    return result
+
+
+def scaling(
+    predictor: "ArcPredictor", states: "States", subject: "Subject", random: np.random.Generator
+) -> float | None:
+    """How far pushes of corresponding states are from the law's own ratio."""
+    from worldmodel.probes.acceleration import true_acceleration
+    from worldmodel.probes.smooth import arcs_through, inside, pushed, rms
+
+    law, dt = subject.law, subject.facts.dt
+    n = own_power(law, subject.radius)
+    if n is None:
+        return None
+    x, v, gm = states
+    factor = np.exp(random.uniform(-1, 1, len(gm)) * np.log(LARGEST_SCALE))[:, None]
+    length = max(predictor.context_length, 2)
+    pair = [
+        arcs_through(at, law, dt, length)
+        for at in (states, (factor * x, factor ** ((1 - n) / 2) * v, gm))
+    ]
+    kept = np.all([inside(arcs, subject) for arcs in pair], axis=0)
+    if not kept.any():
+        return None
+    one, other = (pushed(predictor, arcs.some(kept), dt) for arcs in pair)
+    size = rms(true_acceleration(pair[0].some(kept), law)[:, -1, 0])
+    return rms(other * factor[kept] ** n - one) / size
+
+
+def own_power(law: "ForceLaw", radius: tuple[float, float]) -> float | None:
+    """n of a force r^−n; None of a law that is no power of the distance."""
+    from orbits.units import GM_SUN
+
+    r = np.geomspace(*radius, 9)
+    force = -law.radial_acceleration(r, np.full(len(r), GM_SUN))
+    if not (force > 0).all():
+        return None
+    n = -np.diff(np.log(force)) / np.diff(np.log(r))
+    return float(n.mean()) if np.ptp(n) < SAME_POWER else None
+
+
+def turns(
+    count: int, axes: int, mirrored: bool, random: np.random.Generator
+) -> Float[np.ndarray, "state axis axis"]:
+    """Random rotations, or reflections."""
+    found, triangle = np.linalg.qr(random.normal(size=(count, axes, axes)))
+    found = found * np.sign(np.diagonal(triangle, axis1=1, axis2=2))[:, None]
+    wrong = (np.linalg.det(found) < 0) != mirrored
+    found[wrong, :, 0] *= -1
+    return found
+
+
+def law_velocity(
+    x: np.ndarray, v: np.ndarray, gm: np.ndarray, law: "ForceLaw", dt: float
+) -> Float[np.ndarray, "state axis"]:
+    """The velocity one step later, by the law."""
+    from orbits.integration import rk4_step
+    from worldmodel.predictors.law import SUBSTEPS
+
+    for _ in range(SUBSTEPS):
+        x, v = rk4_step(
+            lambda at: law.acceleration(at[:, None], gm[:, None])[:, 0], x, v, dt / SUBSTEPS
+        )
+    return v

@@ -1,0 +1,118 @@
+"""The training loop that the families share: plain torch, contexts of C positions, AdamW."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from safetensors.torch import load, save
+from torch import Tensor, nn
+
+from orbits.records.files import written_aside
+from worldmodel.predictors.torch_module import TorchModule
+from worldmodel.source import Source
+
+WEIGHTS = "weights.safetensors"
+STEPS_PER_ORBIT = 3
+"""Optimiser steps for every training orbit: 3000 for 1000."""
+BATCH = 256
+LEARNING_RATE = 3e-3
+
+
+class InUnits(nn.Module):
+    """A network that sees and says numbers of order one: positions in au in, residuals in au out.
+
+    Args:
+        network: (batch, time, axis) to (batch, axis).
+        length: rms distance of the training orbits, au.
+        residual: rms of x(t+1) − 2 x(t) + x(t−1) there, au.
+    """
+
+    length: Tensor
+    residual: Tensor
+
+    def __init__(self, network: nn.Module, length: float = 1.0, residual: float = 1.0) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("length", torch.tensor(length))
+        self.register_buffer("residual", torch.tensor(residual))
+
+    def forward(self, x: Float[Tensor, "batch time axis"]) -> Float[Tensor, "batch axis"]:
+        """The residual after the last position, au."""
+        return self.network(x / self.length) * self.residual
+
+
+def trained(
+    network: nn.Module,
+    data: str,
+    seed: int,
+    folder: str | os.PathLike[str],
+    context_length: int,
+    name: str,
+) -> TorchModule:
+    """A network trained to say the next residual; with its weights in the folder, read from there.
+
+    Args:
+        network: (batch, time, axis) to (batch, axis), numbers of order one.
+        data: path of the training orbits.
+        seed: of the batches.
+        folder: keeps the weights.
+        context_length: positions seen.
+        name: for reports.
+    """
+    x = torch.from_numpy(positions_of(data))
+    bend = x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]
+    length, residual = (float(v.square().sum(-1).mean().sqrt()) for v in (x, bend))
+    module = InUnits(network, length, residual).float()
+    kept = Path(folder) / WEIGHTS
+    if kept.is_file():
+        module.load_state_dict(load(kept.read_bytes()))
+    else:
+        fit(module, x.float(), bend.float(), seed, context_length, residual)
+        with written_aside(kept) as aside:
+            aside.write_bytes(save(module.state_dict()))
+    return TorchModule(module, context_length, target="residual", name=name)
+
+
+def fit(
+    module: nn.Module,
+    x: Float[Tensor, "orbit time axis"],
+    bend: Float[Tensor, "orbit time axis"],
+    seed: int,
+    context_length: int,
+    residual: float,
+) -> None:
+    """Lower the mean square error of the residual, AdamW with a cosine to zero."""
+    random = torch.Generator().manual_seed(seed)
+    steps = STEPS_PER_ORBIT * len(x)
+    optimizer = torch.optim.AdamW(module.parameters(), lr=LEARNING_RATE, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    first, stop = max(context_length, 2), x.shape[1]
+    module.train()
+    for _ in range(steps):
+        orbit = torch.randint(len(x), (BATCH, 1), generator=random)
+        end = torch.randint(first, stop, (BATCH, 1), generator=random)
+        context = x[orbit, end + torch.arange(-context_length, 0)]
+        target = bend[orbit[:, 0], end[:, 0] - 2]
+        loss = ((module(context) - target) / residual).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    module.eval()
+
+
+def positions_of(data: str) -> Float[np.ndarray, "orbit time axis"]:
+    """Positions of all training orbits, au, float64."""
+    source = Source(data)
+    found = source.read(range(source.facts.orbits)).position
+    if found.shape[2] != 1:
+        raise ValueError(f"{data} shows {found.shape[2]} bodies; the families of the zoo know one.")
+    return found[:, :, 0].astype(np.float64)
+
+
+def step_of(data: str) -> float:
+    """Time between two positions, yr."""
+    return Source(data).facts.dt
