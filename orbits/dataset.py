@@ -9,7 +9,9 @@ bodies), `axis`. Variables:
 - `semi_major_axis`, `eccentricity` (orbit,): of the apsides, NaN where an orbit has none;
 - what else the system has (`variables` below).
 
-Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.parse_law` reads it),
+Where the law is not known (`law` is `unknown`), `gm`, `mass` and the elements are NaN throughout.
+
+Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known_law` reads it),
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
 `shards` (their number), `shard_orbits`, `complete`, and once complete `integration`: the measured
 error and drifts, and `document_sha256`, which vouches for `zarr.json`.
@@ -220,6 +222,31 @@ def create(place: Place, layout: Layout) -> None:
     times[:] = layout.times
 
 
+def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a dataset whose arrays are all in memory, or leave one that is there as it is.
+
+    Args:
+        place: where; empty, or with this very dataset or its beginning.
+        layout: sizes and attributes.
+        arrays: every variable of the format.
+
+    Raises:
+        ValueError: if the place holds anything else, or another process writes there.
+    """
+    identity = layout.described["configuration"]
+    begun(place, identity)
+    with place.alone():
+        if begun(place, identity) and is_complete(place, checksums=True):
+            return
+        create(place, layout)
+        marker = {"configuration_sha256": layout.described["configuration_sha256"]}
+        for shard in range(layout.shards):
+            place.remove(marker_name(shard))
+            held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
+            write_shard(place, shard, held, marker)
+        finish(place, {})
+
+
 def is_laid_out(place: Place, layout: Layout) -> bool:
     """Whether `create` has done all of its work here, and nothing has changed it since."""
     document = place.read_json("zarr.json")
@@ -323,12 +350,14 @@ def write_shard(
 
 
 def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuse a shard whose states or masses are not finite.
+    """Refuse a shard whose states or masses are not finite; masses may be unknown altogether.
 
     Raises:
         ValueError: names the variable.
     """
     for name in ("position", "velocity", "gm", "mass"):
+        if name in ("gm", "mass") and name in arrays and np.all(np.isnan(arrays[name])):
+            continue
         if name in arrays and not np.all(np.isfinite(arrays[name])):
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 

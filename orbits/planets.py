@@ -158,11 +158,7 @@ def ephemeris(
     layout = _layout(config, arrays["position"].shape, out_of_plane)
     if out is None:
         return dataset.in_memory(layout, [arrays], {})
-    place, identity = Place(out), layout.described["configuration"]
-    dataset.begun(place, identity)
-    with place.alone():
-        if not (dataset.begun(place, identity) and dataset.is_complete(place, checksums=True)):
-            _write(place, layout, arrays)
+    dataset.write_whole(Place(out), layout, arrays)
     return dataset.open_dataset(out)
 
 
@@ -244,16 +240,6 @@ def _segments(
         parts["body"].append(np.full(count, index, dtype=np.int16))
         parts["epoch"].append(dates[:: config.samples])
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}, out_of_plane
-
-
-def _write(place: Place, layout: dataset.Layout, arrays: dict[str, np.ndarray]) -> None:
-    dataset.create(place, layout)
-    marker = {"configuration_sha256": layout.described["configuration_sha256"]}
-    for shard in range(layout.shards):
-        place.remove(dataset.marker_name(shard))
-        held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
-        dataset.write_shard(place, shard, held, marker)
-    dataset.finish(place, {})
 
 
 def _year(julian: float) -> float:

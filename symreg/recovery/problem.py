@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orbits.forces import UNKNOWN
 from orbits.records.force_samples import ForceSamples
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
@@ -86,7 +87,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
         ValueError: for an unknown law, too few rows, or masses that make no sense.
     """
     found = radial_field(samples.table)
-    wanted = config.law or samples.law
+    wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()
     if found.third_law is not None:
         gates = (_third_law(found.third_law, config),)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orbits.forces import ForceLaw, parse_law
+from orbits.forces import ForceLaw, known_law
 from orbits.records.files import sha256_of_json
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import Predictor
@@ -41,13 +41,30 @@ class Subject:
         self.model = control.network(self.trained, config.seed)
         self.source = Source(data)
         require_same_world(self.model, self.facts)
-        self.law: ForceLaw = parse_law(self.facts.law)
-        self.predictor: Predictor = control.predictor(self.model, self.law)
+        self.known_law: ForceLaw | None = known_law(self.facts.law)
+        if config.control == "injected":
+            _ = self.law
+        self.predictor: Predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
 
     @cached_property
     def untrained(self) -> WorldModel:
         """The same architecture with fresh weights."""
         return untrained(self.trained, self.config.seed)
+
+    @property
+    def law(self) -> ForceLaw:
+        """The law that moves the data.
+
+        Raises:
+            ValueError: if nobody knows it.
+        """
+        if self.known_law is None:
+            raise ValueError(
+                f"the law that moves {self.facts.path} is not known, and what was asked for needs "
+                "it. What needs no law: --readout implied --states orbit, with --control none, "
+                "untrained or keplerian."
+            )
+        return self.known_law
 
     @property
     def facts(self) -> DataFacts:
