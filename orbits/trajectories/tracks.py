@@ -1,5 +1,6 @@
 """From rows of a table to tracks: the same bodies at the same times, in order, without gaps."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -122,6 +123,9 @@ def _whole(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame
 
 def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
     if not config.body:
+        stems = tuple(os.path.commonprefix(c).strip("_-. ") for c in config.position_names)
+        if all(stems) and len(set(stems)) == len(stems):
+            return config.bodies or stems
         several = len(config.position) > 1
         return config.bodies or tuple(
             f"body{k + 1}" if several else "body" for k in range(len(config.position))
