@@ -47,7 +47,8 @@ def _check_generate(path: str, config: GenerateConfig) -> None:
 def _ephemeris(path: str, config: EphemerisConfig) -> None:
     from orbits.planets import ephemeris
 
-    segments = ephemeris(path, config).sizes["orbit"] // len(config.bodies)
+    rows = ephemeris(path, config).sizes["orbit"]
+    segments = rows if config.together else rows // len(config.bodies)
     print(
         f"{path}: {', '.join(config.bodies)}; {segments} segments of {config.samples} states each, "
         f"{segments * config.samples * config.dt:.1f} yr from {config.start}, frame {config.frame}."

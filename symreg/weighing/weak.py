@@ -1,0 +1,264 @@
+"""Positions and forces integrated against bumps of many widths: linear equations for the masses.
+
+For a smooth bump phi of compact support, int phi'' x dt = int phi a dt. The left side needs
+positions alone; the right side is a sum over all other bodies, linear in their masses. Narrow bumps
+see the fast bodies, wide ones the slow, and noise counts by how wide they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from orbits.trajectories.bumps import bump
+
+NARROWEST = 8
+"""Samples in half of the narrowest bump."""
+OVERLAP = 3
+"""Bumps begin in each half-width."""
+MOST_ROWS = 600
+"""Bumps of one width: of the narrowest there would be tens of thousands."""
+
+Field = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """Bumps of one width, along all times.
+
+    Attributes:
+        half_width: samples.
+        phi: (bump, time) values, each row summing to one.
+        second: (bump, time) second derivatives by time, yr^-2, of the same.
+        noise: standard error of an integral for positions of unit noise, yr^-2.
+        overlap: bumps that tell the same, about.
+    """
+
+    half_width: int
+    phi: sparse.csr_matrix
+    second: sparse.csr_matrix
+    noise: float
+    overlap: float
+
+
+def bumps(samples: int, dt: float, ratio: float) -> list[Bumps]:
+    """Sets of bumps of rising width, from a few samples to the whole time.
+
+    Args:
+        samples: of every trajectory.
+        dt: yr.
+        ratio: of one width to the next.
+
+    Raises:
+        ValueError: if the trajectories are shorter than one bump.
+    """
+    found, width = [], float(NARROWEST)
+    while 2 * round(width) - 1 <= samples:
+        found.append(_of_width(samples, dt, round(width)))
+        width *= ratio
+    if not found:
+        raise ValueError(
+            f"the trajectories have {samples} states each; weighing needs {2 * NARROWEST - 1} at "
+            "least, better thousands."
+        )
+    return found
+
+
+def _of_width(samples: int, dt: float, half_width: int) -> Bumps:
+    phi, second = bump(half_width)
+    length = len(phi)
+    step = max(1, half_width // OVERLAP, samples // MOST_ROWS)
+    starts = np.arange(0, samples - length + 1, step)
+    columns = (starts[:, None] + np.arange(length)).ravel()
+    pointer = np.arange(0, len(columns) + 1, length)
+    phi, second = phi / phi.sum(), second / (phi.sum() * dt**2)
+
+    def matrix(values: np.ndarray) -> sparse.csr_matrix:
+        shape = (len(starts), samples)
+        return sparse.csr_matrix((np.tile(values, len(starts)), columns, pointer), shape=shape)
+
+    overlap = max(1.0, 1 / (step * float(np.sum(phi**2))))
+    return Bumps(
+        half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap
+    )
+
+
+@dataclass(frozen=True)
+class System:
+    """Bodies that attract one another, evenly sampled, maybe in several stretches.
+
+    Attributes:
+        position: (stretch, time, body, axis) au.
+        dt: yr.
+        names: of the bodies.
+        inertial: whether the frame is; else the first body is at rest in its origin.
+        velocity: (stretch, time, body, axis) au/yr; only relativity looks at it.
+    """
+
+    position: np.ndarray
+    dt: float
+    names: tuple[str, ...]
+    inertial: bool = True
+    velocity: np.ndarray | None = None
+
+    @property
+    def bodies(self) -> int:
+        """Number of bodies."""
+        return self.position.shape[2]
+
+    @cached_property
+    def pairs(self) -> list["Pair"]:
+        """Every two bodies once."""
+        return [
+            Pair.of(self.position, i, j) for i in range(self.bodies) for j in range(i + 1, self.bodies)
+        ]
+
+    @cached_property
+    def separations(self) -> tuple[float, float]:
+        """The least and the largest distance of two bodies, au."""
+        return (
+            min(float(pair.r.min()) for pair in self.pairs),
+            max(float(pair.r.max()) for pair in self.pairs),
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two bodies.
+
+    Attributes:
+        i, j: their numbers.
+        r: (time, stretch) distance, au.
+        towards: (time, stretch, axis) unit vector from i to j.
+    """
+
+    i: int
+    j: int
+    r: np.ndarray
+    towards: np.ndarray
+
+    @classmethod
+    def of(cls, position: np.ndarray, i: int, j: int) -> "Pair":
+        line = np.swapaxes(position[:, :, j] - position[:, :, i], 0, 1)
+        r = np.sqrt(np.sum(line**2, axis=-1))
+        if not np.all(r > 0):
+            raise ValueError("two bodies are at one place in some state; they cannot be weighed.")
+        return cls(i, j, r, line / r[..., None])
+
+
+class Equations:
+    """The weak equations of a system: what every bump says of every body.
+
+    Rows are in order of (width, body, bump, stretch, axis). Of a frame that is not inertial they
+    are those of the bodies relative to the first, whose own are left out.
+    """
+
+    def __init__(self, system: System, ratio: float) -> None:
+        self.system = system
+        self.sets = bumps(system.position.shape[1], system.dt, ratio)
+        first = 0 if system.inertial else 1
+        self.seen = range(first, system.bodies)
+        position = np.moveaxis(system.position, 1, 0)  # time, stretch, body, axis
+        # far from the origin, positions lose digits to it
+        position = position - position.mean(axis=0, keepdims=True)
+        self.left = np.concatenate(
+            [self._applied(s.second, position[:, :, i]) for s in self.sets for i in self.seen]
+        )
+        sizes = [
+            s.phi.shape[0] * int(np.prod(position[:, :, 0].shape[1:]))
+            for s in self.sets
+            for _ in self.seen
+        ]
+        self.group = np.repeat(np.arange(len(sizes)), sizes)
+        """(row,) number of the width and the body."""
+
+    @property
+    def groups(self) -> int:
+        """Number of pairs of a width and a body."""
+        return len(self.sets) * len(self.seen)
+
+    def set_of(self, group: int) -> Bumps:
+        """The bumps of a group."""
+        return self.sets[group // len(self.seen)]
+
+    def body_of(self, group: int) -> int:
+        """The body of a group."""
+        return self.seen[group % len(self.seen)]
+
+    def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
+        """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""
+        if not self.system.inertial:
+            forces = [force - forces[0] for force in forces]
+        return np.concatenate(
+            [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
+        )
+
+    def by_body(self, strength: Field) -> np.ndarray:
+        """(row, body) what each body's unit mass does to every row, under g(r).
+
+        Args:
+            strength: attraction by distance, g(r).
+        """
+        n = self.system.bodies
+        design = np.empty((len(self.left), n))
+        pulls: dict[tuple[int, int], np.ndarray] = {}
+        for pair in self.system.pairs:
+            pulls[pair.i, pair.j] = strength(pair.r)[..., None] * pair.towards
+        zero = np.zeros_like(self.system.pairs[0].towards)
+        for j in range(n):
+            forces = [
+                pulls[i, j] if i < j else -pulls[j, i] if i > j else zero for i in range(n)
+            ]
+            design[:, j] = self.integrated(forces)
+        return design
+
+    def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
+        """(row, function) what each function of the distance does to every row, masses given."""
+        return np.stack([self.integrated(self.forces(g, masses)) for g in strengths], axis=1)
+
+    def forces(self, strength: Field, masses: np.ndarray) -> list[np.ndarray]:
+        """Accelerations of every body under g(r), (time, stretch, axis) each."""
+        n = self.system.bodies
+        forces = [np.zeros_like(self.system.pairs[0].towards) for _ in range(n)]
+        for pair in self.system.pairs:
+            pull = strength(pair.r)[..., None] * pair.towards
+            forces[pair.i] += masses[pair.j] * pull
+            forces[pair.j] -= masses[pair.i] * pull
+        return forces
+
+    def drag(self) -> np.ndarray:
+        """(row,) what a drag -v of unit strength does: int phi v dt = -int phi' x dt."""
+        position = np.moveaxis(self.system.position, 1, 0)
+        velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
+        return self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])
+
+    def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Functions of time that (estimate, row) combinations of the rows integrate against.
+
+        Returns:
+            For every body (estimate, time, stretch, axis): those that accelerations are integrated
+            against, and their second derivatives, against which positions are.
+        """
+        times, stretches, axes = self.system.pairs[0].towards.shape
+        shape = (len(rows), times, stretches, axes)
+        weights = [np.zeros(shape) for _ in range(self.system.bodies)]
+        seconds = [np.zeros(shape) for _ in range(self.system.bodies)]
+        at = 0
+        for s in self.sets:
+            for i in self.seen:
+                size = s.phi.shape[0] * stretches * axes
+                part = rows[:, at : at + size].reshape(len(rows), s.phi.shape[0], -1)
+                flat = np.swapaxes(part, 0, 1).reshape(s.phi.shape[0], -1)
+                for total, matrix in ((weights, s.phi), (seconds, s.second)):
+                    found = (matrix.T @ flat).reshape(times, len(rows), stretches, axes)
+                    total[i] += np.swapaxes(found, 0, 1)
+                at += size
+        if not self.system.inertial:
+            weights[0] = -np.sum(weights[1:], axis=0)
+        return weights, seconds
+
+    @staticmethod
+    def _applied(matrix: sparse.csr_matrix, values: np.ndarray) -> np.ndarray:
+        return np.asarray(matrix @ values.reshape(len(values), -1)).ravel()
