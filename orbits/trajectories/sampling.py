@@ -11,6 +11,8 @@ from orbits.trajectories.tracks import FEWEST_STATES, Remarks, Track
 
 JITTER = 1e-6
 """Part of a step by which times may be off an even grid and count as even."""
+USUAL = 0.9
+"""Quantile of the steps that is a usual one: of random times a tenth are 2.3 mean steps apart."""
 ROUNDING = 4 * np.finfo(np.float64).eps
 """Relative rounding of times, as Julian dates have it."""
 
@@ -67,7 +69,8 @@ def _even_step(pieces: Sequence[Track], median: float) -> float:
 
 def _cut_at_gaps(track: Track, config: ImportConfig, remarks: Remarks) -> list[Track]:
     steps = np.diff(track.time)
-    wide = np.flatnonzero(steps > config.gap * np.median(steps))
+    usual = float(np.quantile(steps, USUAL))
+    wide = np.flatnonzero(steps > config.gap * usual)
     if not len(wide):
         return [track]
     of = f" of orbit {track.orbit}" if track.orbit else ""

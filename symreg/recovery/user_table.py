@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from orbits.command.near_misses import require_known
 from orbits.records.files import require_input
-from symreg.fit.samples import Samples
+from symreg.fit.samples import Samples, relative_weights
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
 LEAST_ROWS = 8
@@ -186,9 +186,9 @@ def _weights(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
         errors = table[column].to_numpy(dtype=float)
     if not np.all(np.isfinite(errors) & (errors > 0)):
         raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
-    magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
-    weights = magnitude / errors
-    return weights / np.sqrt(np.mean(weights**2))
+    weights = relative_weights(y, errors)
+    assert weights is not None
+    return weights
 
 
 def _read_parquet(

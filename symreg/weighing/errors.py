@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from orbits.trajectories.noise import white_noise
-from symreg.weighing.fit import NULL, Fit
+from symreg.weighing.fit import NULL, Fit, solved
 from symreg.weighing.weak import Equations, System
 
 ENOUGH = 30
 """Integrals from which the noise of a body is told."""
+BLOCKS = 5
+"""Parts of the time, of which one at a time is left out."""
 STEP = 1e-5
 """Relative step of the derivative of g by r."""
 
@@ -37,7 +39,8 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     The noise of every position goes through both sides of the equations, exactly to first order:
     through the bumps' second derivatives on the left, and through the forces on the right. What
     is left of the residuals besides goes in as well, as if bumps that overlap said the same and
-    those of different widths too.
+    those of different widths too; and where there is such a rest, so does what parts of the
+    equations (stretches of time left out, widths left out) say otherwise.
 
     Args:
         equations: of the system.
@@ -48,8 +51,21 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     sigma = _noise(equations, fit, noise)
     covariance = _of_noise(equations, fit, estimator, sigma)
     unexplained, misfit = _unexplained(equations, fit, sigma)
-    covariance += _of_misfit(equations, estimator, unexplained)
+    if np.any(unexplained):
+        systematic = _of_misfit(equations, estimator, unexplained)
+        covariance += systematic + np.diag(_of_subsets(equations, fit, np.diag(covariance)))
     return Errors(covariance, sigma, misfit, free)
+
+
+def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
+    """(estimate, estimate) covariance by the residuals alone: quick, and about right.
+
+    Every integral has the variance of its width and body, and those that overlap say the same.
+    """
+    estimator, _ = _estimator(fit)
+    square = _mean_square(equations, fit.residuals)
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    return np.asarray((estimator * (square * overlap)[equations.group]) @ estimator.T)
 
 
 def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
@@ -107,6 +123,29 @@ def _unexplained(
         signal = np.maximum(whole - expected**2, 0.0)[own].max()
         misfit[i] = np.sqrt(np.median(left[own]) / signal) if signal > 0 else 0.0
     return left, misfit
+
+
+def _of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
+    """(estimate,) variance among parts of the equations, beyond that of the noise.
+
+    Jackknife over fifths of the time, and over widths: what is not in the law (a body that is not
+    seen, relativity) does not weigh alike on all of them.
+    """
+    width = equations.group // len(equations.seen)
+    block = np.minimum((equations.when * BLOCKS).astype(int), BLOCKS - 1)
+    found = np.zeros(len(noise))
+    for part in (block, width):
+        shifts = np.array(
+            [
+                solved(fit.jacobian[kept], fit.residuals[kept], fit.weights[kept])
+                for kept in (part != one for one in np.unique(part))
+                if np.count_nonzero(kept) > 2 * len(noise)
+            ]
+        )
+        if len(shifts) > 1:
+            among = (len(shifts) - 1) * np.mean((shifts - shifts.mean(axis=0)) ** 2, axis=0)
+            found += np.maximum(among - noise, 0.0)
+    return found
 
 
 def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:

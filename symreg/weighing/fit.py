@@ -15,8 +15,10 @@ ROUNDS = 12
 STEPS = 25
 LONGEST_STEP = 1.0
 """Of a parameter at once: exponents, logarithms and coefficients of about one."""
-SETTLED = 1e-10
+SETTLED = 1e-6
 """Relative change of the weighted residuals below which nothing more is gained."""
+SMALLEST_STEP = 1e-13
+"""Of a parameter: rounding."""
 FLOOR = 1e-14
 """Residuals, over the accelerations, that are rounding."""
 NULL = 1e-9
@@ -92,6 +94,7 @@ def fitted(
     start: Parameters,
     extra: np.ndarray,
     weights: np.ndarray | None = None,
+    steps: int = STEPS,
 ) -> Fit:
     """The best parameters near a start, and masses, with weights by the residuals.
 
@@ -101,6 +104,7 @@ def fitted(
         start: its parameters.
         extra: (row,) accelerations that are known (relativity).
         weights: (row,) kept as they are; without them they follow the residuals.
+        steps: of Gauss and Newton, at most.
     """
     fixed = weights is not None
     weights = group_weights(equations, equations.left) if weights is None else weights
@@ -108,7 +112,7 @@ def fitted(
     found = _at(equations, shape, start, masses, extra, weights)
     for _ in range(1 if fixed else ROUNDS):
         before = found.weights
-        found = _descended(equations, found, extra)
+        found = _descended(equations, found, extra, steps)
         if fixed:
             break
         found = replace(found, weights=group_weights(equations, found.residuals))
@@ -152,18 +156,20 @@ def _at(
     return Fit(shape, parameters, masses, residuals, weights, jacobian)
 
 
-def _descended(equations: Equations, fit: Fit, extra: np.ndarray) -> Fit:
+def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = STEPS) -> Fit:
     """Steps of Gauss and Newton, halved until they gain, at fixed weights."""
     if not fit.parameters:
         step = solved(fit.jacobian, fit.residuals, fit.weights)
         masses = fit.masses + step
         return _at(equations, fit.shape, (), masses, extra, fit.weights, fit.jacobian)
     count = len(fit.masses)
-    for _ in range(STEPS):
+    for _ in range(steps):
         step = solved(fit.jacobian, fit.residuals, fit.weights)
         share = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step[count:]))), 1e-300))
         gained = None
-        shortest = 1e-3 * share
+        if np.max(np.abs(step[count:])) < SMALLEST_STEP:
+            return fit
+        shortest = 0.05 * share
         while share > shortest:
             parameters = tuple((np.array(fit.parameters) + share * step[count:]).tolist())
             if fit.shape.allowed(parameters):

@@ -21,8 +21,8 @@ class Estimate:
         if self.value is None:
             return "free"
         if self.low is None or self.high is None:
-            return f"{self.value:.7g}"
-        return f"{self.value:.7g} [{self.low:.7g}, {self.high:.7g}]"
+            return f"{self.value:.9g}"
+        return f"{self.value:.9g} [{self.low:.9g}, {self.high:.9g}]"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Mass:
         value: None where the data leave it free.
         low: limit of the 95 % interval.
         high: the other limit.
-        weighable: whether the interval is narrower than the mass itself on each side.
+        weighable: whether the interval is narrower than half of the mass on each side.
         noise: standard error of its positions, au.
         misfit: rms of its acceleration that neither law nor noise explains, over the whole.
     """

@@ -21,6 +21,9 @@ OVERLAP = 3
 MOST_ROWS = 600
 """Bumps of one width: of the narrowest there would be tens of thousands."""
 
+PAIRS_AT_ONCE = 64
+"""Pairs of bodies whose forces are in memory together."""
+
 Field = Callable[[np.ndarray], np.ndarray]
 
 
@@ -173,6 +176,15 @@ class Equations:
         ]
         self.group = np.repeat(np.arange(len(sizes)), sizes)
         """(row,) number of the width and the body."""
+        stretches, axes = position.shape[1], position.shape[3]
+        self.when = np.concatenate(
+            [
+                np.repeat(np.linspace(0, 1, s.phi.shape[0] + 2)[1:-1], stretches * axes)
+                for s in self.sets
+                for _ in self.seen
+            ]
+        )
+        """(row,) where in its stretch a bump lies, 0 to 1."""
 
     @property
     def groups(self) -> int:
@@ -187,13 +199,17 @@ class Equations:
         """The body of a group."""
         return self.seen[group % len(self.seen)]
 
-    def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
-        """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""
-        if not self.system.inertial:
-            forces = [force - forces[0] for force in forces]
-        return np.concatenate(
-            [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
-        )
+    def pair_integrals(self, strength: Field) -> list[np.ndarray]:
+        """Integrals of g(r) along the line of every pair, (bump, stretch, pair, axis) by width."""
+        pairs = self.system.pairs
+        parts: list[list[np.ndarray]] = [[] for _ in self.sets]
+        for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            some = pairs[first : first + PAIRS_AT_ONCE]
+            pulls = np.stack([strength(p.r)[..., None] * p.towards for p in some], axis=2)
+            flat = pulls.reshape(len(pulls), -1)
+            for found, s in zip(parts, self.sets, strict=True):
+                found.append((s.phi @ flat).reshape(s.phi.shape[0], *pulls.shape[1:]))
+        return [np.concatenate(found, axis=2) for found in parts]
 
     def by_body(self, strength: Field) -> np.ndarray:
         """(row, body) what each body's unit mass does to every row, under g(r).
@@ -202,37 +218,41 @@ class Equations:
             strength: attraction by distance, g(r).
         """
         n = self.system.bodies
-        design = np.empty((len(self.left), n))
-        pulls: dict[tuple[int, int], np.ndarray] = {}
-        for pair in self.system.pairs:
-            pulls[pair.i, pair.j] = strength(pair.r)[..., None] * pair.towards
-        zero = np.zeros_like(self.system.pairs[0].towards)
-        for j in range(n):
-            forces = [
-                pulls[i, j] if i < j else -pulls[j, i] if i > j else zero for i in range(n)
-            ]
-            design[:, j] = self.integrated(forces)
-        return design
+        blocks = []
+        for found in self.pair_integrals(strength):
+            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], n))
+            for k, pair in enumerate(self.system.pairs):
+                block[pair.i, ..., pair.j] = found[:, :, k]
+                block[pair.j, ..., pair.i] = -found[:, :, k]
+            if not self.system.inertial:
+                block = block[1:] - block[:1]
+            blocks.append(block.reshape(-1, n))
+        return np.concatenate(blocks)
 
     def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
         """(row, function) what each function of the distance does to every row, masses given."""
-        return np.stack([self.integrated(self.forces(g, masses)) for g in strengths], axis=1)
+        return np.stack([self.by_body(g) @ masses for g in strengths], axis=1)
 
-    def forces(self, strength: Field, masses: np.ndarray) -> list[np.ndarray]:
-        """Accelerations of every body under g(r), (time, stretch, axis) each."""
-        n = self.system.bodies
-        forces = [np.zeros_like(self.system.pairs[0].towards) for _ in range(n)]
-        for pair in self.system.pairs:
-            pull = strength(pair.r)[..., None] * pair.towards
-            forces[pair.i] += masses[pair.j] * pull
-            forces[pair.j] -= masses[pair.i] * pull
-        return forces
+    def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
+        """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""
+        if not self.system.inertial:
+            forces = [force - forces[0] for force in forces]
+        return np.concatenate(
+            [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
+        )
 
     def drag(self) -> np.ndarray:
-        """(row,) what a drag -v of unit strength does: int phi v dt = -int phi' x dt."""
+        """(row, 1 + axis) what a drag -v of unit strength does, and a constant acceleration.
+
+        With both, the medium that drags may itself move: -k (v - w) = -k v + k w.
+        """
         position = np.moveaxis(self.system.position, 1, 0)
         velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
-        return self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])
+        columns = [self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])]
+        axes = position.shape[-1]
+        if self.system.inertial:  # of relative positions nothing constant is left
+            columns += list(np.tile(np.eye(axes), len(columns[0]) // axes))
+        return np.stack(columns, axis=1)
 
     def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Functions of time that (estimate, row) combinations of the rows integrate against.

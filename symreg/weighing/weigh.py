@@ -15,7 +15,7 @@ from orbits.records.typed import as_json
 from orbits.trajectories.tracks import LENGTHS
 from orbits.units import G
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.errors import Errors, errors_of, momentum
+from symreg.weighing.errors import Errors, errors_of, momentum, rough_covariance
 from symreg.weighing.fit import Fit, best_of, first_exponent, fitted, solved
 from symreg.weighing.result import (
     Alternative,
@@ -30,20 +30,25 @@ from symreg.weighing.weak import Equations, System
 
 TWO_SIDED = 1.959964
 """Standard errors of a 95 % interval."""
-CENTRAL = 1e-3
-"""Part of an acceleration that may be left without explanation. The Solar System's own is 1e-7
-(relativity, asteroids, the Moon's figure), that of coarse sampling up to 1e-4."""
+CENTRAL = 3e-5
+"""Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
+(relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
 DRAGGED = 0.5
 """Part of the weighted squares that a drag must take away to count, beside five standard errors."""
 GAIN = 10.0
 """Nats that a further parameter must gain."""
 LEAST_GAIN = 0.8
 """Part of a power's squares that another law must come below: rounding is not independent."""
+ADEQUATE = 1e-5
+"""Part of an acceleration left without explanation below which no other law than a power is tried:
+the Solar System's own departures from Newton's law (relativity, asteroids) are below it."""
 SNAP = 1e-6
 """Exponents closer to a half-integer than this are it, however sure the fit is."""
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
 SHOWN_POINTS = 9
+CURVE_STEPS = 2
+"""Steps from the best power to the free curve, which is all but linear there."""
 
 Data = xr.Dataset | str | os.PathLike[str]
 
@@ -81,8 +86,12 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         extra = _relativity(equations, fit)
         again = fitted(equations, fit.shape, fit.parameters, extra)
         fit, power = again, again if power is fit else power
+    drag, dragged, pulled = _drag(equations, fit)
+    if dragged:  # the law is that which acts beside the drag
+        extra = extra + pulled
+        again = fitted(equations, fit.shape, fit.parameters, extra)
+        fit, power = again, again if power is fit else power
     errors = errors_of(equations, fit, config.noise)
-    drag, dragged = _drag(equations, fit, errors)
     misfit = float(np.max(errors.misfit))
     central = misfit <= CENTRAL and not dragged
     own = errors if power is fit else errors_of(equations, power, config.noise)
@@ -150,9 +159,10 @@ def _searched(
         return fitted(equations, _granted(config), (), extra), power, (), ()
     tried = [power]
     base = power.parameters[0]
-    for shape in others:
-        starts = shape.start(base, system.separations)
-        tried.append(best_of(equations, shape, starts, extra, power.weights))
+    if np.max(errors_of(equations, power, config.noise).misfit) > ADEQUATE:
+        for shape in others:
+            starts = shape.start(base, system.separations)
+            tried.append(best_of(equations, shape, starts, extra, power.weights))
     best = min(tried, key=lambda found: _description(equations, found, power.loss))
     if best.loss > LEAST_GAIN * power.loss:
         best = power
@@ -161,8 +171,10 @@ def _searched(
     distances = np.concatenate([pair.r.ravel()[:: max(1, pair.r.size // 500)]
                                 for pair in system.pairs])  # fmt: skip
     shape = Curve.over(distances, base)
-    curve = fitted(equations, shape, shape.start(base, system.separations)[0], extra, best.weights)
-    points = _curve_points(equations, curve, best, config)
+    curve = fitted(
+        equations, shape, shape.start(base, system.separations)[0], extra, best.weights, CURVE_STEPS
+    )
+    points = _curve_points(equations, curve, best)
     alternatives = tuple(
         Alternative(f.shape.name, dict(zip(f.shape.names, f.parameters, strict=True)),
                     f.loss / power.loss)
@@ -190,20 +202,19 @@ def _granted(config: WeighConfig) -> Shape:
     return Given(law)
 
 
-def _drag(equations: Equations, fit: Fit, errors: Errors) -> tuple[Estimate, bool]:
-    """A drag beside the law: its coefficient, and whether it explains what the law does not."""
-    column = equations.drag()
-    design = np.concatenate([fit.jacobian, column[:, None]], axis=1)
+def _drag(equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
+    """A drag beside the law: its coefficient, whether it counts, and what it does to every row."""
+    columns = equations.drag()
+    own = fit.jacobian.shape[1]
+    design = np.concatenate([fit.jacobian, columns], axis=1)
     step = solved(design, fit.residuals, fit.weights)
     left = fit.residuals - design @ step
     loss = float(np.mean((fit.weights * left) ** 2))
     beside = replace(fit, jacobian=design, residuals=left)
-    sigma = float(np.max(errors.noise))
-    found = errors_of(equations, beside, sigma)
-    error = float(np.sqrt(max(found.covariance[-1, -1], 0.0)))
-    value = float(step[-1])
+    error = float(np.sqrt(rough_covariance(equations, beside)[own, own]))
+    value = float(step[own])
     dragged = abs(value) > 5 * error and loss < (1 - DRAGGED) * fit.loss
-    return _estimate(value, error), bool(dragged)
+    return _estimate(value, error), bool(dragged), columns @ step[own:]
 
 
 def _exponent(power: Fit, errors: Errors) -> Estimate:
@@ -250,7 +261,15 @@ def _masses(
         estimate = _estimate(masses[i], float(np.sqrt(covariance[i, i])))
         assert estimate.low is not None
         found.append(
-            Mass(name, estimate.value, estimate.low, estimate.high, estimate.low > 0, noise, misfit)
+            Mass(
+                name,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                bool(2 * estimate.low > masses[i] > 0),
+                noise,
+                misfit,
+            )
         )
     return tuple(found)
 
@@ -300,20 +319,20 @@ def _scale(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
 
 
 def _curve_points(
-    equations: Equations, curve: Fit, law: Fit, config: WeighConfig
+    equations: Equations, curve: Fit, law: Fit
 ) -> tuple[CurvePoint, ...]:
     """The free curve over the law, with the scale of the masses taken out."""
     low, high = equations.system.separations
     r = np.geomspace(low, high, SHOWN_POINTS)
     scale = float(np.sum(curve.masses) / np.sum(law.masses))
     ratio = scale * curve.strength(r) / law.strength(r)
-    errors = errors_of(equations, curve, config.noise)
+    covariance = rough_covariance(equations, curve)
     n = len(curve.masses)
     slopes = np.stack([d(r) for d in curve.shape.derivatives(curve.parameters)], axis=1)
     design = np.concatenate(
         [np.tile(curve.strength(r)[:, None] / np.sum(curve.masses), (1, n)), slopes], axis=1
     )
-    variance = np.einsum("ri,ij,rj->r", design, errors.covariance, design)
+    variance = np.einsum("ri,ij,rj->r", design, covariance, design)
     error = TWO_SIDED * np.sqrt(np.maximum(variance, 0.0)) * scale / np.abs(law.strength(r))
     return tuple(
         CurvePoint(float(a), float(b), float(b - c), float(b + c))
@@ -353,13 +372,16 @@ def _explain(found: Weighing, dragged: bool) -> str:
     if found.central:
         lines.append(f"law: {found.law}, exponent {found.exponent}; attraction {found.formula}.")
     else:
-        why = (
-            f"a drag of {found.drag} per year explains more" if dragged else
-            f"{found.misfit:.1e} of an acceleration is left that neither law nor noise explains"
-        )  # fmt: skip
-        lines.append(
-            f"no law of the distance alone: {why}. The masses are those of the nearest one."
-        )
+        if dragged:
+            why = f"there is a drag of {found.drag} per year. The masses and the exponent"
+            beside = "are those of the attraction beside it"
+        else:
+            why = (
+                f"{found.misfit:.1e} of an acceleration is left that neither law nor noise "
+                "explains. The masses"
+            )
+            beside = "are those of the nearest law"
+        lines.append(f"no law of the distance alone: {why} {beside}; exponent {found.exponent}.")
     unknown = [mass.body for mass in found.masses if not mass.weighable]
     if unknown:
         lines.append(f"cannot be weighed: {', '.join(unknown)}.")
