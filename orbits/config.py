@@ -117,12 +117,12 @@ class EphemerisConfig(Options):
             raise OptionError("bodies", "must name at least one body, and none twice.")
         for body in self.bodies:
             require_known("body", body, ("sun", *BODIES, "moon") if self.together else BODIES)
-        if self.together:
-            if self.frame == "orbit" or self.centre == "sun" or len(self.bodies) < 3:
-                raise OptionError(
-                    "together", "needs --frame icrf or ecliptic, --centre barycentre and at least "
-                    "three bodies."
-                )
+        apart = self.frame == "orbit" or self.centre == "sun" or len(self.bodies) < 3
+        if self.together and apart:
+            raise OptionError(
+                "together",
+                "needs --frame icrf or ecliptic, --centre barycentre and at least three bodies.",
+            )
         if self.frame == "orbit" and self.centre != "sun":
             raise OptionError("frame", "orbit is around the sun; take ecliptic or icrf.")
 

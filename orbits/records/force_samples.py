@@ -37,7 +37,8 @@ REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
 INTEGER = ("orbit", "steps_since_kick", "body")
 OPTIONAL = (
     "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
-    "body", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2", "z2", "ax1", "ay1", "az1", "ax2", "ay2", "az2",
+    "body", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2", "z2", "ax1",
+    "ay1", "az1", "ax2", "ay2", "az2",
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 

@@ -20,9 +20,7 @@ from orbits.units import G
 Data = xr.Dataset | str | os.PathLike[str]
 
 
-def measure_forces(
-    data: Data, config: ForcesConfig | None = None, **options: Any
-) -> ForceSamples:
+def measure_forces(data: Data, config: ForcesConfig | None = None, **options: Any) -> ForceSamples:
     """Accelerations along trajectories, measured without any model.
 
         forces = orbits.measure_forces(data)          # of any dataset, its law known or not
@@ -87,9 +85,7 @@ def _of_orbit(
     noises = [
         config.noise or max(white_noise(bodies[:, k]), rounding) for k in range(bodies.shape[1])
     ]
-    found = [
-        measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])
-    ]
+    found = [measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])]
     acceleration = np.stack([m.acceleration for m in found], axis=1)
     error = np.stack([m.error for m in found], axis=1)
     time = one["time"].values

@@ -114,9 +114,7 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
     return Measured(found[size, at], np.hypot(errors[size][:, None], bias), "weak")
 
 
-def _widest_that_agrees(
-    found: np.ndarray, errors: np.ndarray, widths: list[int]
-) -> np.ndarray:
+def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]) -> np.ndarray:
     """(time,) index of the width to take: the widest that agrees, less two, as far as it fits in.
 
     What one sample of noise decides is smoothed away: the least of the neighbours within the

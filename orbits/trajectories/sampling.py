@@ -108,8 +108,7 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     velocity = np.stack([fit.spline.derivative()(grid) for fit in fits], axis=1)
     kind = "interpolating" if not noise.any() else "smoothing"
     remarks.say(
-        f"not sampled every {dt:.6g} yr: resampled with {kind} splines (noise "
-        f"{noise.max():.2g} au)"
+        f"not sampled every {dt:.6g} yr: resampled with {kind} splines (noise {noise.max():.2g} au)"
     )
     return Segment(track.orbit, first, dt, position, velocity, noise)
 

@@ -80,7 +80,7 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
             found, _ = read_table(_of_arrays(path), config)
             return replace(found, name=str(path)), config
         return _csv(path, config), config
-    except _Refused as error:
+    except _RefusedError as error:
         raise ValueError(str(error)) from None
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty.") from None
@@ -94,7 +94,7 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
         raise ValueError(f"{path} is not a readable table ({first:.200}).") from None
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """What is wrong with the contents, once the file itself could be read."""
 
 
@@ -114,8 +114,10 @@ def _require_columns(there: Sequence[str], config: ImportConfig, name: str) -> N
         try:
             require_known("column", column, there)
         except ValueError as error:
-            raise _Refused(f"{name}: {error}") if name != "the table" else ValueError(
-                f"{name}: {error}"
+            raise (
+                _RefusedError(f"{name}: {error}")
+                if name != "the table"
+                else ValueError(f"{name}: {error}")
             ) from None
 
 
@@ -158,7 +160,7 @@ def _joined(chunks: Iterator[pd.DataFrame], config: ImportConfig, table: Table) 
         try:
             parts.append(_numbers(part, config, at))
         except ValueError as error:
-            raise _Refused(str(error)) from None
+            raise _RefusedError(str(error)) from None
         rows += len(part)
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_wanted(config))
     return replace(table, frame=whole)
@@ -166,7 +168,7 @@ def _joined(chunks: Iterator[pd.DataFrame], config: ImportConfig, table: Table) 
 
 def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.DataFrame:
     """The frame with float64 in every column of numbers."""
-    found = {}
+    found: dict[str, pd.Series] = {}
     for column in _wanted(config):
         values = frame[column]
         if column in _labels(config):
@@ -190,7 +192,8 @@ def _horizons(path: Path, config: ImportConfig) -> tuple[Table, ImportConfig]:
     velocity = ("VX,VY,VZ",) if bool(np.isfinite(read.table["VX"]).all()) else ()
     config = replace(
         config, time="JD", position=("X,Y,Z",), velocity=velocity, time_unit="d", body="", orbit="",
-        length_unit=read.length_unit, velocity_unit=read.velocity_unit,
+        length_unit=read.length_unit,  # type: ignore[arg-type]
+        velocity_unit=read.velocity_unit,  # type: ignore[arg-type]
         bodies=config.bodies or ((read.target,) if read.target else ()),
     )  # fmt: skip
     frame = read.table[[name for name in COLUMNS if name in _wanted(config)]]

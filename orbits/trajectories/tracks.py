@@ -1,7 +1,6 @@
 """From rows of a table to tracks: the same bodies at the same times, in order, without gaps."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -88,9 +87,7 @@ def tracks_of(
             parts = _long_form(rows, table, config, names, remarks, orbit)
         else:
             ordered = _ordered(rows, table, config, remarks, "")
-            parts = [
-                _states(ordered, config, body) for body in range(len(config.position))
-            ]
+            parts = [_states(ordered, config, body) for body in range(len(config.position))]
         time, position, velocity, noise = _together(parts, names, table, config, remarks, orbit)
         _require_motion(position, names, table, orbit)
         velocity = None if velocity is None else velocity * speed
@@ -123,7 +120,7 @@ def _whole(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame
 
 def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
     if not config.body:
-        stems = tuple(os.path.commonprefix(c).strip("_-. ") for c in config.position_names)
+        stems = tuple(_stem(columns) for columns in config.position_names)
         if all(stems) and len(set(stems)) == len(stems):
             return config.bodies or stems
         several = len(config.position) > 1
@@ -137,6 +134,13 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
                 f"the column {config.body} has no {name!r}; it has {', '.join(there[:20])}."
             )
     return config.bodies or tuple(there)
+
+
+def _stem(columns: Sequence[str]) -> str:
+    """What the names of a body's columns begin with: star1 of star1_x, star1_y."""
+    same = [len(set(letters)) == 1 for letters in zip(*columns, strict=False)]
+    length = same.index(False) if False in same else len(same)
+    return columns[0][:length].strip("_-. ")
 
 
 def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -253,9 +257,7 @@ def _together(
     return grid, position, None, noise
 
 
-def _require_motion(
-    position: np.ndarray, names: tuple[str, ...], table: Table, orbit: str
-) -> None:
+def _require_motion(position: np.ndarray, names: tuple[str, ...], table: Table, orbit: str) -> None:
     of = f" of orbit {orbit}" if orbit else ""
     for body, name in enumerate(names):
         moved = np.ptp(position[:, body], axis=0)

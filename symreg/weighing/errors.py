@@ -1,4 +1,4 @@
-"""How sure masses and exponents are: noise, carried through every step, and what no law explains."""
+"""How sure masses and exponents are: noise carried through every step, and what no law explains."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,8 @@ from symreg.weighing.weak import Equations, System
 
 ENOUGH = 30
 """Integrals from which the noise of a body is told."""
+CHANCE = 4.0
+"""Standard errors by which a mean square must exceed that of the noise to be something else."""
 BLOCKS = 5
 """Parts of the time, of which one at a time is left out."""
 STEP = 1e-5
@@ -115,7 +117,7 @@ def _unexplained(
     counts = np.bincount(equations.group, minlength=equations.groups)
     overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
     # chance gives a mean square of k independent numbers a relative error sqrt(2/k)
-    chance = 1 + 2 * np.sqrt(2 * overlap / counts)
+    chance = 1 + CHANCE * np.sqrt(2 * overlap / counts)
     left = np.where(square > chance * expected**2, square - expected**2, 0.0)
     misfit = np.zeros(equations.system.bodies)
     for i in equations.seen:
@@ -177,9 +179,9 @@ def _of_noise(
     system = equations.system
     for pair in system.pairs:
         g = fit.strength(pair.r)
-        slope = (
-            fit.strength(pair.r * (1 + STEP)) - fit.strength(pair.r * (1 - STEP))
-        ) / (2 * STEP * pair.r)
+        slope = (fit.strength(pair.r * (1 + STEP)) - fit.strength(pair.r * (1 - STEP))) / (
+            2 * STEP * pair.r
+        )
         both = fit.masses[pair.j] * weights[pair.i] - fit.masses[pair.i] * weights[pair.j]
         along = np.sum(both * pair.towards, axis=-1, keepdims=True)
         moved = (g / pair.r)[..., None] * both
@@ -194,7 +196,7 @@ def _of_noise(
 
 
 def momentum(equations: Equations, masses: np.ndarray, sigma: np.ndarray) -> tuple[float, float]:
-    """How much momentum is not conserved: rms of sum m a over the largest m a, and what noise gives.
+    """How little momentum is conserved: rms of sum m a over the largest m a; what noise gives.
 
     Only positions and the masses found enter, no law.
     """

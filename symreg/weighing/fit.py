@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
     least, best = np.inf, 2.0
     for exponent in EXPONENTS:
         shape = PowerLaw(fixed=float(exponent))
-        design = equations.by_body(lambda r, s=shape: s.value(r, ()))
+        design = equations.by_body(partial(shape.value, parameters=()))
         masses = solved(design, equations.left - extra, weights)
         residuals = equations.left - extra - design @ masses
         loss = np.mean((weights * residuals) ** 2)

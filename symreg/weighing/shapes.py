@@ -7,6 +7,7 @@ gives to another. Every shape fixes its own scale, since positions tell only m g
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -206,9 +207,8 @@ class Curve(Shape):
 
     def derivatives(self, parameters: Parameters) -> list[Field]:
         unit = np.eye(self.count)
-        return [
-            lambda r, c=unit[k]: self._times(r, c) for k in range(self.count) if k != self.held
-        ]
+        return [partial(self._times, coefficients=unit[k]) for k in range(self.count)
+                if k != self.held]  # fmt: skip
 
     def _times(self, r: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         logs = np.clip(np.log(r), self.knots[0], self.knots[-1])

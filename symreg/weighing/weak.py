@@ -83,9 +83,7 @@ def _of_width(samples: int, dt: float, half_width: int) -> Bumps:
         return sparse.csr_matrix((np.tile(values, len(starts)), columns, pointer), shape=shape)
 
     overlap = max(1.0, 1 / (step * float(np.sum(phi**2))))
-    return Bumps(
-        half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap
-    )
+    return Bumps(half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap)
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,23 @@ class System:
     def pairs(self) -> list["Pair"]:
         """Every two bodies once."""
         return [
-            Pair.of(self.position, i, j) for i in range(self.bodies) for j in range(i + 1, self.bodies)
+            Pair.of(self.position, i, j)
+            for i in range(self.bodies)
+            for j in range(i + 1, self.bodies)
+        ]
+
+    @cached_property
+    def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Distances and directions of some pairs at a time, (time, stretch, pair[, axis])."""
+        return [
+            (
+                np.stack([pair.r for pair in some], axis=2),
+                np.stack([pair.towards for pair in some], axis=2),
+            )
+            for some in (
+                self.pairs[first : first + PAIRS_AT_ONCE]
+                for first in range(0, len(self.pairs), PAIRS_AT_ONCE)
+            )
         ]
 
     @cached_property
@@ -201,11 +215,9 @@ class Equations:
 
     def pair_integrals(self, strength: Field) -> list[np.ndarray]:
         """Integrals of g(r) along the line of every pair, (bump, stretch, pair, axis) by width."""
-        pairs = self.system.pairs
         parts: list[list[np.ndarray]] = [[] for _ in self.sets]
-        for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            some = pairs[first : first + PAIRS_AT_ONCE]
-            pulls = np.stack([strength(p.r)[..., None] * p.towards for p in some], axis=2)
+        for r, towards in self.system.lines:
+            pulls = strength(r)[..., None] * towards
             flat = pulls.reshape(len(pulls), -1)
             for found, s in zip(parts, self.sets, strict=True):
                 found.append((s.phi @ flat).reshape(s.phi.shape[0], *pulls.shape[1:]))

@@ -33,8 +33,9 @@ TWO_SIDED = 1.959964
 CENTRAL = 3e-5
 """Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
 (relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
-DRAGGED = 0.5
-"""Part of the weighted squares that a drag must take away to count, beside five standard errors."""
+DRAGGED = 0.3
+"""What a drag may leave of the part that is not explained, to count as one; and five standard
+errors are asked."""
 GAIN = 10.0
 """Nats that a further parameter must gain."""
 LEAST_GAIN = 0.8
@@ -86,20 +87,15 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         extra = _relativity(equations, fit)
         again = fitted(equations, fit.shape, fit.parameters, extra)
         fit, power = again, again if power is fit else power
-    drag, dragged, pulled = _drag(equations, fit)
-    if dragged:  # the law is that which acts beside the drag
-        extra = extra + pulled
-        again = fitted(equations, fit.shape, fit.parameters, extra)
-        fit, power = again, again if power is fit else power
     errors = errors_of(equations, fit, config.noise)
+    drag, beside = _beside_drag(equations, fit, errors, extra, config)
+    if beside is not None:  # the law is that which acts beside the drag
+        fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
     misfit = float(np.max(errors.misfit))
-    central = misfit <= CENTRAL and not dragged
+    central = misfit <= CENTRAL and beside is None
     own = errors if power is fit else errors_of(equations, power, config.noise)
     exponent = _exponent(power, own)
     law, formula = _named(fit, exponent, central, config)
-    balance = (None, None)
-    if system.inertial:
-        balance = momentum(equations, fit.masses, errors.noise)
     result = Weighing(
         law=law,
         formula=formula,
@@ -110,7 +106,7 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         central=central,
         misfit=misfit,
         drag=drag,
-        momentum=Momentum(*balance),
+        momentum=_momentum(equations, fit, errors),
         curve=curve,
         alternatives=tried,
         bodies=system.bodies,
@@ -120,7 +116,26 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         versions=versions(),
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=_explain(result, dragged))
+    return replace(result, explanation=_explain(result, beside is not None))
+
+
+def _momentum(equations: Equations, fit: Fit, errors: Errors) -> Momentum:
+    if not equations.system.inertial:
+        return Momentum()
+    return Momentum(*momentum(equations, fit.masses, errors.noise))
+
+
+def _beside_drag(
+    equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, config: WeighConfig
+) -> tuple[Estimate, tuple[Fit, Errors] | None]:
+    """The coefficient of a drag, and the law beside it where it explains what the law does not."""
+    drag, is_any, pulled = _drag(equations, fit)
+    if not is_any:
+        return drag, None
+    beside = fitted(equations, fit.shape, fit.parameters, extra + pulled)
+    left = errors_of(equations, beside, config.noise)
+    explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
+    return drag, (beside, left) if explained else None
 
 
 def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
@@ -203,18 +218,16 @@ def _granted(config: WeighConfig) -> Shape:
 
 
 def _drag(equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
-    """A drag beside the law: its coefficient, whether it counts, and what it does to every row."""
+    """A drag beside the law: its coefficient, whether it is any, and what it does to every row."""
     columns = equations.drag()
     own = fit.jacobian.shape[1]
     design = np.concatenate([fit.jacobian, columns], axis=1)
     step = solved(design, fit.residuals, fit.weights)
     left = fit.residuals - design @ step
-    loss = float(np.mean((fit.weights * left) ** 2))
     beside = replace(fit, jacobian=design, residuals=left)
     error = float(np.sqrt(rough_covariance(equations, beside)[own, own]))
     value = float(step[own])
-    dragged = abs(value) > 5 * error and loss < (1 - DRAGGED) * fit.loss
-    return _estimate(value, error), bool(dragged), columns @ step[own:]
+    return _estimate(value, error), bool(abs(value) > 5 * error), columns @ step[own:]
 
 
 def _exponent(power: Fit, errors: Errors) -> Estimate:
@@ -234,15 +247,13 @@ def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
         at = len(fit.masses) + k
         estimate = _estimate(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
         if name.startswith("log_"):
-            low, value, high = np.exp([estimate.low, estimate.value, estimate.high])
-            name, estimate = name[4:], Estimate(float(value), float(low), float(high))
+            ends = (estimate.value, estimate.low, estimate.high)
+            name, estimate = name[4:], Estimate(*(float(np.exp(end or 0.0)) for end in ends))
         found[name] = estimate
     return found
 
 
-def _masses(
-    system: System, fit: Fit, errors: Errors, config: WeighConfig
-) -> tuple[Mass, ...]:
+def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tuple[Mass, ...]:
     n = system.bodies
     masses, covariance = fit.masses, errors.covariance[:n, :n]
     free = errors.free[:n]
@@ -274,9 +285,7 @@ def _masses(
     return tuple(found)
 
 
-def _named(
-    fit: Fit, exponent: Estimate, central: bool, config: WeighConfig
-) -> tuple[str, str]:
+def _named(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) -> tuple[str, str]:
     """The law as the project writes it, and its formula."""
     if not central:
         return "none", ""
@@ -285,7 +294,9 @@ def _named(
     values = dict(zip(fit.shape.names, fit.parameters, strict=True))
     if fit.shape.name == "power_law":
         n, low, high = exponent.value, exponent.low, exponent.high
-        assert n is not None and low is not None and high is not None
+        assert n is not None
+        assert low is not None
+        assert high is not None
         half = round(2 * n) / 2
         if low <= half <= high or abs(n - half) < SNAP:
             names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
@@ -293,7 +304,10 @@ def _named(
         return f"power_law(n={n:.6g})", f"G*m/r**{n:.6g}"
     if fit.shape.name == "yukawa":
         length = float(np.exp(values["log_length"]))
-        return f"yukawa(length={length:.6g})", f"G*m*exp(-r/{length:.6g})*(1/r**2+1/({length:.6g}*r))"
+        return (
+            f"yukawa(length={length:.6g})",
+            f"G*m*exp(-r/{length:.6g})*(1/r**2+1/({length:.6g}*r))",
+        )
     if fit.shape.name == "plummer":
         softening = float(np.exp(values["log_softening"]))
         return f"plummer(softening={softening:.6g})", f"G*m*r/(r**2+{softening:.6g}**2)**1.5"
@@ -318,9 +332,7 @@ def _scale(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
     return "G = 4 pi^2 au^3/yr^2/M_sun in front of the formula"
 
 
-def _curve_points(
-    equations: Equations, curve: Fit, law: Fit
-) -> tuple[CurvePoint, ...]:
+def _curve_points(equations: Equations, curve: Fit, law: Fit) -> tuple[CurvePoint, ...]:
     """The free curve over the law, with the scale of the masses taken out."""
     low, high = equations.system.separations
     r = np.geomspace(low, high, SHOWN_POINTS)

@@ -126,8 +126,7 @@ def force_table(
     Args:
         arcs: the states.
         acceleration: as a read-out gives it, au/yr^2.
-        law: gives the true values; None where nobody knows it, and then masses are not known
-            either.
+        law: gives the true values; None where it is not known, nor are masses.
         dt: time between two states, yr.
         kept: rows that may be used.
 
@@ -135,8 +134,7 @@ def force_table(
         ValueError: if no row is left.
     """
     times = np.array(arcs.read)
-    found = acceleration[:, times]
-    true = None if law is None else true_acceleration(arcs, law)[:, times]
+    found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)
     position, seen = arcs.position[:, times].astype(np.float64), arcs.seen[:, times]
     rows = (len(arcs.gm), len(times))
 
@@ -153,7 +151,7 @@ def force_table(
     for axis, name in enumerate("xyz"[: position.shape[-1]]):
         columns |= {name: position[..., axis], f"a_{name}": found[:, :, 0, axis]}
         if true is not None:
-            columns[f"true_a_{name}"] = true[:, :, 0, axis]
+            columns[f"true_a_{name}"] = true[:, times, 0, axis]
         if arcs.mass is not None:
             for body in range(2):
                 columns[f"{name}{body + 1}"] = seen[:, :, body, axis].astype(np.float64)
