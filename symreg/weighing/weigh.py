@@ -59,9 +59,8 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
 
         symreg.weigh("solar.zarr").masses
 
-    No mass and no law is given: the law's shape and the masses are fitted together to the weak
-    form of the equations of motion. Positions tell mass times law only; the scale is fixed by G at
-    one unit of length, or by a body whose mass is given.
+    The law's shape and the masses are fitted together to the weak form of the equations of motion.
+    Positions tell mass times law only; G at one unit of length, or a known mass, fixes the scale.
 
     Args:
         data: a dataset of two or more visible bodies, or its path: imported, or made by
@@ -91,10 +90,8 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     drag, beside = _beside_drag(equations, fit, errors, extra, config)
     if beside is not None:  # the law is that which acts beside the drag
         fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
-    misfit = float(np.max(errors.misfit))
-    central = misfit <= CENTRAL and beside is None
-    own = errors if power is fit else errors_of(equations, power, config.noise)
-    exponent = _exponent(power, own)
+    central = bool(np.max(errors.misfit) <= CENTRAL) and beside is None
+    exponent = _exponent(power, _own(equations, fit, power, errors, config))
     law, formula = _named(fit, exponent, central, config)
     result = Weighing(
         law=law,
@@ -104,7 +101,7 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         masses=_masses(system, fit, errors, config),
         scale=_scale(fit, exponent, config),
         central=central,
-        misfit=misfit,
+        misfit=float(np.max(errors.misfit)),
         drag=drag,
         momentum=_momentum(equations, fit, errors),
         curve=curve,
@@ -228,6 +225,11 @@ def _drag(equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
     error = float(np.sqrt(rough_covariance(equations, beside)[own, own]))
     value = float(step[own])
     return _estimate(value, error), bool(abs(value) > 5 * error), columns @ step[own:]
+
+
+def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:
+    """The errors of the nearest power, which may be the law itself."""
+    return errors if power is fit else errors_of(equations, power, config.noise)
 
 
 def _exponent(power: Fit, errors: Errors) -> Estimate:

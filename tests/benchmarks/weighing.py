@@ -118,7 +118,7 @@ def worlds(arguments):
                     print("   ", seed, found.law, found.exponent, f"worst {off:.1e}",
                           f"{len(known)} of {len(true)} weighable")  # fmt: skip
             print(f"{law:<18} noise {noise:<7.0e} law {right} of {arguments.draws}, all masses "
-                  f"within 1 % {masses} of {arguments.draws}, worst {np.median(worst):.1e} (median), "
+                  f"within 1 % {masses} of {arguments.draws}, worst {np.median(worst):.1e}, "
                   f"{inside} of {total} in their intervals", flush=True)  # fmt: skip
 
 

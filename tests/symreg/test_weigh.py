@@ -186,7 +186,9 @@ def test_mistakes_are_one_line(tmp_path, capsys):
     ):
         code = main(["weigh", str(tmp_path / words[0]), str(tmp_path / "out.json"), *words[1:]])
         said = capsys.readouterr().err
-        assert code == 2 and message in said and said.count("\n") == 1, said
+        assert code == 2, said
+        assert message in said
+        assert said.count("\n") == 1
 
 
 def test_the_command_writes_what_the_function_gives(tmp_path, capsys):
