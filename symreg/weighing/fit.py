@@ -13,6 +13,8 @@ EXPONENTS = np.arange(-2.0, 4.01, 0.5)
 """Exponents of the powers of which the best is the start."""
 ROUNDS = 12
 """Of new weights, each after a few steps of Gauss and Newton."""
+STEADY = 0.03
+"""Relative change of the weights below which they are settled."""
 STEPS = 25
 LONGEST_STEP = 1.0
 """Of a parameter at once: exponents, logarithms and coefficients of about one."""
@@ -117,7 +119,7 @@ def fitted(
         if fixed:
             break
         found = replace(found, weights=group_weights(equations, found.residuals))
-        if np.max(np.abs(np.log(found.weights / before))) < 0.01:
+        if np.max(np.abs(np.log(found.weights / before))) < STEADY:
             break
     return found
 

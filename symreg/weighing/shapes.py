@@ -23,7 +23,7 @@ LARGEST = 20.0
 CURVE_DEGREE = 3
 CURVE_SPAN = 0.6
 """Range of log r that one knot of the free curve spans."""
-CURVE_KNOTS = (3, 14)
+CURVE_KNOTS = (3, 8)
 """Least and largest number of pieces of the free curve."""
 
 Parameters = tuple[float, ...]

@@ -40,6 +40,9 @@ GAIN = 10.0
 """Nats that a further parameter must gain."""
 LEAST_GAIN = 0.8
 """Part of a power's squares that another law must come below: rounding is not independent."""
+NAMED = 2.0
+"""Half-widths of the interval within which an exponent is called by its half-integer: one table in
+twenty lies outside one of them, one in ten thousand outside two."""
 ADEQUATE = 1e-5
 """Part of an acceleration left without explanation below which no other law than a power is tried:
 the Solar System's own departures from Newton's law (relativity, asteroids) are below it."""
@@ -48,7 +51,7 @@ SNAP = 1e-6
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
 SHOWN_POINTS = 9
-CURVE_STEPS = 2
+CURVE_STEPS = 1
 """Steps from the best power to the free curve, which is all but linear there."""
 
 Data = xr.Dataset | str | os.PathLike[str]
@@ -300,7 +303,7 @@ def _named(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) -> 
         assert low is not None
         assert high is not None
         half = round(2 * n) / 2
-        if low <= half <= high or abs(n - half) < SNAP:
+        if abs(n - half) < max(SNAP, NAMED * (high - low) / 2):
             names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
             return names.get(half, f"power_law(n={half:g})"), f"G*m/r**{half:g}"
         return f"power_law(n={n:.6g})", f"G*m/r**{n:.6g}"
