@@ -17,8 +17,8 @@ Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known
 error and drifts, and `document_sha256`, which vouches for `zarr.json`.
 `.markers/shard-00000.json` vouches for one shard: its files with their sizes and SHA-256, its
 seed, the configuration's hash, the measured error. A shard without a marker does not exist, and a
-file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits in
-shards; the fill value is NaN.
+file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits,
+or all where there are fewer, in shards; the fill value is NaN.
 """
 
 import json
@@ -193,6 +193,9 @@ def create(place: Place, layout: Layout) -> None:
     attempt came to its end. One that did not is laid out again.
     """
     sizes, orbits_per_shard = layout.sizes, layout.shard_orbits
+    chunk, stored = CHUNK_ORBITS, orbits_per_shard
+    if sizes["orbit"] < CHUNK_ORBITS:  # a few long ones are not filled up with empty ones
+        chunk = stored = sizes["orbit"]
     group = place.new_group(layout.attributes)
     for name, variable in variables(layout.system).items():
         shape = tuple(sizes[dim] for dim in variable.dims)
@@ -202,8 +205,8 @@ def create(place: Place, layout: Layout) -> None:
             name,
             shape=shape,
             dtype=variable.dtype or layout.dtype,
-            chunks=((CHUNK_ORBITS if is_state else orbits_per_shard), *shape[1:]),
-            shards=(orbits_per_shard, *shape[1:]) if is_state else None,
+            chunks=(chunk if is_state else orbits_per_shard, *shape[1:]),
+            shards=(stored, *shape[1:]) if is_state else None,
             compressors=None,  # mantissas of trajectories are noise to a compressor
             fill_value=float("nan") if floating else -1,
             dimension_names=variable.dims,

@@ -180,7 +180,8 @@ COMMANDS = [
         (
             Positional(
                 "table",
-                "Force samples of `worldmodel probe`, or with --target a CSV or Parquet file.",
+                "Force samples of `worldmodel probe` or `orbits forces`, or a dataset of orbits, "
+                "along which they are measured; with --target a CSV or Parquet file.",
                 path="input",
             ),
             Positional("out", "JSON file for the result.", path="output"),

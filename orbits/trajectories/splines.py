@@ -8,6 +8,10 @@ from scipy.interpolate import BSpline, make_interp_spline, make_lsq_spline
 DEGREE = 5
 SPACINGS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Samples for each knot that are tried."""
+AT_ONCE = 100_000
+"""Samples that are interpolated at a time."""
+MARGIN = 40
+"""Samples on each side that count: a spline forgets by a factor 2.3 with each, to 1e-14 here."""
 EXACT = 1e-10
 """Residuals below this part of the positions' size are those of a spline, not noise."""
 
@@ -66,5 +70,11 @@ def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
 
 def derivative(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(time, ...) velocities of positions, from the interpolating quintic spline."""
-    degree = min(DEGREE, len(times) - 1)
-    return make_interp_spline(times, values, k=degree).derivative()(times)
+    degree, count = min(DEGREE, len(times) - 1), len(times)
+    found = np.empty(values.shape)
+    for first in range(0, count, AT_ONCE):
+        last = min(first + AT_ONCE, count)
+        low, high = max(0, first - MARGIN), min(count, last + MARGIN)
+        spline = make_interp_spline(times[low:high], values[low:high], k=degree)
+        found[first:last] = spline.derivative()(times[first:last])
+    return found

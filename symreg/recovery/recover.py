@@ -4,16 +4,19 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import sympy
+import xarray as xr
 
 from orbits.command.options import with_options
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
 from orbits.records.typed import as_json
+from orbits.trajectories.accelerations import measure_forces
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.formulas.expressions import written
@@ -28,7 +31,7 @@ NULL_SEEDS = 2
 """Searches on permuted targets."""
 
 Progress = Callable[[str], None]
-Table = ForceSamples | pd.DataFrame | str | os.PathLike[str]
+Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
 def recover(
@@ -42,7 +45,8 @@ def recover(
 
     Args:
         table: force samples (as `worldmodel.probe` gives them, a DataFrame with their columns, or
-            their Parquet file); or with `target` any DataFrame, CSV or Parquet file.
+            their Parquet file); trajectories (a dataset or its folder), along which forces are
+            measured first; or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and what to ask.
         progress: is told what happens.
         **options: of `RecoverConfig`, in place of those in `config`: `target="F"`,
@@ -61,6 +65,8 @@ def recover(
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
+        if isinstance(table, xr.Dataset):
+            raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
         return solve(of_user_table(table, config), config, progress)
     return solve(of_force_samples(_force_samples(table), config), config, progress)
 
@@ -76,6 +82,8 @@ def _force_samples(table: Table) -> ForceSamples:
                 "any other table name its target and features: target='F', features='r,m1,m2'."
             )
         return ForceSamples(table)
+    if isinstance(table, xr.Dataset) or Path(table).is_dir():
+        return measure_forces(table)
     return ForceSamples.read(table)
 
 
