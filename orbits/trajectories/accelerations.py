@@ -81,9 +81,11 @@ def _of_orbit(
     position = one["position"].values.astype(np.float64)
     bodies = position[:, None] if position.ndim == 2 else position
     # positions in float32 are rounded: that is noise too
+    smoothed = float(one.attrs.get("smoothed_noise", 0.0))
     rounding = np.finfo(one["position"].dtype).eps * np.max(np.abs(bodies)) / 12**0.5
     noises = [
-        config.noise or max(white_noise(bodies[:, k]), rounding) for k in range(bodies.shape[1])
+        config.noise or max(white_noise(bodies[:, k]), rounding, smoothed)
+        for k in range(bodies.shape[1])
     ]
     found = [measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])]
     acceleration = np.stack([m.acceleration for m in found], axis=1)

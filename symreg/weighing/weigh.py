@@ -62,8 +62,8 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
 
         symreg.weigh("solar.zarr").masses
 
-    The law's shape and the masses are fitted together to the weak form of the equations of motion.
-    Positions tell mass times law only; G at one unit of length, or a known mass, fixes the scale.
+    Law and masses are fitted together to the weak form of the equations of motion. Positions tell
+    mass times law only; G at one unit of length, or a known mass, fixes the scale.
 
     Args:
         data: a dataset of two or more visible bodies, or its path: imported, or made by
@@ -80,15 +80,15 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     Source: weak form after Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474.
     """
     began = time.monotonic()
-    config = options_from(WeighConfig, config, options)
-    system, notes = _system(as_dataset(data), config)
+    data = as_dataset(data)
+    config = _with_hidden_noise(options_from(WeighConfig, config, options), data)
+    system, notes = _system(data, config)
     equations = Equations(system, config.scales)
     extra = np.zeros_like(equations.left)
     fit, power, tried, curve = _searched(equations, config, extra)
     if config.relativity:
         extra = _relativity(equations, fit)
-        again = fitted(equations, fit.shape, fit.parameters, extra)
-        fit, power = again, again if power is fit else power
+        fit, power = _again(equations, fit, power, extra)
     errors = errors_of(equations, fit, config.noise)
     drag, beside = _beside_drag(equations, fit, errors, extra, config)
     if beside is not None:  # the law is that which acts beside the drag
@@ -119,6 +119,14 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     return replace(result, explanation=_explain(result, beside is not None))
 
 
+def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
+    """The law and the nearest power beside accelerations that are known."""
+    found = fitted(equations, fit.shape, fit.parameters, extra)
+    if power is fit:
+        return found, found
+    return found, fitted(equations, power.shape, power.parameters, extra)
+
+
 def _momentum(equations: Equations, fit: Fit, errors: Errors) -> Momentum:
     if not equations.system.inertial:
         return Momentum()
@@ -136,6 +144,12 @@ def _beside_drag(
     left = errors_of(equations, beside, config.noise)
     explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
     return drag, (beside, left) if explained else None
+
+
+def _with_hidden_noise(config: WeighConfig, data: xr.Dataset) -> WeighConfig:
+    """The options, with the noise that splines have smoothed away: its errors are still there."""
+    hidden = float(data.attrs.get("smoothed_noise", 0.0))
+    return replace(config, noise=hidden) if hidden and not config.noise else config
 
 
 def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
