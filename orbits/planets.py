@@ -250,8 +250,8 @@ def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
     both = de421.position_and_velocity("earthmoon", dates)
     moon = de421.position_and_velocity("moon", dates)
     share = -1 / (1 + de421.EMRAT) if body == "earth" else de421.EMRAT / (1 + de421.EMRAT)
-    position, velocity = (b + share * m for b, m in zip(both, moon, strict=True))
-    return position.T / de421.AU, velocity.T / de421.AU * JULIAN_YEAR_DAYS
+    position, by_day = ((b + share * m).T / de421.AU for b, m in zip(both, moon, strict=True))
+    return position, by_day * JULIAN_YEAR_DAYS
 
 
 def _gm_in_system(body: str, with_moon: bool) -> float:
