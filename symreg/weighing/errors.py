@@ -113,7 +113,12 @@ def _unexplained(
     """Mean square by group of what is not noise, and its part of the acceleration by body."""
     square, whole = (_mean_square(equations, v) for v in (fit.residuals, equations.left))
     body = np.array([equations.body_of(g) for g in range(equations.groups)])
-    expected = np.array([equations.set_of(g).noise for g in range(equations.groups)]) * sigma[body]
+    tide, sets = (
+        _tides(equations, fit, sigma),
+        [equations.set_of(g) for g in range(equations.groups)],
+    )
+    expected = np.array([s.noise for s in sets]) * sigma[body]
+    expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
     counts = np.bincount(equations.group, minlength=equations.groups)
     overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
     # chance gives a mean square of k independent numbers a relative error sqrt(2/k)
@@ -125,6 +130,29 @@ def _unexplained(
         signal = np.maximum(whole - expected**2, 0.0)[own].max()
         misfit[i] = np.sqrt(np.median(left[own]) / signal) if signal > 0 else 0.0
     return left, misfit
+
+
+def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+    """(body,) rms change of its acceleration by the noise of all positions, au/yr^2 a coordinate.
+
+    In bumps longer than a revolution this is more than the noise of the left side.
+    """
+    system = equations.system
+    axes = system.position.shape[-1]
+    own, others = np.zeros(system.bodies), np.zeros(system.bodies)
+    for pair in system.pairs:
+        g, slope = _slope(fit, pair.r)
+        size = np.sqrt(np.mean(slope**2 + (axes - 1) * (g / pair.r) ** 2) / axes)
+        for i, j in ((pair.i, pair.j), (pair.j, pair.i)):
+            own[i] += abs(fit.masses[j]) * size
+            others[i] += (fit.masses[j] * size * sigma[j]) ** 2
+    return np.sqrt((own * sigma) ** 2 + others)
+
+
+def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """g and its derivative by r."""
+    ends = [fit.strength(r * (1 + sign * STEP)) for sign in (1, -1)]
+    return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
 
 
 def _of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
@@ -178,10 +206,7 @@ def _of_noise(
     weights, totals = equations.spread(estimator)
     system = equations.system
     for pair in system.pairs:
-        g = fit.strength(pair.r)
-        slope = (fit.strength(pair.r * (1 + STEP)) - fit.strength(pair.r * (1 - STEP))) / (
-            2 * STEP * pair.r
-        )
+        g, slope = _slope(fit, pair.r)
         both = fit.masses[pair.j] * weights[pair.i] - fit.masses[pair.i] * weights[pair.j]
         along = np.sum(both * pair.towards, axis=-1, keepdims=True)
         moved = (g / pair.r)[..., None] * both

@@ -37,6 +37,7 @@ class Bumps:
         second: (bump, time) second derivatives by time, yr^-2, of the same.
         noise: standard error of an integral for positions of unit noise, yr^-2.
         overlap: bumps that tell the same, about.
+        square: sum of the squares of the values.
     """
 
     half_width: int
@@ -44,6 +45,7 @@ class Bumps:
     second: sparse.csr_matrix
     noise: float
     overlap: float
+    square: float
 
 
 def bumps(samples: int, dt: float, ratio: float) -> list[Bumps]:
@@ -82,8 +84,11 @@ def _of_width(samples: int, dt: float, half_width: int) -> Bumps:
         shape = (len(starts), samples)
         return sparse.csr_matrix((np.tile(values, len(starts)), columns, pointer), shape=shape)
 
-    overlap = max(1.0, 1 / (step * float(np.sum(phi**2))))
-    return Bumps(half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap)
+    square = float(np.sum(phi**2))
+    overlap = max(1.0, 1 / (step * square))
+    return Bumps(
+        half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap, square
+    )
 
 
 @dataclass(frozen=True)
