@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orbits.config import EphemerisConfig, GenerateConfig
+    from orbits.config import EphemerisConfig, ForcesConfig, GenerateConfig, ImportConfig
     from orbits.dataset import open_dataset
     from orbits.forces import LAWS, parse_law
     from orbits.generation import generate
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from orbits.plot import animate, plot_energy_drift, plot_orbits, plot_phase_portrait
     from orbits.reading import shuffled_batches
     from orbits.records.force_samples import ForceSamples, read_force_samples
+    from orbits.trajectories.accelerations import measure_forces
+    from orbits.trajectories.importing import from_table
     from orbits.units import GM_SUN, G
     from orbits.validation import validate
 
@@ -35,16 +37,20 @@ __all__ = [
     "LAWS",
     "EphemerisConfig",
     "ForceSamples",
+    "ForcesConfig",
     "G",
     "GenerateConfig",
+    "ImportConfig",
     "__version__",
     "animate",
     "describe",
     "drift",
     "energy_scale",
     "ephemeris",
+    "from_table",
     "generate",
     "integrate",
+    "measure_forces",
     "open_dataset",
     "parse_law",
     "plot_energy_drift",
@@ -58,7 +64,7 @@ __all__ = [
 
 # No name here may be that of a module of the package: importing the module would replace it.
 _MODULES = {
-    "config": ("EphemerisConfig", "GenerateConfig"),
+    "config": ("EphemerisConfig", "ForcesConfig", "GenerateConfig", "ImportConfig"),
     "dataset": ("open_dataset",),
     "forces": ("LAWS", "parse_law"),
     "generation": ("generate",),
@@ -69,6 +75,8 @@ _MODULES = {
     "plot": ("animate", "plot_energy_drift", "plot_orbits", "plot_phase_portrait"),
     "reading": ("shuffled_batches",),
     "records.force_samples": ("ForceSamples", "read_force_samples"),
+    "trajectories.accelerations": ("measure_forces",),
+    "trajectories.importing": ("from_table",),
     "units": ("GM_SUN", "G"),
     "validation": ("validate",),
 }

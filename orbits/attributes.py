@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orbits.forces import parse_law
+from orbits.forces import known_law
 from orbits.records.files import sha256_of_json
 from orbits.records.typed import of_json
 from orbits.units import UNITS
@@ -96,7 +96,7 @@ def attribute_problems(attributes: Mapping[str, Any]) -> list[str]:
         problems.append("the configuration is not the one that was fingerprinted")
     problems += _optional_problems(attributes)
     try:
-        parse_law(typed.law)
+        known_law(typed.law)
     except ValueError as error:
         problems.append(str(error).removesuffix("."))
     return problems

@@ -8,7 +8,9 @@ from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
 from orbits.config import (
     EphemerisConfig,
+    ForcesConfig,
     GenerateConfig,
+    ImportConfig,
     InfoConfig,
     PlotConfig,
     ValidateConfig,
@@ -45,7 +47,8 @@ def _check_generate(path: str, config: GenerateConfig) -> None:
 def _ephemeris(path: str, config: EphemerisConfig) -> None:
     from orbits.planets import ephemeris
 
-    segments = ephemeris(path, config).sizes["orbit"] // len(config.bodies)
+    rows = ephemeris(path, config).sizes["orbit"]
+    segments = rows if config.together else rows // len(config.bodies)
     print(
         f"{path}: {', '.join(config.bodies)}; {segments} segments of {config.samples} states each, "
         f"{segments * config.samples * config.dt:.1f} yr from {config.start}, frame {config.frame}."
@@ -56,6 +59,29 @@ def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
     from orbits.planets import dates_of
 
     dates_of(config)
+
+
+def _import(table: str, path: str, config: ImportConfig) -> None:
+    from orbits.trajectories.importing import from_table
+
+    data = from_table(
+        table, path, config, announce=lambda line: print(f"{table}: {line}.", file=sys.stderr)
+    )
+    sizes, attributes = data.sizes, data.attrs
+    bodies = ", ".join(attributes.get("bodies", ["one body"]))
+    print(
+        f"{path}: {sizes['orbit']} orbit(s) of {sizes['time']} states, one every "
+        f"{attributes['dt']:.6g} yr; {bodies}; {attributes['frame']}; law unknown; velocities "
+        f"{attributes['velocity']}."
+    )
+
+
+def _forces(path: str, out: str, config: ForcesConfig) -> None:
+    from orbits.trajectories.accelerations import measure_forces
+
+    found = measure_forces(path, config)
+    found.write(out)
+    print(f"{out}: {found.attributes['summary']}")
 
 
 def _validate(path: str, config: ValidateConfig) -> int:
@@ -113,6 +139,21 @@ COMMANDS = (
         "Real planets, from JPL's DE421.",
         (_OUT,),
         _check_ephemeris,
+    ),
+    Command(
+        "import",
+        _import,
+        ImportConfig,
+        "Make a dataset of trajectories that somebody measured or simulated: CSV, Parquet, NumPy "
+        "arrays (.npy, .npz) or JPL Horizons vector tables.",
+        (Positional("table", "File with a row for every state.", path="input"), _OUT),
+    ),
+    Command(
+        "forces",
+        _forces,
+        ForcesConfig,
+        "Measure accelerations along trajectories, without any model, with their standard errors.",
+        (_DATA, Positional("out", "Parquet file for the force samples.", path="output")),
     ),
     Command(
         "validate",

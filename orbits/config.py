@@ -106,15 +106,122 @@ class EphemerisConfig(Options):
     """orbit (each planet's own orbital plane, two axes), ecliptic or icrf (three axes)."""
     centre: Literal["sun", "barycentre"] = "sun"
     """sun, or barycentre (of the Solar System)."""
+    together: bool = False
+    """All bodies side by side in every state, the sun first, about the barycentre of the Solar
+    System (a system nbody, frame icrf or ecliptic). The bodies may then be sun and moon too, and
+    with the moon, earth is the Earth itself."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.bodies)) < len(self.bodies) or not self.bodies:
             raise OptionError("bodies", "must name at least one body, and none twice.")
         for body in self.bodies:
-            require_known("body", body, BODIES)
+            require_known("body", body, ("sun", *BODIES, "moon") if self.together else BODIES)
+        apart = self.frame == "orbit" or self.centre == "sun" or len(self.bodies) < 3
+        if self.together and apart:
+            raise OptionError(
+                "together",
+                "needs --frame icrf or ecliptic, --centre barycentre and at least three bodies.",
+            )
         if self.frame == "orbit" and self.centre != "sun":
             raise OptionError("frame", "orbit is around the sun; take ecliptic or icrf.")
+
+
+@dataclass(frozen=True)
+class ImportConfig(Options):
+    """What the columns of a table of trajectories are, and in which units."""
+
+    time: str = "time"
+    """Column of the time."""
+    position: tuple[str, ...] = ("x,y",)
+    """Columns of a position, with commas: x,y or x,y,z. Give it once for each body where every row
+    holds several bodies (wide form)."""
+    velocity: tuple[str, ...] = ()
+    """Columns of a velocity, in the same form and order. Without it velocities are estimated from
+    the positions, which the dataset says."""
+    body: str = ""
+    """Column that says which body a row is of (long form)."""
+    bodies: tuple[str, ...] = ()
+    """Names of the bodies in wide form; in long form those to take, in this order."""
+    orbit: str = ""
+    """Column that says which trajectory a row is of, where the table holds several."""
+    time_unit: Literal["yr", "d", "h", "min", "s"] = "yr"
+    """Unit of the times; a year is 365.25 days."""
+    length_unit: Literal["au", "km", "m", "pc"] = "au"
+    """Unit of the positions."""
+    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s"] = ""
+    """Unit of the velocities; without it that of the positions over that of the times."""
+    origin: str = ""
+    """Name of a body that the positions are relative to and that has no columns itself (sun, of
+    heliocentric positions): it becomes the first body, at rest in the origin."""
+    relative_to: str = ""
+    """Name of a body of the table to take positions relative to; it is left out then."""
+    bad_rows: Literal["refuse", "mend"] = "refuse"
+    """What to do about rows that are not in order of time, twice there, or without a value: refuse
+    and name the first, or mend (sort, keep one of equal rows, leave out what has no value)."""
+    dt: Annotated[float, AtLeast(0)] = 0.0
+    """Time between the states of the dataset, yr; 0 takes the table's own. Where the table is not
+    sampled evenly, or otherwise, it is resampled with a smoothing spline."""
+    gap: Annotated[float, Above(1)] = 5.0
+    """A pause of more than so many usual steps is a gap: the trajectory is cut there."""
+    samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
+    """States in each row of the dataset: longer trajectories are cut into several rows. 0 takes the
+    length that keeps most states."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.position:
+            raise OptionError("position", "is empty; name the columns of at least one body: x,y.")
+        widths = {len(names) for names in (*self.position_names, *self.velocity_names)}
+        if not widths <= {2, 3} or len(widths) > 1:
+            raise OptionError(
+                "position",
+                f"is {' '.join(self.position)}; give two or three columns for each body, with "
+                "commas and without spaces, as many for velocities: x,y,z.",
+            )
+        if self.velocity and len(self.velocity) != len(self.position):
+            raise OptionError(
+                "velocity", f"is given {len(self.velocity)} time(s), position {len(self.position)}."
+            )
+        if self.body and len(self.position) > 1:
+            raise OptionError("body", "is for one body in each row; give --position once.")
+        if self.bodies and not self.body and len(self.bodies) != len(self.position):
+            raise OptionError(
+                "bodies", f"has {len(self.bodies)} name(s) for {len(self.position)} position(s)."
+            )
+        if self.origin and self.relative_to:
+            raise OptionError("origin", "and --relative-to cannot be given together.")
+
+    @property
+    def position_names(self) -> tuple[tuple[str, ...], ...]:
+        """(body, axis) columns of the positions."""
+        return tuple(_columns(text) for text in self.position)
+
+    @property
+    def velocity_names(self) -> tuple[tuple[str, ...], ...]:
+        """(body, axis) columns of the velocities."""
+        return tuple(_columns(text) for text in self.velocity)
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
+
+
+@dataclass(frozen=True)
+class ForcesConfig(Options):
+    """How accelerations are measured along trajectories."""
+
+    method: Literal["auto", "differences", "weak", "spline"] = "auto"
+    """differences (of order eight, for positions without noise), weak (integrals against smooth
+    bumps, which bear noise), spline (a least-squares spline, with the covariance of its
+    coefficients), or auto: differences where their noise is below a thousandth of the
+    acceleration, else weak."""
+    noise: Annotated[float, AtLeast(0)] = 0.0
+    """Standard error of a position, au; 0 estimates it from high differences, body by body."""
+    orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
+    """Most orbits to measure, from the first; 0 takes all."""
+    every: Annotated[int, Between(1, SAMPLES_LIMIT)] = 1
+    """Keep one row of so many."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,16 @@ bodies), `axis`. Variables:
 - `semi_major_axis`, `eccentricity` (orbit,): of the apsides, NaN where an orbit has none;
 - what else the system has (`variables` below).
 
-Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.parse_law` reads it),
+Where the law is not known (`law` is `unknown`), `gm`, `mass` and the elements are NaN throughout.
+
+Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known_law` reads it),
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
 `shards` (their number), `shard_orbits`, `complete`, and once complete `integration`: the measured
 error and drifts, and `document_sha256`, which vouches for `zarr.json`.
 `.markers/shard-00000.json` vouches for one shard: its files with their sizes and SHA-256, its
 seed, the configuration's hash, the measured error. A shard without a marker does not exist, and a
-file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits in
-shards; the fill value is NaN.
+file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits,
+or all where there are fewer, in shards; the fill value is NaN.
 """
 
 import json
@@ -191,6 +193,9 @@ def create(place: Place, layout: Layout) -> None:
     attempt came to its end. One that did not is laid out again.
     """
     sizes, orbits_per_shard = layout.sizes, layout.shard_orbits
+    chunk, stored = CHUNK_ORBITS, orbits_per_shard
+    if sizes["orbit"] < CHUNK_ORBITS:  # a few long ones are not filled up with empty ones
+        chunk = stored = sizes["orbit"]
     group = place.new_group(layout.attributes)
     for name, variable in variables(layout.system).items():
         shape = tuple(sizes[dim] for dim in variable.dims)
@@ -200,8 +205,8 @@ def create(place: Place, layout: Layout) -> None:
             name,
             shape=shape,
             dtype=variable.dtype or layout.dtype,
-            chunks=((CHUNK_ORBITS if is_state else orbits_per_shard), *shape[1:]),
-            shards=(orbits_per_shard, *shape[1:]) if is_state else None,
+            chunks=(chunk if is_state else orbits_per_shard, *shape[1:]),
+            shards=(stored, *shape[1:]) if is_state else None,
             compressors=None,  # mantissas of trajectories are noise to a compressor
             fill_value=float("nan") if floating else -1,
             dimension_names=variable.dims,
@@ -218,6 +223,31 @@ def create(place: Place, layout: Layout) -> None:
         overwrite=True,
     )
     times[:] = layout.times
+
+
+def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a dataset whose arrays are all in memory, or leave one that is there as it is.
+
+    Args:
+        place: where; empty, or with this very dataset or its beginning.
+        layout: sizes and attributes.
+        arrays: every variable of the format.
+
+    Raises:
+        ValueError: if the place holds anything else, or another process writes there.
+    """
+    identity = layout.described["configuration"]
+    begun(place, identity)
+    with place.alone():
+        if begun(place, identity) and is_complete(place, checksums=True):
+            return
+        create(place, layout)
+        marker = {"configuration_sha256": layout.described["configuration_sha256"]}
+        for shard in range(layout.shards):
+            place.remove(marker_name(shard))
+            held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
+            write_shard(place, shard, held, marker)
+        finish(place, {})
 
 
 def is_laid_out(place: Place, layout: Layout) -> bool:
@@ -323,12 +353,14 @@ def write_shard(
 
 
 def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuse a shard whose states or masses are not finite.
+    """Refuse a shard whose states or masses are not finite; masses may be unknown altogether.
 
     Raises:
         ValueError: names the variable.
     """
     for name in ("position", "velocity", "gm", "mass"):
+        if name in ("gm", "mass") and name in arrays and np.all(np.isnan(arrays[name])):
+            continue
         if name in arrays and not np.all(np.isfinite(arrays[name])):
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 

@@ -23,7 +23,7 @@ from orbits.config import BODIES, EphemerisConfig
 from orbits.engines import States
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
-from orbits.units import JULIAN_YEAR_DAYS
+from orbits.units import JULIAN_YEAR_DAYS, G
 
 STATES_LIMIT = 1e8
 """States of each body: a state every minute for two centuries."""
@@ -154,15 +154,15 @@ def ephemeris(
             one segment, or a path that holds something else.
     """
     config = options_from(EphemerisConfig, config, options)
-    arrays, out_of_plane = _segments(config, dates_of(config))
-    layout = _layout(config, arrays["position"].shape, out_of_plane)
+    if config.together:
+        arrays = _side_by_side(config, dates_of(config))
+        layout = _layout_together(config, arrays["position"].shape)
+    else:
+        arrays, out_of_plane = _segments(config, dates_of(config))
+        layout = _layout(config, arrays["position"].shape, out_of_plane)
     if out is None:
         return dataset.in_memory(layout, [arrays], {})
-    place, identity = Place(out), layout.described["configuration"]
-    dataset.begun(place, identity)
-    with place.alone():
-        if not (dataset.begun(place, identity) and dataset.is_complete(place, checksums=True)):
-            _write(place, layout, arrays)
+    dataset.write_whole(Place(out), layout, arrays)
     return dataset.open_dataset(out)
 
 
@@ -220,6 +220,64 @@ def _layout(
     )
 
 
+def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
+    """Every variable of a system of all bodies, about the barycentre of the Solar System."""
+    count = len(dates) // config.samples
+    turn = np.eye(3) if config.frame == "icrf" else rotation_to_ecliptic()
+    with_moon = "moon" in config.bodies
+    found = [_inertial(body, dates, with_moon) for body in config.bodies]
+    arrays = {}
+    for name, states_of in zip(("position", "velocity"), zip(*found, strict=True), strict=True):
+        stacked = np.stack(states_of, axis=1) @ turn.T
+        arrays[name] = stacked.reshape(count, config.samples, len(config.bodies), 3)
+    mass = np.array([_gm_in_system(body, with_moon) for body in config.bodies]) / G
+    arrays["mass"] = np.tile(mass, (count, 1))
+    arrays["gm"] = np.full(count, G * mass.sum())
+    for name in ("semi_major_axis", "eccentricity"):
+        arrays[name] = np.full((count, len(config.bodies) - 1), np.nan)
+    return arrays
+
+
+def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
+    """Positions and velocities about the barycentre, au and au/yr.
+
+    DE421 holds the Moon as seen from the Earth, and both by their barycentre.
+    """
+    if body not in ("earth", "moon") or not with_moon:
+        return states(body, dates, "barycentre")
+    de421 = _de421()
+    _require_covered(dates)
+    both = de421.position_and_velocity("earthmoon", dates)
+    moon = de421.position_and_velocity("moon", dates)
+    share = -1 / (1 + de421.EMRAT) if body == "earth" else de421.EMRAT / (1 + de421.EMRAT)
+    position, by_day = ((b + share * m).T / de421.AU for b, m in zip(both, moon, strict=True))
+    return position, by_day * JULIAN_YEAR_DAYS
+
+
+def _gm_in_system(body: str, with_moon: bool) -> float:
+    """GM of a body, that of the Earth and the Moon apart where both are there, au^3/yr^2."""
+    ratio = float(_de421().EMRAT)
+    if body == "moon":
+        return gm_of("earth") / (1 + ratio)
+    return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
+
+
+def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> dataset.Layout:
+    rows, samples, bodies, axes = shape
+    described = {
+        "law": "newton",
+        "bodies": list(config.bodies),
+        "frame": config.frame,
+        "centre": config.centre,
+        "one_system": True,
+        **provenance(config),
+    }
+    sizes = {"orbit": rows, "time": samples, "body": bodies, "planet": bodies - 1, "axis": axes}
+    return dataset.Layout(
+        "nbody", sizes, config.dt, described, "float64", dataset.shard_orbits(rows)
+    )
+
+
 def _segments(
     config: EphemerisConfig, dates: np.ndarray
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -244,16 +302,6 @@ def _segments(
         parts["body"].append(np.full(count, index, dtype=np.int16))
         parts["epoch"].append(dates[:: config.samples])
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}, out_of_plane
-
-
-def _write(place: Place, layout: dataset.Layout, arrays: dict[str, np.ndarray]) -> None:
-    dataset.create(place, layout)
-    marker = {"configuration_sha256": layout.described["configuration_sha256"]}
-    for shard in range(layout.shards):
-        place.remove(dataset.marker_name(shard))
-        held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
-        dataset.write_shard(place, shard, held, marker)
-    dataset.finish(place, {})
 
 
 def _year(julian: float) -> float:

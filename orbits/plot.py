@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from orbits.dataset import as_dataset, relative_states
-from orbits.forces import parse_law
+from orbits.forces import known_law
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.records.files import require_output, written_aside
 
@@ -83,7 +83,9 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """
     ax, data = ax or _new_axes(), as_dataset(data)
     some = _some(data, orbits)
-    law = parse_law(data.attrs["law"])
+    law = known_law(data.attrs["law"])
+    if law is None:
+        raise ValueError("the law of the data is not known, so they have no energy to look at.")
     if data.attrs["system"] == "nbody":
         mass = some["mass"].values
         position, velocity = (some[name].values.astype(float) for name in ("position", "velocity"))
@@ -150,6 +152,8 @@ def animate(data: Data, orbits: int = 6) -> Any:
 def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     """Draw a dataset into a file: a GIF is animated, any other picture has three panels.
 
+    Where the law is not known there is no energy, and no panel of it.
+
     Args:
         data: a dataset, or the path of one.
         out: `.gif`, or what matplotlib can write (`.png`, `.svg`, `.pdf`).
@@ -173,11 +177,12 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
             animate(data, orbits).save(drawn, writer="pillow", fps=20, dpi=80)
             aside.write_bytes(drawn.read_bytes())
         return
-    figure = Figure(figsize=(16, 4.8), layout="constrained")
-    axes = figure.subplots(1, 3)
-    plot_orbits(data, orbits, axes[0])
-    plot_phase_portrait(data, orbits, axes[1])
-    plot_energy_drift(data, orbits, axes[2])
+    panels = [plot_orbits, plot_phase_portrait]
+    if known_law(data.attrs["law"]) is not None:
+        panels.append(plot_energy_drift)
+    figure = Figure(figsize=(16 / 3 * len(panels), 4.8), layout="constrained")
+    for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
+        panel(data, orbits, axes)
     with written_aside(out) as aside:
         figure.savefig(aside, dpi=120, format=ending)
 

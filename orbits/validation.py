@@ -11,7 +11,7 @@ import zarr
 
 from orbits import dataset
 from orbits.attributes import attribute_problems, require_format
-from orbits.forces import ForceLaw, parse_law
+from orbits.forces import ForceLaw, known_law
 from orbits.records.places import Place
 from orbits.systems import body_drifts, relative_drifts
 from orbits.units import G
@@ -184,7 +184,7 @@ def _content_problems(
     arrays: Mapping[str, _Array], attributes: Mapping[str, Any], missing: set[int]
 ) -> list[str]:
     """What is wrong with the numbers, shard by shard; each kind of problem is told once."""
-    law = parse_law(attributes["law"])
+    law = known_law(attributes["law"])
     found: dict[str, list[int]] = {}
     for first, values in _shards(arrays, int(attributes["shard_orbits"]), missing):
         for what, bad in _shard_problems(law, attributes, values):
@@ -210,16 +210,20 @@ def _shards(
 
 
 def _shard_problems(
-    law: ForceLaw, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
+    law: ForceLaw | None, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Kinds of problems, and the (orbit,) mask of those that have it."""
     finite = np.ones(len(values["gm"]), dtype=bool)
-    for name in ("position", "velocity", "gm", "mass"):
+    masses = ("gm", "mass") if law is not None else ()
+    for name in ("position", "velocity", *masses):
         if name in values:
             flat = values[name].reshape(len(finite), -1)
             whole = np.all(np.isfinite(flat), axis=1)
             yield f"{name} is not finite", ~whole
             finite &= whole
+    if law is None:
+        yield "velocity is not the derivative of position", finite & _disagree(attributes, values)
+        return
     positive = finite & (values["gm"] > 0)
     yield "gm is not above 0", finite & ~positive
     good = np.flatnonzero(positive)
@@ -250,6 +254,22 @@ def _shard_problems(
         if name in ("energy_drift", "angular_momentum_drift"):
             what = name.removesuffix("_drift").replace("_", " ")
             yield f"{what} drifts by more than {limit:g}", _within(good, finite, drift > limit)
+
+
+def _disagree(attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(orbit,) mask of the orbits whose velocities are not those of their positions.
+
+    Without a law nothing says how large the error of a central difference may be. Half of the
+    velocities' own size lets coarse sampling and noise pass, and no wrong unit.
+    """
+    position, velocity = (values[name].astype(np.float64) for name in ("position", "velocity"))
+    if position.shape[1] < 3:
+        return np.zeros(len(position), dtype=bool)
+    central = (position[:, 2:] - position[:, :-2]) / (2 * attributes["dt"])
+    axes = tuple(range(1, position.ndim))
+    apart = np.sqrt(np.mean((central - velocity[:, 1:-1]) ** 2, axis=axes))
+    size = np.sqrt(np.mean(velocity**2, axis=axes))
+    return apart > 0.5 * np.maximum(size, np.sqrt(np.mean(central**2, axis=axes)))
 
 
 def _within(good: np.ndarray, finite: np.ndarray, bad: np.ndarray) -> np.ndarray:

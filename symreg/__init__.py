@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     )
     from symreg.runs.result import Run
     from symreg.runs.run import run
+    from symreg.weighing.config import WeighConfig
+    from symreg.weighing.result import Weighing
+    from symreg.weighing.weigh import weigh
 
 try:
     __version__ = version("principia")
@@ -50,6 +53,8 @@ _PLACES = {
     "Run": "symreg.runs.result",
     "RunConfig": "symreg.runs.config",
     "Thresholds": "symreg.recovery.config",
+    "WeighConfig": "symreg.weighing.config",
+    "Weighing": "symreg.weighing.result",
     "compare": "symreg.formulas.compare",
     "plot_arrows": "symreg.runs.figures",
     "plot_field": "symreg.runs.figures",
@@ -59,6 +64,7 @@ _PLACES = {
     "plot_training": "symreg.runs.figures",
     "recover": "symreg.recovery.recover",
     "run": "symreg.runs.run",
+    "weigh": "symreg.weighing.weigh",
 }
 
 __all__ = [
@@ -71,6 +77,8 @@ __all__ = [
     "Run",
     "RunConfig",
     "Thresholds",
+    "WeighConfig",
+    "Weighing",
     "compare",
     "plot_arrows",
     "plot_field",
@@ -80,6 +88,7 @@ __all__ = [
     "plot_training",
     "recover",
     "run",
+    "weigh",
 ]
 
 

@@ -12,6 +12,7 @@ from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST, SECONDS
 from symreg.recovery.config import RecoverConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
+from symreg.weighing.config import WeighConfig
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,15 @@ def engines(config: EnginesConfig) -> None:
             print(f"{'':<17}to get it: {found.how_to_get}")
 
 
+def weigh(data: str, out: str, config: WeighConfig) -> None:
+    """Weigh the bodies of a dataset and write the result as JSON."""
+    from symreg.weighing.weigh import weigh as find
+
+    result = find(data, config)
+    result.write(out)
+    print(result)
+
+
 def run(config: RunConfig) -> int:
     """Run every stage of an experiment; a stage that fails has said why on stderr."""
     from symreg.runs.pipeline import StageFailure
@@ -170,12 +180,28 @@ COMMANDS = [
         (
             Positional(
                 "table",
-                "Force samples of `worldmodel probe`, or with --target a CSV or Parquet file.",
+                "Force samples of `worldmodel probe` or `orbits forces`, or a dataset of orbits, "
+                "along which they are measured; with --target a CSV or Parquet file.",
                 path="input",
             ),
             Positional("out", "JSON file for the result.", path="output"),
         ),
         check_recover,
+    ),
+    Command(
+        "weigh",
+        weigh,
+        WeighConfig,
+        "Find the law between bodies, and their masses, from their positions alone.",
+        (
+            Positional(
+                "data",
+                "Dataset with several visible bodies, as `orbits import`, `orbits ephemeris "
+                "--together` or `orbits generate --system nbody` writes it.",
+                path="input",
+            ),
+            Positional("out", "JSON file for the result.", path="output"),
+        ),
     ),
     Command(
         "compare",

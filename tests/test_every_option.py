@@ -1,5 +1,6 @@
 """Every option of every command is given once, to a command that comes to its end."""
 
+import math
 import shlex
 import shutil
 from importlib import import_module
@@ -56,6 +57,14 @@ orbits generate many.zarr {ORBITS} --system nbody --planets 2 --hill-spacing 12
 orbits generate flat.zarr --orbits 40 --samples 64 --engine kepler
 orbits ephemeris planets.zarr --bodies earth mars --start 2000 --stop 2004-07-01 --dt 0.02 \
     --samples 50 --frame ecliptic --centre barycentre
+orbits ephemeris solar.zarr --together --bodies sun jupiter saturn --frame icrf \
+    --centre barycentre --start 2000 --stop 2030 --dt 0.02 --samples 1400
+orbits import stars.csv stars.zarr --time when --position x1,y1 x2,y2 --velocity u1,v1 u2,v2 \
+    --bodies a b --orbit run --time-unit d --length-unit km --velocity-unit km/s \
+    --relative-to c --bad-rows mend --dt 0.01 --gap 4 --samples 60 --position x3,y3 \
+    --velocity u3,v3 --bodies c
+orbits import long.csv long.zarr --body name --origin star
+orbits forces pair.zarr measured.parquet --method weak --noise 1e-7 --orbits 4 --every 2
 orbits info d.zarr
 orbits validate d.zarr --no-checksums
 orbits plot d.zarr d.png --orbits 3
@@ -91,6 +100,8 @@ symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEA
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
+symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
+    --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20
 symreg engines
 symreg study small.yaml --out study --workers 1 --minutes 30
@@ -192,6 +203,22 @@ def test_no_option_was_forgotten():
     assert missing - LEFT_OUT.keys() == set()
 
 
+def write_trajectories(folder):
+    """Tables of trajectories: three bodies side by side in km and days, and one below the other."""
+    au, speed = 149_597_870.7, 4.740470463533349
+    wide = "when,run," + ",".join(f"{n}{k}" for k in (1, 2, 3) for n in "xyuv") + "\n"
+    long = "time,name,x,y\n"
+    for i in range(200):
+        t, row, turn = 0.01 * i, "", 2 * math.pi
+        for k in (1, 2, 3):
+            x, y = k * math.cos(turn * t / k), k * math.sin(turn * t / k)
+            row += f",{x * au},{y * au},{-y * turn / k * speed},{x * turn / k * speed}"
+            long += f"{t},b{k},{x},{y}\n"
+        wide += f"{365.25 * t},{i // 100}{row}\n"
+    (folder / "stars.csv").write_text(wide)
+    (folder / "long.csv").write_text(long)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("every")
@@ -206,6 +233,7 @@ def folder(tmp_path_factory):
         m1, m2 = 1 + 0.02 * i, 0.5 + 0.03 * ((7 * i) % 11)
         pair += f"{m1},{m2},{r},0,0,0,{-39.5 * m2 / r**2},0,{39.5 * m1 / r**2},0\n"
     (folder / "pair.csv").write_text(pair)
+    write_trajectories(folder)
     return folder
 
 

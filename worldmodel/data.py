@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from orbits.forces import ForceLaw, parse_law
+from orbits.forces import ForceLaw, known_law
 from orbits.reading import ShuffleBuffer
 from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
 from worldmodel.kick import kick
@@ -92,7 +92,12 @@ def training_positions(
                 f"kicked orbits need one body in each state; {source.facts.path} has "
                 f"{source.facts.bodies}. Leave --kicked out."
             )
-        law = parse_law(source.facts.law)
+        law = known_law(source.facts.law)
+        if law is None:
+            raise ValueError(
+                f"kicked orbits are followed under the law, and that of {source.facts.path} is not "
+                "known. Leave --kicked out."
+            )
         for row, number in enumerate(part.index):
             random = np.random.default_rng((config.seed, 1, number))
             if random.random() < config.kicked:

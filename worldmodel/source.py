@@ -26,7 +26,7 @@ class DataFacts:
     fingerprint: str
     """Of its law, step, shape and first orbit: the same data have the same one anywhere."""
     law: str
-    """The law of force, as `orbits.forces.parse_law` reads it."""
+    """The law of force, as `orbits.forces.known_law` reads it."""
     system: str
     """`relative`, `barycentric`, `nbody` or `planets`."""
     dt: float

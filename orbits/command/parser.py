@@ -150,6 +150,8 @@ def _run(
     program: str, commands: Sequence[Command], command: Command | None, arguments: list[str]
 ) -> int:
     warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
+    if command is not None:
+        arguments = _gathered(arguments, command.config)
     if command is None and not {"-h", "--help"} & set(arguments):
         known = [c.name for c in commands]
         require_known("command", arguments[0] if arguments else "", known)
@@ -182,6 +184,32 @@ def _without_replaced(command: Command, arguments: Sequence[str]) -> Command:
         return dataclasses.replace(positional, nargs=NONE) if option and typed else positional
 
     return dataclasses.replace(command, positionals=tuple(map(left, command.positionals)))
+
+
+def _gathered(arguments: Sequence[str], config: type) -> list[str]:
+    """The arguments with a list that is given in several places in one: `--a 1 --a 2` as `--a 1 2`.
+
+    The parser would keep the last.
+    """
+    hints = hints_of(config)
+    lists = {_flag(name) for name in hints if typing.get_origin(plain_hint(hints[name])) is tuple}
+    result: list[str] = []
+    words: dict[str, list[str]] = {}
+    inside: str | None = None
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        if flag in lists:
+            inside = flag
+            if flag not in words:
+                words[flag] = []
+                result.append(flag)
+            words[flag] += [value] if equals else []
+        elif argument.startswith("--") or inside is None:
+            inside = None
+            result.append(argument)
+        else:
+            words[inside].append(argument)
+    return [part for word in result for part in (word, *words.get(word, ()))]
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:

@@ -9,7 +9,19 @@ from orbits.expressions import FUNCTIONS, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.formula import Formula, parse_formula
 
-__all__ = ["GM_SYMBOL", "LAWS", "RADIUS", "ForceLaw", "Formula", "parse_law"]
+__all__ = [
+    "GM_SYMBOL",
+    "LAWS",
+    "RADIUS",
+    "UNKNOWN",
+    "ForceLaw",
+    "Formula",
+    "known_law",
+    "parse_law",
+]
+
+UNKNOWN = "unknown"
+"""In the place of a law: trajectories that somebody measured, under whatever moves them."""
 
 LAWS: Registry[type[ForceLaw]] = Registry(
     "orbits.forces",
@@ -41,6 +53,15 @@ def parse_law(text: str) -> ForceLaw:
         return _named(LAWS[require_known("law", name, LAWS)], text)
     _require_readable(text)
     return parse_formula(text)
+
+
+def known_law(text: str) -> ForceLaw | None:
+    """The law that a dataset names; None where nobody knows it.
+
+    Raises:
+        ValueError: as `parse_law` does.
+    """
+    return None if text == UNKNOWN else parse_law(text)
 
 
 def _named(law: type[ForceLaw], text: str) -> ForceLaw:

@@ -7,7 +7,8 @@ One Parquet file, one row per (orbit, time). The schema is the contract between 
 Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statistical unit), `time`
 (yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
 `a_norm` (au/yr^2). Optional: `true_a_x`, `true_a_y`[, `true_a_z`] (the law's own value), `gm`
-(au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64).
+(au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64), and
+`sigma_a_x`, `sigma_a_y`[, `sigma_a_z`] (au/yr^2, standard errors of the accelerations).
 
 Of two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position as
 seen from the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
@@ -36,7 +37,8 @@ REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
 INTEGER = ("orbit", "steps_since_kick", "body")
 OPTIONAL = (
     "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
-    "body", "x1", "y1", "z1", "x2", "y2", "z2", "ax1", "ay1", "az1", "ax2", "ay2", "az2",
+    "body", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2", "z2", "ax1",
+    "ay1", "az1", "ax2", "ay2", "az2",
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 

@@ -8,6 +8,18 @@ LARGE = 1e3
 """Residual of a prediction that is not defined, or is not positive where the target is."""
 
 
+def relative_weights(y: np.ndarray, errors: np.ndarray) -> np.ndarray | None:
+    """(row,) weights of relative residuals for standard errors of the target, mean square one.
+
+    None where an error is zero: nothing is better than exact.
+    """
+    if not np.all(errors > 0):
+        return None
+    magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
+    weights = magnitude / errors
+    return np.asarray(weights / np.sqrt(np.mean(weights**2)))
+
+
 @dataclass(frozen=True)
 class Samples:
     """Rows of features and a target, in groups that count as one observation each.

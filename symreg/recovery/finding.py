@@ -90,6 +90,7 @@ def find(
     seeds: int,
     progress: Callable[[str], None] | None = None,
     units: Mapping[str, Unit] | None = None,
+    any_law: bool = False,
 ) -> Finding:
     """Search a law in samples and compare it.
 
@@ -103,17 +104,18 @@ def find(
         seeds: of the search.
         progress: is told what happens.
         units: by column and of the target, where they are known.
+        any_law: whether any law is looked for: one choice from the pool of all formulas.
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
     training, held_out = samples.split(config.held_out, rng)
-    few = config.own_table and len(samples.y) < FEW_ROWS
+    few = any_law and len(samples.y) < FEW_ROWS
     if few:
         training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)
     guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
-    if config.own_table:
+    if any_law:
         outcome, training, rivals = search_pool(
             engine, training, config, seeds, progress, guesses, units
         )

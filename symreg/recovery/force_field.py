@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from orbits.powers import non_central_part, radial_part, third_law
-from orbits.records.force_samples import varies, vectors
+from orbits.records.force_samples import axes_of, varies, vectors
 from orbits.units import G
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN, weighed
-from symreg.fit.samples import Samples
+from symreg.fit.samples import Samples, relative_weights
 
 MASS_COLUMNS = ("gm", "m1", "m2", "mass")
 """Columns that become features where they vary; where `gm` does, `mass` says nothing new."""
@@ -80,12 +80,23 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         target,
         ("r", *columns),
         groups,
+        _weights(table, inward),
         target="F" if force else "a",
     )
     unbalanced = None
-    if set(PAIR_COLUMNS) <= set(table.columns):
+    if {*PAIR_COLUMNS, "m1", "m2"} <= set(table.columns):
         unbalanced = pair_force(table, groups).third_law
     return RadialField(samples.rows(kept), non_central, constants, notes, unbalanced)
+
+
+def _weights(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
+    """(row,) weights by the standard errors of measured accelerations, where there are any."""
+    names = [f"sigma_a_{axis}" for axis in axes_of(table)]
+    if not set(names) <= set(table.columns):
+        return None
+    direction = vectors(table) / table["r"].to_numpy()[:, None]
+    error = np.sqrt(np.sum((direction * table[names].to_numpy()) ** 2, axis=1))
+    return relative_weights(inward, error)
 
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:

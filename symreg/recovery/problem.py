@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orbits.forces import UNKNOWN
 from orbits.records.force_samples import ForceSamples
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
@@ -50,6 +51,8 @@ class Problem:
         gates: what else must hold, whatever is found.
         metrics: of the probe that wrote the table.
         units: of the columns, where they are given.
+        any_law: whether any law may be in the table: one of the user's own, or forces of data whose
+            law nobody knows.
     """
 
     samples: Samples
@@ -61,6 +64,7 @@ class Problem:
     gates: tuple[Gate, ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
     units: dict[str, Unit] = field(default_factory=dict)
+    any_law: bool = True
 
     @property
     def si_units(self) -> dict[str, str]:
@@ -86,7 +90,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
         ValueError: for an unknown law, too few rows, or masses that make no sense.
     """
     found = radial_field(samples.table)
-    wanted = config.law or samples.law
+    wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()
     if found.third_law is not None:
         gates = (_third_law(found.third_law, config),)
@@ -99,6 +103,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
         found.non_central,
         gates,
         samples.metrics,
+        any_law=wanted is None,
     )
 
 

@@ -5,16 +5,19 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import sympy
+import xarray as xr
 
 from orbits.command.options import with_options
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
 from orbits.records.typed import as_json
+from orbits.trajectories.accelerations import measure_forces
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
@@ -41,7 +44,7 @@ NULL_SEEDS = 2
 """Searches on permuted targets."""
 
 Progress = Callable[[str], None]
-Table = ForceSamples | pd.DataFrame | str | os.PathLike[str]
+Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
 def recover(
@@ -55,7 +58,8 @@ def recover(
 
     Args:
         table: force samples (as `worldmodel.probe` gives them, a DataFrame with their columns, or
-            their Parquet file); or with `target` any DataFrame, CSV or Parquet file.
+            their Parquet file); trajectories (a dataset or its folder), along which forces are
+            measured first; or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and what to ask.
         progress: is told what happens.
         **options: of `RecoverConfig`, in place of those in `config`: `target="F"`,
@@ -74,6 +78,8 @@ def recover(
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
+        if isinstance(table, xr.Dataset):
+            raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
         return solve(of_user_table(table, config), config, progress)
     return solve(of_force_samples(_force_samples(table), config), config, progress)
 
@@ -89,6 +95,8 @@ def _force_samples(table: Table) -> ForceSamples:
                 "any other table name its target and features: target='F', features='r,m1,m2'."
             )
         return ForceSamples(table)
+    if isinstance(table, xr.Dataset) or Path(table).is_dir():
+        return measure_forces(table)
     return ForceSamples.read(table)
 
 
@@ -101,7 +109,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     began = time.monotonic()
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses))
     question = replace(config.question, guesses=guesses, units=problem.si_units)
-    engine, reason = choose_engine(config.engine, question, config.own_table)
+    if problem.any_law and config.error_floor is None:
+        config = replace(config, error_floor=0.0)
+    engine, reason = choose_engine(config.engine, question, problem.any_law)
     found = find(
         problem.samples,
         problem.references,
@@ -111,6 +121,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         config.seeds,
         progress,
         problem.units,
+        problem.any_law,
     )
     constant, parameters = strength(found), parameters_of(found)
     nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
@@ -181,7 +192,9 @@ def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
     """The same search on shuffled targets, where no law is left to find."""
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
     seeds = min(NULL_SEEDS, config.seeds)
-    found = find(shuffled, problem.references, problem.asked, engine, config, seeds)
+    found = find(
+        shuffled, problem.references, problem.asked, engine, config, seeds, any_law=problem.any_law
+    )
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,

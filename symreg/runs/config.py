@@ -105,7 +105,8 @@ class RunConfig(Options):
     """Options that may differ when a run goes on: what is asked of the model, not what it is."""
     DECIDED: ClassVar[tuple[str, ...]] = (
         "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
-        "planets.stop", "planets.frame", "planets.centre", "train.seed", "train.resume",
+        "planets.stop", "planets.frame", "planets.centre", "planets.together", "train.seed",
+        "train.resume",
         "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
         "recover.law", "recover.target", "recover.features", "recover.groups",
         "recover.units", "recover.sigma", "recover.pair", "recover.seed",

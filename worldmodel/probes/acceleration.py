@@ -114,7 +114,7 @@ def within(
 def force_table(
     arcs: Arcs,
     acceleration: Float[np.ndarray, "orbit time body axis"],
-    law: ForceLaw,
+    law: ForceLaw | None,
     dt: float,
     kept: Bool[np.ndarray, "orbit time"],
 ) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def force_table(
     Args:
         arcs: the states.
         acceleration: as a read-out gives it, au/yr^2.
-        law: gives the true values.
+        law: gives the true values; None where it is not known, nor are masses.
         dt: time between two states, yr.
         kept: rows that may be used.
 
@@ -134,7 +134,7 @@ def force_table(
         ValueError: if no row is left.
     """
     times = np.array(arcs.read)
-    found, true = acceleration[:, times], true_acceleration(arcs, law)[:, times]
+    found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)
     position, seen = arcs.position[:, times].astype(np.float64), arcs.seen[:, times]
     rows = (len(arcs.gm), len(times))
 
@@ -146,16 +146,17 @@ def force_table(
         "time": np.broadcast_to(times * dt, rows),
         "r": np.linalg.norm(position, axis=-1),
     }
-    if arcs.mass is None:
+    if arcs.mass is None and law is not None:
         columns |= {"gm": by_orbit(arcs.gm), "mass": by_orbit(arcs.gm / G)}
     for axis, name in enumerate("xyz"[: position.shape[-1]]):
         columns |= {name: position[..., axis], f"a_{name}": found[:, :, 0, axis]}
-        columns[f"true_a_{name}"] = true[:, :, 0, axis]
+        if true is not None:
+            columns[f"true_a_{name}"] = true[:, times, 0, axis]
         if arcs.mass is not None:
             for body in range(2):
                 columns[f"{name}{body + 1}"] = seen[:, :, body, axis].astype(np.float64)
                 columns[f"a{name}{body + 1}"] = found[:, :, body, axis]
-    if arcs.mass is not None:
+    if arcs.mass is not None and law is not None:
         columns |= {f"m{body + 1}": by_orbit(arcs.mass[:, body]) for body in range(2)}
     if arcs.body is not None:
         columns["body"] = by_orbit(arcs.body)

@@ -16,25 +16,26 @@ KICK_STEP_REPORTED = 4
 
 
 def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
-    """The metrics of a table of force samples that holds the true accelerations.
+    """The metrics of a table of force samples; errors where it holds the true accelerations.
 
     Args:
         table: force samples.
         bootstrap: resamplings over orbits for the intervals of exponents.
         seed: of the resampling.
     """
-    position, found, true = (vectors(table, prefix) for prefix in ("", "a_", "true_a_"))
+    position, found = vectors(table), vectors(table, "a_")
+    known = "true_a_x" in table
+    true = vectors(table, "true_a_") if known else np.full_like(found, np.nan)
     orbit = table["orbit"].to_numpy()
     metrics: dict[str, Any] = {
-        "r2": r_squared(found, true),
-        "median_relative_error": median_relative_error(found, true),
+        **_errors(found, true if known else None),
         "non_central": non_central_part(found, position),
         **power_of_distance(found, position, attracting_gm(table), orbit, bootstrap, seed),
         **_mass_metrics(table, found, position, bootstrap, seed),
         "rows": len(table),
         "orbits": int(table["orbit"].nunique()),
     }
-    if "steps_since_kick" in table:
+    if known and "steps_since_kick" in table:
         metrics["kick_r2"] = {}
         first = int(table["steps_since_kick"].min())
         for k in sorted({first, KICK_STEP_REPORTED}):
@@ -42,6 +43,15 @@ def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
             if at.sum() > 1:
                 metrics["kick_r2"][str(k)] = r_squared(found[at], true[at])
     return metrics
+
+
+def _errors(found: np.ndarray, true: np.ndarray | None) -> dict[str, Any]:
+    if true is None:
+        return {}
+    return {
+        "r2": r_squared(found, true),
+        "median_relative_error": median_relative_error(found, true),
+    }
 
 
 def _mass_metrics(
@@ -63,7 +73,12 @@ def _mass_metrics(
 
 
 def attracting_gm(table: pd.DataFrame) -> np.ndarray:
-    """(row,) GM of what attracts, au^3/yr^2: of the centre, or of the second of two bodies."""
+    """(row,) GM of what attracts, au^3/yr^2: of the centre, or of the second of two bodies.
+
+    4 pi^2, the Sun's, where it is not known.
+    """
+    if "gm" not in table and "m2" not in table:
+        return np.full(len(table), G)
     return (table["gm"] if "gm" in table else G * table["m2"]).to_numpy()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orbits.forces import ForceLaw, parse_law
+from orbits.forces import ForceLaw, known_law
 from orbits.records.files import sha256_of_json
 from worldmodel.data import spread
 from worldmodel.outside.card import is_card, opened
@@ -38,8 +38,11 @@ class Subject:
         self.source = Source(data)
         self.trained = as_subject(model, config.checkpoint).for_world(self.facts)
         self.model = control.network(self.trained, config.seed)
-        self.law: ForceLaw = parse_law(self.facts.law)
-        self.predictor = on_arcs(control.predictor(self.model, self.law), config.control)
+        self.known_law: ForceLaw | None = known_law(self.facts.law)
+        if config.control == "injected":
+            _ = self.law
+        predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
+        self.predictor = on_arcs(predictor, config.control)
 
     @cached_property
     def untrained(self) -> WorldModel | OutsideModel:
@@ -68,6 +71,21 @@ class Subject:
             )
         assert isinstance(self.model, WorldModel)
         return self.model
+
+    @property
+    def law(self) -> ForceLaw:
+        """The law that moves the data.
+
+        Raises:
+            ValueError: if nobody knows it.
+        """
+        if self.known_law is None:
+            raise ValueError(
+                f"the law that moves {self.facts.path} is not known, and what was asked for needs "
+                "it. What needs no law: --readout implied --states orbit, with --control none, "
+                "untrained or keplerian."
+            )
+        return self.known_law
 
     @property
     def facts(self) -> DataFacts:

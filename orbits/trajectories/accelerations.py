@@ -1,0 +1,208 @@
+"""Force samples straight from trajectories: no model, no law, and a standard error for each."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from orbits.command.options import options_from
+from orbits.config import ForcesConfig
+from orbits.dataset import as_dataset, relative_shares
+from orbits.forces import ForceLaw, known_law
+from orbits.records.force_samples import ForceSamples
+from orbits.records.provenance import provenance
+from orbits.trajectories.derivatives import measured
+from orbits.trajectories.noise import white_noise
+from orbits.units import G
+
+Data = xr.Dataset | str | os.PathLike[str]
+
+
+def measure_forces(data: Data, config: ForcesConfig | None = None, **options: Any) -> ForceSamples:
+    """Accelerations along trajectories, measured without any model.
+
+        forces = orbits.measure_forces(data)          # of any dataset, its law known or not
+        symreg.recover(forces).expression
+
+    What these data can tell at all: an oracle beside a model trained on them.
+
+    Args:
+        data: a dataset, or the path of one.
+        config: how to measure.
+        **options: fields of `ForcesConfig` that differ from `config`.
+
+    Returns:
+        One row per (orbit, time), and per planet of systems of several bodies, which are then seen
+        from the first body. Standard errors are in `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`],
+        au/yr^2.
+
+    Raises:
+        ValueError: if there is no dataset, or its orbits have too few states.
+    """
+    config = options_from(ForcesConfig, config, options)
+    data = as_dataset(data)
+    chosen = data.isel(orbit=slice(0, config.orbits or None))
+    law = known_law(str(data.attrs["law"]))
+    tables, methods, noises = [], set(), []
+    for row in range(chosen.sizes["orbit"]):
+        one = chosen.isel(orbit=row)
+        table, used, noise = _of_orbit(one, law, config)
+        if "body" in table or data.attrs["system"] != "planets":
+            tables.append(table.assign(orbit=row))
+        else:
+            tables.append(table.assign(orbit=row, body=int(one["body"])))
+        methods |= used
+        noises.append(noise)
+    table = pd.concat(tables, ignore_index=True)
+    if table.empty:
+        raise ValueError("no state is far enough from the ends of its orbit to be measured.")
+    metrics = _metrics(table, float(np.median(noises)))
+    attributes = {
+        "readout": "measured",
+        "states": "planets" if data.attrs["system"] == "planets" else "orbit",
+        "model": None,
+        "law": None if law is None else law.spec,
+        "dt": float(data.attrs["dt"]),
+        "methods": sorted(methods),
+        "metrics": metrics,
+        "summary": _summary(table, metrics, methods),
+        **provenance(config),
+    }
+    return ForceSamples(table, attributes)
+
+
+def _of_orbit(
+    one: xr.Dataset, law: ForceLaw | None, config: ForcesConfig
+) -> tuple[pd.DataFrame, set[str], float]:
+    """The rows of one orbit, the methods used, and the noise of its positions, au."""
+    dt = float(one.attrs["dt"])
+    position = one["position"].values.astype(np.float64)
+    bodies = position[:, None] if position.ndim == 2 else position
+    # positions in float32 are rounded: that is noise too
+    smoothed = float(one.attrs.get("smoothed_noise", 0.0))
+    rounding = np.finfo(one["position"].dtype).eps * np.max(np.abs(bodies)) / 12**0.5
+    noises = [
+        config.noise or max(white_noise(bodies[:, k]), rounding, smoothed)
+        for k in range(bodies.shape[1])
+    ]
+    found = [measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])]
+    acceleration = np.stack([m.acceleration for m in found], axis=1)
+    error = np.stack([m.error for m in found], axis=1)
+    time = one["time"].values
+    if bodies.shape[1] <= 2:
+        table = _pair_or_single(one, law, time, bodies, acceleration, error)
+    else:
+        table = _of_planets(one, law, time, bodies, acceleration, error)
+    finite = np.isfinite(table.to_numpy()).all(axis=1)
+    return table[finite][:: config.every], {m.method for m in found}, float(max(noises))
+
+
+def _columns(
+    time: np.ndarray, position: np.ndarray, acceleration: np.ndarray, error: np.ndarray
+) -> dict[str, np.ndarray]:
+    columns = {"time": time, "r": np.linalg.norm(position, axis=-1)}
+    for axis, name in enumerate("xyz"[: position.shape[-1]]):
+        columns |= {
+            name: position[:, axis],
+            f"a_{name}": acceleration[:, axis],
+            f"sigma_a_{name}": error[:, axis],
+        }
+    columns["a_norm"] = np.linalg.norm(acceleration, axis=-1)
+    return columns
+
+
+def _pair_or_single(
+    one: xr.Dataset,
+    law: ForceLaw | None,
+    time: np.ndarray,
+    bodies: np.ndarray,
+    acceleration: np.ndarray,
+    error: np.ndarray,
+) -> pd.DataFrame:
+    """Rows of one body around a centre, or of the first of two as seen from the second."""
+    two = bodies.shape[1] == 2
+    relative = bodies[:, 0] - bodies[:, 1] if two else bodies[:, 0]
+    columns = _columns(time, relative, acceleration[:, 0], error[:, 0])
+    share = 1.0
+    if two:
+        for axis, name in enumerate("xyz"[: relative.shape[-1]]):
+            for k in range(2):
+                columns[f"{name}{k + 1}"] = bodies[:, k, axis]
+                columns[f"a{name}{k + 1}"] = acceleration[:, k, axis]
+    gm = float(one["gm"])
+    if law is not None and np.isfinite(gm):
+        if two:
+            mass = one["mass"].values
+            columns |= {"m1": np.full(len(time), mass[0]), "m2": np.full(len(time), mass[1])}
+            share = float(relative_shares(mass[None])[0, 0])
+        else:
+            columns |= {"gm": np.full(len(time), gm), "mass": np.full(len(time), gm / G)}
+        true = share * law.acceleration(relative, gm)
+        columns |= {f"true_a_{n}": true[:, k] for k, n in enumerate("xyz"[: true.shape[-1]])}
+    return pd.DataFrame(columns)
+
+
+def _of_planets(
+    one: xr.Dataset,
+    law: ForceLaw | None,
+    time: np.ndarray,
+    bodies: np.ndarray,
+    acceleration: np.ndarray,
+    error: np.ndarray,
+) -> pd.DataFrame:
+    """Rows of every body as seen from the first: what attracts it is that and all the others."""
+    tables = []
+    mass = one["mass"].values if law is not None else np.full(bodies.shape[1], np.nan)
+    for k in range(1, bodies.shape[1]):
+        columns = _columns(
+            time,
+            bodies[:, k] - bodies[:, 0],
+            acceleration[:, k] - acceleration[:, 0],
+            np.hypot(error[:, k], error[:, 0]),
+        )
+        if law is not None and np.isfinite(mass).all():
+            true = _pull(law, bodies, mass, k) - _pull(law, bodies, mass, 0)
+            columns |= {f"true_a_{n}": true[:, i] for i, n in enumerate("xyz"[: true.shape[-1]])}
+            columns["gm"] = np.full(len(time), G * (mass[0] + mass[k]))
+        columns["body"] = np.full(len(time), k)
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _pull(law: ForceLaw, bodies: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
+    """(time, axis) acceleration of one body by all others."""
+    total = np.zeros_like(bodies[:, k])
+    for j in range(bodies.shape[1]):
+        if j != k:
+            total += law.acceleration(bodies[:, k] - bodies[:, j], G * mass[j])
+    return total
+
+
+def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
+    """How good the accelerations are: by their own errors, and by the law where it is known."""
+    axes = [name for name in "xyz" if f"sigma_a_{name}" in table]
+    found, error = (table[[f"{p}{n}" for n in axes]].to_numpy() for p in ("a_", "sigma_a_"))
+    relative = np.linalg.norm(error, axis=1) / table["a_norm"].to_numpy()
+    metrics: dict[str, Any] = {
+        "noise": noise,
+        "median_relative_error": float(np.median(relative)),
+        "rows": len(table),
+        "orbits": int(table["orbit"].nunique()),
+    }
+    if "true_a_x" in table:
+        true = table[[f"true_a_{n}" for n in axes]].to_numpy()
+        metrics["within_95"] = float(np.mean(np.abs(found - true) <= 1.96 * error))
+    return metrics
+
+
+def _summary(table: pd.DataFrame, metrics: dict[str, Any], methods: set[str]) -> str:
+    text = (
+        f"{len(table)} force samples of {metrics['orbits']} orbit(s), by {' and '.join(methods)}; "
+        f"noise of the positions {metrics['noise']:.2g} au, accelerations to "
+        f"{metrics['median_relative_error']:.2g} (median standard error)"
+    )
+    if "within_95" in metrics:
+        text += f"; {metrics['within_95']:.1%} of the true ones within 1.96 standard errors"
+    return text + "."

@@ -1,0 +1,75 @@
+"""Smooth bumps of compact support, against which positions are integrated instead of differenced.
+
+For phi(s) = (1 - s^2)^6 on |s| < 1, partial integration gives, for any twice differentiable x,
+the identity  int phi'' x dt = int phi x'' dt: accelerations come from positions without a single
+difference, and noise is averaged over the bump.
+
+Source: Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474 (weak-form regression).
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+POWER = 6
+"""Of the bump: its first five derivatives vanish at both ends, so that sums are integrals up to
+terms of order (dt/half-width)^6 and beyond."""
+MOMENTS = 4
+"""Even moments that a point kernel has right: 0, 2, 4 and 6."""
+LEAST_HALF_WIDTH = 5
+"""Samples on each side of the middle, at least: fewer leave no freedom to set the moments."""
+
+
+def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values of phi and of its second derivative by s, at the samples inside the bump.
+
+    Args:
+        half_width: of the bump, in samples.
+
+    Returns:
+        (2 half_width - 1,) phi, and phi'' by the number of samples. Their sums keep the identity
+        exactly for x of second degree.
+    """
+    s = np.arange(-half_width + 1, half_width) / half_width
+    inside = 1 - s**2
+    phi = inside**POWER
+    second = -2 * POWER * inside ** (POWER - 1)
+    second += 4 * POWER * (POWER - 1) * s**2 * inside ** (POWER - 2)
+    second = second - second.sum() * phi / phi.sum()
+    steps = half_width * s
+    second *= 2 * phi.sum() / np.sum(second * steps**2)
+    return phi, second
+
+
+@lru_cache(maxsize=256)
+def point_kernel(half_width: int) -> np.ndarray:
+    """(2 half_width + 1,) weights of samples that give the second derivative in the middle.
+
+    The second derivative of a bump times an even polynomial, whose coefficients are such that the
+    zeroth, fourth and sixth moments vanish: the error is of order half_width^6 times the eighth
+    derivative of the positions, and as small as a bump's under noise.
+
+    Args:
+        half_width: in samples, at least `LEAST_HALF_WIDTH`.
+    """
+    steps = np.arange(-half_width, half_width + 1)
+    s = steps / (half_width + 1)
+    basis = np.stack([_second(s, k) for k in range(MOMENTS)])
+    scaled = [s ** (2 * k) for k in range(MOMENTS)]
+    wanted = np.zeros(MOMENTS)
+    wanted[1] = 2 / (half_width + 1) ** 2
+    system = np.array([[np.sum(row * moment) for row in basis] for moment in scaled])
+    kernel = np.linalg.solve(system, wanted) @ basis
+    return 0.5 * (kernel + kernel[::-1])
+
+
+def _second(s: np.ndarray, k: int) -> np.ndarray:
+    """Second derivative of s^(2k) (1 - s^2)^6 by s."""
+    total = np.zeros_like(s)
+    for j in range(POWER + 1):
+        power = 2 * k + 2 * j
+        if power >= 2:
+            factor = (-1) ** j * math.comb(POWER, j) * power * (power - 1)
+            total += factor * s ** (power - 2)
+    return total

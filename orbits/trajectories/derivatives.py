@@ -1,0 +1,195 @@
+"""Accelerations of one body from its positions, with their standard errors: three methods."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import BSpline, make_lsq_spline
+from scipy.linalg import solveh_banded
+from scipy.signal import oaconvolve
+
+from orbits.trajectories.bumps import LEAST_HALF_WIDTH, point_kernel
+from orbits.trajectories.splines import DEGREE, knots, smoothed
+
+STENCIL = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+"""Second difference of order eight. Source: Fornberg, Math. Comp. 51 (1988) 699, table 1."""
+LOWER = np.array([0.0, 1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90, 0.0])
+"""That of order six."""
+LADDER = 2**0.5
+"""Ratio of one half-width of bumps to the next."""
+AGREES = 3.0
+"""Standard errors within which a wider bump must agree with every narrower one."""
+BIAS_SHARE = 0.25
+"""Part of the distance from the next wider bump that is added to the error, in quadrature: the bias
+is a seventh of that distance, and a quarter leaves room for the orders that were neglected."""
+SMALL_NOISE = 1e-3
+"""Part of the acceleration below which the noise of differences is none to speak of."""
+UNDERSMOOTHED = 2 / 3
+"""Knots are set closer than cross-validation asks for, so that the bias is small beside the noise:
+at 2/3 of the spacing it is a ninth (fourth order), the noise 2.8 times as large."""
+AT_ONCE = 1024
+"""Rows of the spline's design that are solved for at once."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Accelerations along one body's path.
+
+    Attributes:
+        acceleration: (time, axis) au/yr^2; NaN near the ends, where it cannot be told.
+        error: (time, axis) standard error, au/yr^2.
+        method: that measured.
+    """
+
+    acceleration: np.ndarray
+    error: np.ndarray
+    method: str
+
+
+def measured(position: np.ndarray, dt: float, noise: float, method: str) -> Measured:
+    """Accelerations by a method, or by the one that suits the noise.
+
+    Args:
+        position: (time, axis) au, evenly sampled.
+        dt: yr.
+        noise: standard error of a coordinate, au.
+        method: `auto`, `differences`, `weak` or `spline`.
+
+    Raises:
+        ValueError: if there are too few states (says how many are needed).
+    """
+    if method == "auto":
+        method = _suited(position, dt, noise)
+    needed = {"differences": len(STENCIL), "weak": 2 * LEAST_HALF_WIDTH + 1, "spline": 16}[method]
+    if len(position) < needed:
+        raise ValueError(
+            f"the method {method} needs at least {needed} states in each orbit; there are "
+            f"{len(position)}."
+        )
+    return {"differences": by_differences, "weak": by_bumps, "spline": by_spline}[method](
+        position, dt, noise
+    )
+
+
+def _suited(position: np.ndarray, dt: float, noise: float) -> str:
+    if len(position) < 2 * LEAST_HALF_WIDTH + 1:
+        return "differences"
+    found = by_differences(position, dt, noise).acceleration
+    size = np.sqrt(np.nanmean(found**2) * position.shape[1])
+    error = noise * np.linalg.norm(STENCIL) / dt**2
+    return "differences" if error < SMALL_NOISE * size else "weak"
+
+
+def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
+    """Second differences of order eight.
+
+    Their error is that of the noise and, in quadrature, their distance from those of order six,
+    which is more than their own truncation.
+    """
+    found = _filtered(position, STENCIL) / dt**2
+    truncation = np.abs(found - _filtered(position, LOWER) / dt**2)
+    error = np.hypot(noise * np.linalg.norm(STENCIL) / dt**2, truncation)
+    return Measured(found, error, "differences")
+
+
+def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
+    """Integrals against bumps, each as wide as the motion there allows.
+
+    Bumps grow by a factor 1.4 until one disagrees with a narrower one by more than three of its
+    standard errors; then the one two sizes below is taken, whose bias is 1/19^2 of that beside its
+    noise. (Lepski's method, undersmoothed so that the errors are those of the noise alone.)
+
+    Source: Lepski, Theory Probab. Appl. 35 (1990) 454.
+    """
+    count = len(position)
+    widths = [LEAST_HALF_WIDTH]
+    while (wider := round(widths[-1] * LADDER)) <= (count - 1) // 2:
+        widths.append(wider)
+    found = np.stack([_filtered(position, point_kernel(h)) / dt**2 for h in widths])
+    errors = np.array([noise * np.linalg.norm(point_kernel(h)) / dt**2 for h in widths])
+    size = _widest_that_agrees(found, errors, widths)
+    at = np.arange(count)
+    # what is left of the bias: the next width's is eight times as large
+    apart = np.abs(found[np.minimum(size + 1, len(widths) - 1), at] - found[size, at])
+    bias = BIAS_SHARE * np.nan_to_num(apart)
+    return Measured(found[size, at], np.hypot(errors[size][:, None], bias), "weak")
+
+
+def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]) -> np.ndarray:
+    """(time,) index of the width to take: the widest that agrees, less two, as far as it fits in.
+
+    What one sample of noise decides is smoothed away: the least of the neighbours within the
+    narrower bump counts.
+    """
+    count = found.shape[1]
+    agreed = np.zeros(count, dtype=int)
+    still = np.ones(count, dtype=bool)
+    for k in range(1, len(widths)):
+        for j in range(k):
+            apart = np.max(np.abs(found[k] - found[j]), axis=-1)
+            close = apart <= AGREES * np.hypot(errors[k], errors[j])
+            still &= close | np.isnan(apart)
+        reach = widths[k] // 2
+        still = _eroded(still, reach)
+        agreed[still] = k
+    size = np.maximum(agreed - 2, 0)
+    edge = np.minimum(np.arange(count), np.arange(count)[::-1])
+    fits = np.searchsorted(widths, edge, side="right") - 1
+    return np.minimum(size, np.maximum(fits, 0))
+
+
+def _eroded(mask: np.ndarray, reach: int) -> np.ndarray:
+    """Where everything within so many samples holds."""
+    wrong = np.concatenate([[0], np.cumsum(~mask)])
+    index = np.arange(len(mask))
+    low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, len(mask))
+    return wrong[high] == wrong[low]
+
+
+def by_spline(position: np.ndarray, dt: float, noise: float) -> Measured:
+    """A least-squares quintic spline, its knots closer than cross-validation asks for.
+
+    Errors are those of its coefficients, from the normal equations and the noise.
+    """
+    count = len(position)
+    times = np.arange(count) * dt
+    chosen = smoothed(times, position).spacing
+    spacing = max(2, int(chosen * UNDERSMOOTHED))
+    where = knots(times, spacing)
+    design = BSpline.design_matrix(times, where, DEGREE).tocsr()
+    normal = (design.T @ design).tocsr()
+    free = normal.shape[0]
+    banded = np.zeros((DEGREE + 1, free))
+    for k in range(DEGREE + 1):
+        banded[DEGREE - k, k:] = normal.diagonal(k)
+    coefficients = solveh_banded(banded, design.T @ position)
+    second = BSpline(where, np.eye(free), DEGREE).derivative(2)(times)
+    variance = np.empty(count)
+    for first in range(0, count, AT_ONCE):
+        part = second[first : first + AT_ONCE]
+        variance[first : first + AT_ONCE] = np.sum(part.T * solveh_banded(banded, part.T), axis=0)
+    found = second @ coefficients
+    coarse = max(chosen, spacing + 1)
+    rough = make_lsq_spline(times, position, knots(times, coarse), k=DEGREE).derivative(2)(times)
+    # of fourth order, as second derivatives of quintic splines are
+    bias = (found - rough) / ((coarse / spacing) ** 4 - 1)
+    error = np.hypot(noise * np.sqrt(variance)[:, None], bias)
+    for end in (slice(0, 3 * spacing), slice(count - 3 * spacing, count)):
+        found[end] = np.nan  # the last pieces hang on one side only
+    return Measured(found, error, "spline")
+
+
+def _filtered(position: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """(time, axis) sums of the kernel over the neighbours; NaN where they are not all there."""
+    half = len(kernel) // 2
+    found = np.full(position.shape, np.nan)
+    if len(position) > 2 * half:
+        # the mean would only add its rounding
+        centred = position - position.mean(axis=0)
+        if len(kernel) <= 64:
+            inner = sum(
+                weight * centred[k : len(centred) - 2 * half + k] for k, weight in enumerate(kernel)
+            )
+        else:
+            inner = oaconvolve(centred, kernel[::-1, None], mode="valid", axes=0)
+        found[half : len(position) - half] = inner
+    return found

@@ -1,0 +1,219 @@
+"""Datasets from tables of trajectories that somebody measured or simulated."""
+
+import hashlib
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from orbits import dataset
+from orbits.command.options import options_from
+from orbits.config import ImportConfig
+from orbits.forces import UNKNOWN
+from orbits.records.files import sha256_of_file
+from orbits.records.places import Place
+from orbits.records.provenance import provenance
+from orbits.trajectories.sampling import Segment, rows_of, segments_of
+from orbits.trajectories.tables import Source, read_table
+from orbits.trajectories.tracks import Remarks, tracks_of
+from orbits.units import G
+
+MOST_NAMED = 1000
+"""Rows whose origin is written down one by one."""
+LIKELY_AU = (1e-4, 1e5)
+"""Sizes of orbits, au, that need no remark: from close binaries to the Oort cloud."""
+LIKELY_MASSES = (1e-9, 1e8)
+"""Masses that the motion asks for, M_sun, that need no remark."""
+DISAGREE = 0.5
+"""Relative difference of velocities from the positions' own that no sampling explains."""
+
+
+def from_table(
+    table: Source,
+    out: str | os.PathLike[str] | None = None,
+    config: ImportConfig | None = None,
+    *,
+    announce: Callable[[str], object] | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """A dataset of trajectories that somebody measured or simulated; its law is `unknown`.
+
+        orbits.from_table(frame, time="t", position=("x,y,z",), time_unit="d")
+        orbits.from_table("stars.csv", position=("x1,y1", "x2,y2"), length_unit="km")
+
+    Positions that are sampled evenly are kept as they are. What is done to others (cut at gaps,
+    resampled) and what is odd about their scale is in the attribute `remarks`.
+
+    Args:
+        table: a DataFrame, an array, or a CSV, Parquet, NumPy or JPL Horizons file.
+        out: a local folder or an fsspec address to write to; without it all is in memory.
+        config: what the columns are, and in which units.
+        announce: told every remark, in one line.
+        **options: fields of `ImportConfig` that differ from `config`.
+
+    Returns:
+        The dataset: `relative` of one body, `barycentric` of two, `nbody` of more; gm, masses and
+        elements are NaN.
+
+    Raises:
+        ValueError: for a missing or non-numeric column, rows out of order, too few states,
+            velocities that are not those of the positions, or an `out` that holds something else.
+    """
+    for name in ("position", "velocity", "bodies"):
+        if isinstance(options.get(name), str):
+            options[name] = (options[name],)
+    config = options_from(ImportConfig, config, options)
+    asked = config
+    remarks = Remarks()
+    read, config = read_table(table, config)
+    tracks, names = tracks_of(read, config, remarks)
+    segments = rows_of(segments_of(tracks, config, remarks), config, remarks)
+    _require_velocities(segments, names, config)
+    arrays, names, frame = _framed(segments, names, config)
+    _remark_on_scale(arrays["position"], arrays["velocity"], remarks)
+    layout = _layout(arrays, segments, names, frame, asked, remarks, _identity(table))
+    for line in remarks.lines if announce else ():
+        announce(line)  # type: ignore[misc]
+    if out is None:
+        return dataset.in_memory(layout, [arrays], {})
+    dataset.write_whole(Place(out), layout, arrays)
+    return dataset.open_dataset(out)
+
+
+def _identity(table: Source) -> dict[str, str]:
+    """What the table was, so that another one is not taken for it."""
+    if isinstance(table, pd.DataFrame):
+        values = pd.util.hash_pandas_object(table, index=False).to_numpy()
+        return {"source": "table in memory", "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+    if isinstance(table, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()
+        return {"source": "array in memory", "sha256": digest}
+    return {"source": Path(table).name, "sha256": sha256_of_file(table)}
+
+
+def _framed(
+    segments: Sequence[Segment], names: tuple[str, ...], config: ImportConfig
+) -> tuple[dict[str, np.ndarray], tuple[str, ...], str]:
+    """Every variable of the format, the names of the bodies, and the frame."""
+    position = np.stack([segment.position for segment in segments])
+    velocity = np.stack([segment.velocity for segment in segments])
+    frame, centre = "as in the table", config.relative_to or config.origin
+    if config.relative_to:
+        if config.relative_to not in names:
+            raise ValueError(
+                f"--relative-to {config.relative_to} is not one of {', '.join(names)}."
+            )
+        if len(names) == 1:
+            raise ValueError(f"--relative-to {config.relative_to} leaves no body.")
+        k = names.index(config.relative_to)
+        position, velocity = (
+            np.delete(states - states[:, :, k : k + 1], k, axis=2)
+            for states in (position, velocity)
+        )
+        names = names[:k] + names[k + 1 :]
+    if centre:
+        frame = f"relative to {centre}"
+    if centre and len(names) > 1:  # the bodies attract one another: the centre is one of them
+        position, velocity = (
+            np.concatenate([np.zeros_like(states[:, :, :1]), states], axis=2)
+            for states in (position, velocity)
+        )
+        names = (centre, *names)
+    if len(names) == 1:
+        position, velocity = position[:, :, 0], velocity[:, :, 0]
+    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
+    sizes = {"orbit": len(segments), "body": len(names), "planet": len(names) - 1}
+    arrays = {"position": position, "velocity": velocity}
+    for name, variable in dataset.variables(system).items():
+        if name not in arrays:
+            arrays[name] = np.full([sizes[dim] for dim in variable.dims], np.nan)
+    return arrays, names, frame
+
+
+def _layout(
+    arrays: dict[str, np.ndarray],
+    segments: Sequence[Segment],
+    names: tuple[str, ...],
+    frame: str,
+    config: ImportConfig,
+    remarks: Remarks,
+    identity: dict[str, str],
+) -> dataset.Layout:
+    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
+    rows, samples, axes = *arrays["position"].shape[:2], arrays["position"].shape[-1]
+    sizes = {
+        "orbit": rows, "time": samples, "axis": axes, "body": len(names),
+        "planet": len(names) - 1,
+    }  # fmt: skip
+    smoothing = [s.noise for s in segments if s.noise is not None]
+    described: dict[str, Any] = {
+        "law": UNKNOWN,
+        "frame": frame,
+        "velocity": "as in the table" if config.velocity else "estimated from the positions",
+        "one_system": len({segment.orbit for segment in segments}) == 1,
+        "remarks": list(remarks.lines),
+        **provenance({**asdict(config), **identity}),
+    }
+    if frame.startswith("relative to "):
+        described["centre"] = frame.removeprefix("relative to ")
+    if len(names) > 1:
+        described["bodies"] = list(names)
+    if smoothing:
+        described["smoothed_noise"] = float(np.max(smoothing))
+    if rows <= MOST_NAMED:
+        described["trajectories"] = [
+            {"orbit": segment.orbit, "start": segment.start} for segment in segments
+        ]
+    return dataset.Layout(
+        system, sizes, segments[0].dt, described, "float64", dataset.shard_orbits(rows)
+    )
+
+
+def _require_velocities(
+    segments: Sequence[Segment], names: Sequence[str], config: ImportConfig
+) -> None:
+    """Refuse velocities whose unit cannot be that of the positions over that of the times."""
+    if not config.velocity:
+        return
+    for body, name in enumerate(names):
+        ratios = []
+        for segment in segments[:MOST_NAMED]:
+            central = segment.position[2:, body] - segment.position[:-2, body]
+            central = central / (2 * segment.dt)
+            given = segment.velocity[1:-1, body]
+            square = float(np.sum(given * given))
+            if square > 0:
+                ratios.append(
+                    (float(np.sum(central * given)) / square,
+                     float(np.sqrt(np.sum((central - given) ** 2) / square)))
+                )  # fmt: skip
+        if not ratios:
+            raise ValueError(f"every velocity of {name} is zero; leave --velocity out.")
+        ratio, apart = np.median(np.array(ratios), axis=0)
+        if apart > DISAGREE:
+            raise ValueError(
+                f"the velocities of {name} are not those of its positions: these change "
+                f"{ratio:.4g} times as fast. Say the units (--velocity-unit, --time-unit, "
+                "--length-unit), or leave --velocity out."
+            )
+
+
+def _remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
+    if position.ndim == 4:
+        position = position[:, :, 1:] - position[:, :, :1]
+        velocity = velocity[:, :, 1:] - velocity[:, :, :1]
+    size = float(np.median(np.linalg.norm(position, axis=-1)))
+    speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
+    mass = speed**2 * size / G
+    odd = not LIKELY_AU[0] <= size <= LIKELY_AU[1]
+    if odd or not LIKELY_MASSES[0] <= mass <= LIKELY_MASSES[1] or not math.isfinite(mass):
+        remarks.say(
+            f"an unlikely scale: distances of {size:.3g} au and speeds of {speed:.3g} au/yr would "
+            f"need about {mass:.2g} solar masses under Newton's law; are the units right?"
+        )

@@ -1,0 +1,278 @@
+"""From rows of a table to tracks: the same bodies at the same times, in order, without gaps."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from orbits.config import ImportConfig
+from orbits.trajectories.splines import smoothed
+from orbits.trajectories.tables import Table
+from orbits.units import JULIAN_YEAR_DAYS
+
+FEWEST_STATES = 3
+"""A trajectory of fewer states has no acceleration."""
+YEARS = {
+    "yr": 1.0,
+    "d": 1 / JULIAN_YEAR_DAYS,
+    "h": 1 / (24 * JULIAN_YEAR_DAYS),
+    "min": 1 / (1440 * JULIAN_YEAR_DAYS),
+    "s": 1 / (86400 * JULIAN_YEAR_DAYS),
+}
+ASTRONOMICAL_UNIT_M = 149_597_870_700.0
+"""Metres in an au. Source: IAU 2012 Resolution B2."""
+LENGTHS = {
+    "au": 1.0,
+    "km": 1e3 / ASTRONOMICAL_UNIT_M,
+    "m": 1 / ASTRONOMICAL_UNIT_M,
+    "pc": 648_000 / np.pi,
+}
+SPEEDS = {
+    "au/yr": 1.0,
+    "au/d": JULIAN_YEAR_DAYS,
+    "km/s": LENGTHS["km"] / YEARS["s"],
+    "m/s": LENGTHS["m"] / YEARS["s"],
+}
+
+
+@dataclass(frozen=True)
+class Track:
+    """Bodies seen at the same times.
+
+    Attributes:
+        orbit: name of the trajectory.
+        time: (time,) yr, rising.
+        position: (time, body, axis) au.
+        velocity: (time, body, axis) au/yr, where it was given.
+        noise: (body,) au, where the positions were smoothed.
+    """
+
+    orbit: str
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray | None
+    noise: np.ndarray | None = None
+
+
+@dataclass
+class Remarks:
+    """What was done to a table, and what is odd about it: told and recorded."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def say(self, line: str) -> None:
+        """Remember a line, once."""
+        if line not in self.lines:
+            self.lines.append(line)
+
+
+def tracks_of(
+    table: Table, config: ImportConfig, remarks: Remarks
+) -> tuple[list[Track], tuple[str, ...]]:
+    """The tracks of a table, one for each trajectory, and the names of their bodies.
+
+    Raises:
+        ValueError: for rows out of order, twice there or without a value, a body that is missing
+            or does not move, or too few states (says where).
+    """
+    frame = _whole(table, config, remarks)
+    if frame.empty:
+        raise ValueError(f"{table.name} holds no rows.")
+    scales = YEARS[config.time_unit], LENGTHS[config.length_unit]
+    speed = SPEEDS.get(config.velocity_unit, scales[1] / scales[0])
+    found, names = [], _body_names(frame, config)
+    for orbit, rows in _groups(frame, config.orbit):
+        if config.body:
+            parts = _long_form(rows, table, config, names, remarks, orbit)
+        else:
+            ordered = _ordered(rows, table, config, remarks, "")
+            parts = [_states(ordered, config, body) for body in range(len(config.position))]
+        time, position, velocity, noise = _together(parts, names, table, config, remarks, orbit)
+        _require_motion(position, names, table, orbit)
+        velocity = None if velocity is None else velocity * speed
+        noise = None if noise is None else noise * scales[1]
+        found.append(Track(orbit, time * scales[0], position * scales[1], velocity, noise))
+    return found, names
+
+
+def _whole(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame:
+    """Rows with a finite value in every column."""
+    frame = table.frame
+    numbers = frame.select_dtypes("number")
+    bad = ~np.isfinite(numbers.to_numpy()).all(axis=1)
+    bad |= frame.isna().any(axis=1).to_numpy()
+    if not bad.any():
+        return frame
+    row = int(np.argmax(bad))
+    column = next(
+        c for c in frame
+        if pd.isna(frame[c].iloc[row]) or (c in numbers and not np.isfinite(frame[c].iloc[row]))
+    )  # fmt: skip
+    if config.bad_rows == "refuse":
+        raise ValueError(
+            f"{table.name}, {table.place(row)}: {column} has no finite value (nor have {bad.sum()} "
+            "row(s) in all); repair the table, or leave such rows out with --bad-rows mend."
+        )
+    remarks.say(f"{bad.sum()} row(s) without a value were left out, the first {table.place(row)}")
+    return frame[~bad]
+
+
+def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
+    if not config.body:
+        stems = tuple(_stem(columns) for columns in config.position_names)
+        if all(stems) and len(set(stems)) == len(stems):
+            return config.bodies or stems
+        several = len(config.position) > 1
+        return config.bodies or tuple(
+            f"body{k + 1}" if several else "body" for k in range(len(config.position))
+        )
+    there = [str(name) for name in pd.unique(frame[config.body])]
+    for name in config.bodies:
+        if name not in there:
+            raise ValueError(
+                f"the column {config.body} has no {name!r}; it has {', '.join(there[:20])}."
+            )
+    return config.bodies or tuple(there)
+
+
+def _stem(columns: Sequence[str]) -> str:
+    """What the names of a body's columns begin with: star1 of star1_x, star1_y."""
+    same = [len(set(letters)) == 1 for letters in zip(*columns, strict=False)]
+    length = same.index(False) if False in same else len(same)
+    return columns[0][:length].strip("_-. ")
+
+
+def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    if not column:
+        yield "", frame
+        return
+    for name, rows in frame.groupby(column, sort=False, observed=True):
+        yield str(name), rows
+
+
+def _ordered(
+    rows: pd.DataFrame, table: Table, config: ImportConfig, remarks: Remarks, whose: str
+) -> pd.DataFrame:
+    """Rows in order of time, each time once."""
+    time = rows[config.time].to_numpy()
+    steps = np.diff(time)
+    if np.all(steps > 0):
+        return rows
+    at = int(np.argmax(steps <= 0)) + 1
+    place, of = table.place(int(rows.index[at])), f" of {whose}" if whose else ""
+    if config.bad_rows == "refuse":
+        what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
+        more = "" if config.body or config.orbit else (
+            " Where the table holds several trajectories or bodies, name their column (--orbit, "
+            "--body)."
+        )  # fmt: skip
+        raise ValueError(
+            f"{table.name}, {place}: the time{of} {what} ({time[at - 1]:.12g}, then "
+            f"{time[at]:.12g}); repair the table, or let it be sorted with --bad-rows mend.{more}"
+        )
+    ordered = rows.sort_values(config.time, kind="stable")
+    once = ordered[~ordered[config.time].duplicated()]
+    remarks.say(
+        f"rows{of} were not in order of time, the first {place}: sorted, and "
+        f"{len(ordered) - len(once)} left out whose time was there already"
+    )
+    return once
+
+
+def _states(
+    rows: pd.DataFrame, config: ImportConfig, body: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    velocity = None
+    if config.velocity:
+        velocity = rows[list(config.velocity_names[body])].to_numpy()
+    return (
+        rows[config.time].to_numpy(),
+        rows[list(config.position_names[body])].to_numpy(),
+        velocity,
+    )
+
+
+def _long_form(
+    rows: pd.DataFrame,
+    table: Table,
+    config: ImportConfig,
+    names: tuple[str, ...],
+    remarks: Remarks,
+    orbit: str,
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    of = f" of orbit {orbit}" if orbit else ""
+    by_name = {str(n): part for n, part in rows.groupby(config.body, sort=False, observed=True)}
+    parts = []
+    for name in names:
+        if name not in by_name:
+            raise ValueError(
+                f"{table.name}: body {name}{of} has no rows; leave it out with --bodies."
+            )
+        ordered = _ordered(by_name[name], table, config, remarks, f"{name}{of}")
+        parts.append(_states(ordered, config, 0))
+    return parts
+
+
+def _together(
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+    names: tuple[str, ...],
+    table: Table,
+    config: ImportConfig,
+    remarks: Remarks,
+    orbit: str,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Times that all bodies share, with their states; bodies seen at others are interpolated."""
+    of = f" of orbit {orbit}" if orbit else ""
+    for name, (time, _, _) in zip(names, parts, strict=True):
+        if len(time) < FEWEST_STATES:
+            raise ValueError(
+                f"{table.name}: {name}{of} has {len(time)} state(s); at least {FEWEST_STATES} are "
+                "needed, better hundreds."
+            )
+    times = [time for time, _, _ in parts]
+    if all(np.array_equal(time, times[0]) for time in times[1:]):
+        position = np.stack([p for _, p, _ in parts], axis=1)
+        velocities = [v for _, _, v in parts if v is not None]
+        velocity = np.stack(velocities, axis=1) if velocities else None
+        return times[0], position, velocity, None
+    first, last = max(t[0] for t in times), min(t[-1] for t in times)
+    longest = max(t[-1] - t[0] for t in times)
+    pause = config.gap * max(float(np.median(np.diff(t))) for t in times)
+    for name, time in zip(names, times, strict=True):
+        if max(t[-1] for t in times) - time[-1] > pause or last - first < longest / 2:
+            raise ValueError(
+                f"{table.name}: {name}{of} is seen until time {time[-1]:.12g} only, others until "
+                f"{max(t[-1] for t in times):.12g}; leave it out with --bodies, or cut the table."
+            )
+    step = float(np.median([np.median(np.diff(t)) for t in times]))
+    grid = first + step * np.arange(int((last - first) / step + 1e-9) + 1)
+    splines = [smoothed(time, position) for time, position, _ in parts]
+    noise = np.array([float(np.sqrt(np.mean(s.noise**2))) for s in splines])
+    remarks.say(
+        "the bodies are seen at different times: all were resampled with smoothing splines "
+        f"(noise {noise.max():.2g} {config.length_unit})"
+    )
+    position = np.stack([s.spline(grid) for s in splines], axis=1)
+    return grid, position, None, noise
+
+
+def _require_motion(position: np.ndarray, names: tuple[str, ...], table: Table, orbit: str) -> None:
+    of = f" of orbit {orbit}" if orbit else ""
+    for body, name in enumerate(names):
+        moved = np.ptp(position[:, body], axis=0)
+        if not np.any(position[:, body]):
+            raise ValueError(
+                f"{table.name}: every position of {name}{of} is zero; where positions are relative "
+                f"to it, leave its columns out and give --origin {name}."
+            )
+        if not np.any(moved):
+            raise ValueError(f"{table.name}: {name}{of} does not move; leave it out.")
+    for k in range(len(names)):
+        for j in range(k):
+            same = np.all(position[:, k] == position[:, j], axis=-1)
+            if same.any():
+                raise ValueError(
+                    f"{table.name}: {names[j]} and {names[k]}{of} are at one place in "
+                    f"{int(same.sum())} state(s)."
+                )

@@ -1,0 +1,1 @@
+"""The law between bodies and their masses, from their positions alone."""

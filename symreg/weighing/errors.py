@@ -1,0 +1,245 @@
+"""How sure masses and exponents are: noise carried through every step, and what no law explains."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.trajectories.noise import white_noise
+from symreg.weighing.fit import NULL, Fit, solved
+from symreg.weighing.weak import Equations, System
+
+ENOUGH = 30
+"""Integrals from which the noise of a body is told."""
+CHANCE = 4.0
+"""Standard errors by which a mean square must exceed that of the noise to be something else."""
+BLOCKS = 5
+"""Parts of the time, of which one at a time is left out."""
+STEP = 1e-5
+"""Relative step of the derivative of g by r."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Covariances of a fit.
+
+    Attributes:
+        covariance: (estimate, estimate) of masses and parameters.
+        noise: (body,) standard error of its positions, au.
+        misfit: (body,) rms of what is neither law nor noise, over the rms acceleration.
+        free: (estimate,) whether the data leave it free altogether.
+    """
+
+    covariance: np.ndarray
+    noise: np.ndarray
+    misfit: np.ndarray
+    free: np.ndarray
+
+
+def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
+    """Covariance of a fit.
+
+    The noise of every position goes through both sides of the equations, exactly to first order:
+    through the bumps' second derivatives on the left, and through the forces on the right. What
+    is left of the residuals besides goes in as well, as if bumps that overlap said the same and
+    those of different widths too; and where there is such a rest, so does what parts of the
+    equations (stretches of time left out, widths left out) say otherwise.
+
+    Args:
+        equations: of the system.
+        fit: of a shape.
+        noise: of a position, au; 0 takes the lesser of what positions and residuals tell.
+    """
+    estimator, free = _estimator(fit)
+    sigma = _noise(equations, fit, noise)
+    covariance = _of_noise(equations, fit, estimator, sigma)
+    unexplained, misfit = _unexplained(equations, fit, sigma)
+    if np.any(unexplained):
+        systematic = _of_misfit(equations, estimator, unexplained)
+        covariance += systematic + np.diag(_of_subsets(equations, fit, np.diag(covariance)))
+    return Errors(covariance, sigma, misfit, free)
+
+
+def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
+    """(estimate, estimate) covariance by the residuals alone: quick, and about right.
+
+    Every integral has the variance of its width and body, and those that overlap say the same.
+    """
+    estimator, _ = _estimator(fit)
+    square = _mean_square(equations, fit.residuals)
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    return np.asarray((estimator * (square * overlap)[equations.group]) @ estimator.T)
+
+
+def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
+    """(estimate, row) sensitivity of the estimates to the rows, and which are left free."""
+    weighted = fit.jacobian * fit.weights[:, None]
+    scale = np.linalg.norm(weighted, axis=0)
+    scale[scale == 0] = 1.0
+    u, s, vt = np.linalg.svd(weighted / scale, full_matrices=False)
+    kept = s > NULL * s[0]
+    free = np.sum(vt[~kept] ** 2, axis=0) > 1e-6
+    inverse = (vt[kept].T / s[kept]) @ u[:, kept].T
+    return inverse / scale[:, None] * fit.weights, free
+
+
+def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
+    """(body,) noise of the positions, au: of high differences, or of the narrow bumps if less."""
+    system = equations.system
+    found = np.zeros(system.bodies)
+    for i in equations.seen:
+        if given:
+            found[i] = given
+            continue
+        found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
+    if given:
+        return found
+    square = _mean_square(equations, fit.residuals)
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    for group in range(equations.groups):
+        if counts[group] >= ENOUGH * equations.set_of(group).overlap:
+            i = equations.body_of(group)
+            found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
+    return found
+
+
+def _mean_square(equations: Equations, values: np.ndarray) -> np.ndarray:
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    return np.bincount(equations.group, values**2, minlength=equations.groups) / counts
+
+
+def _unexplained(
+    equations: Equations, fit: Fit, sigma: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean square by group of what is not noise, and its part of the acceleration by body."""
+    square, whole = (_mean_square(equations, v) for v in (fit.residuals, equations.left))
+    body = np.array([equations.body_of(g) for g in range(equations.groups)])
+    tide, sets = (
+        _tides(equations, fit, sigma),
+        [equations.set_of(g) for g in range(equations.groups)],
+    )
+    expected = np.array([s.noise for s in sets]) * sigma[body]
+    expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    # chance gives a mean square of k independent numbers a relative error sqrt(2/k)
+    chance = 1 + CHANCE * np.sqrt(2 * overlap / counts)
+    left = np.where(square > chance * expected**2, square - expected**2, 0.0)
+    misfit = np.zeros(equations.system.bodies)
+    for i in equations.seen:
+        own = body == i
+        signal = np.maximum(whole - expected**2, 0.0)[own].max()
+        misfit[i] = np.sqrt(np.median(left[own]) / signal) if signal > 0 else 0.0
+    return left, misfit
+
+
+def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+    """(body,) rms change of its acceleration by the noise of all positions, au/yr^2 a coordinate.
+
+    In bumps longer than a revolution this is more than the noise of the left side.
+    """
+    system = equations.system
+    axes = system.position.shape[-1]
+    own, others = np.zeros(system.bodies), np.zeros(system.bodies)
+    for pair in system.pairs:
+        g, slope = _slope(fit, pair.r)
+        size = np.sqrt(np.mean(slope**2 + (axes - 1) * (g / pair.r) ** 2) / axes)
+        for i, j in ((pair.i, pair.j), (pair.j, pair.i)):
+            own[i] += abs(fit.masses[j]) * size
+            others[i] += (fit.masses[j] * size * sigma[j]) ** 2
+    return np.sqrt((own * sigma) ** 2 + others)
+
+
+def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """g and its derivative by r."""
+    ends = [fit.strength(r * (1 + sign * STEP)) for sign in (1, -1)]
+    return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
+
+
+def _of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
+    """(estimate,) variance among parts of the equations, beyond that of the noise.
+
+    Jackknife over fifths of the time, and over widths: what is not in the law (a body that is not
+    seen, relativity) does not weigh alike on all of them.
+    """
+    width = equations.group // len(equations.seen)
+    block = np.minimum((equations.when * BLOCKS).astype(int), BLOCKS - 1)
+    found = np.zeros(len(noise))
+    for part in (block, width):
+        shifts = np.array(
+            [
+                solved(fit.jacobian[kept], fit.residuals[kept], fit.weights[kept])
+                for kept in (part != one for one in np.unique(part))
+                if np.count_nonzero(kept) > 2 * len(noise)
+            ]
+        )
+        if len(shifts) > 1:
+            among = (len(shifts) - 1) * np.mean((shifts - shifts.mean(axis=0)) ** 2, axis=0)
+            found += np.maximum(among - noise, 0.0)
+    return found
+
+
+def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """Covariance by what is unexplained: smooth, so that widths of one body add up."""
+    total = np.zeros((len(estimator), len(estimator)))
+    starts = np.searchsorted(equations.group, np.arange(equations.groups + 1))
+    for i in equations.seen:
+        roots = np.zeros(len(estimator))
+        parts = []
+        for group in range(equations.groups):
+            if equations.body_of(group) != i or not square[group]:
+                continue
+            rows = estimator[:, starts[group] : starts[group + 1]]
+            part = equations.set_of(group).overlap * square[group] * (rows @ rows.T)
+            parts.append(part)
+            roots += np.sqrt(np.diag(part))
+        if parts:
+            whole = np.sum(parts, axis=0)
+            grown = roots / np.sqrt(np.maximum(np.diag(whole), 1e-300))
+            total += whole * np.outer(grown, grown)
+    return total
+
+
+def _of_noise(
+    equations: Equations, fit: Fit, estimator: np.ndarray, sigma: np.ndarray
+) -> np.ndarray:
+    """Covariance by the noise of the positions, through both sides of the equations."""
+    weights, totals = equations.spread(estimator)
+    system = equations.system
+    for pair in system.pairs:
+        g, slope = _slope(fit, pair.r)
+        both = fit.masses[pair.j] * weights[pair.i] - fit.masses[pair.i] * weights[pair.j]
+        along = np.sum(both * pair.towards, axis=-1, keepdims=True)
+        moved = (g / pair.r)[..., None] * both
+        moved += (slope - g / pair.r)[..., None] * along * pair.towards
+        totals[pair.i] = totals[pair.i] + moved
+        totals[pair.j] = totals[pair.j] - moved
+    covariance = np.zeros((len(estimator), len(estimator)))
+    for i in range(0 if system.inertial else 1, system.bodies):
+        flat = totals[i].reshape(len(estimator), -1)
+        covariance += sigma[i] ** 2 * (flat @ flat.T)
+    return covariance
+
+
+def momentum(equations: Equations, masses: np.ndarray, sigma: np.ndarray) -> tuple[float, float]:
+    """How little momentum is conserved: rms of sum m a over the largest m a; what noise gives.
+
+    Only positions and the masses found enter, no law.
+    """
+    system: System = equations.system
+    n = len(equations.seen)
+    sizes = [
+        s.phi.shape[0] * int(np.prod(system.pairs[0].towards.shape[1:])) for s in equations.sets
+    ]
+    left, at = [], 0
+    for size in sizes:
+        left.append(equations.left[at : at + n * size].reshape(n, size))
+        at += n * size
+    least, expected = np.inf, np.inf
+    for s, values in zip(equations.sets, left, strict=True):
+        whole = np.sqrt(np.mean((masses @ values) ** 2))
+        largest = np.max(np.abs(masses) * np.sqrt(np.mean(values**2, axis=1)))
+        share = float(whole / largest)
+        if share < least:
+            noise = s.noise * np.sqrt(np.sum((masses * sigma) ** 2))
+            least, expected = share, float(noise / largest)
+    return least, expected

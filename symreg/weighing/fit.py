@@ -1,0 +1,195 @@
+"""Masses and the parameters of a shape together: weighted Gauss-Newton on the weak equations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from symreg.weighing.shapes import Parameters, PowerLaw, Shape
+from symreg.weighing.weak import Equations
+
+EXPONENTS = np.arange(-2.0, 4.01, 0.5)
+"""Exponents of the powers of which the best is the start."""
+ROUNDS = 12
+"""Of new weights, each after a few steps of Gauss and Newton."""
+STEADY = 0.03
+"""Relative change of the weights below which they are settled."""
+STEPS = 25
+LONGEST_STEP = 1.0
+"""Of a parameter at once: exponents, logarithms and coefficients of about one."""
+SETTLED = 1e-6
+"""Relative change of the weighted residuals below which nothing more is gained."""
+SMALLEST_STEP = 1e-13
+"""Of a parameter: rounding."""
+FLOOR = 1e-14
+"""Residuals, over the accelerations, that are rounding."""
+NULL = 1e-9
+"""Singular value, over the largest, of a combination of masses that the data leave free."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A shape with its parameters and the masses.
+
+    Attributes:
+        shape: family of laws.
+        parameters: of the shape.
+        masses: (body,) solar masses, in the scale of the shape.
+        residuals: (row,) left minus right, au/yr^2.
+        weights: (row,) one over the residuals' rms of each width and body.
+        jacobian: (row, mass or parameter) derivatives of the right side.
+    """
+
+    shape: Shape
+    parameters: Parameters
+    masses: np.ndarray
+    residuals: np.ndarray
+    weights: np.ndarray
+    jacobian: np.ndarray
+
+    @property
+    def loss(self) -> float:
+        """Mean square of the weighted residuals."""
+        return float(np.mean((self.weights * self.residuals) ** 2))
+
+    def strength(self, r: np.ndarray) -> np.ndarray:
+        """g(r), au/yr^2."""
+        return self.shape.value(r, self.parameters)
+
+
+def first_exponent(equations: Equations, extra: np.ndarray) -> float:
+    """The exponent of the power that fits best, of a grid: where every search starts."""
+    weights = group_weights(equations, equations.left)
+    least, best = np.inf, 2.0
+    for exponent in EXPONENTS:
+        shape = PowerLaw(fixed=float(exponent))
+        design = equations.by_body(partial(shape.value, parameters=()))
+        masses = solved(design, equations.left - extra, weights)
+        residuals = equations.left - extra - design @ masses
+        loss = np.mean((weights * residuals) ** 2)
+        # masses that are not positive make no world, however well they fit
+        if np.sum(masses) > 0 and loss < least:
+            least, best = float(loss), float(exponent)
+    return best
+
+
+def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
+    """(row,) one over the rms of the residuals of each width and body."""
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    square = np.bincount(equations.group, residuals**2, minlength=equations.groups) / counts
+    size = np.bincount(equations.group, equations.left**2, minlength=equations.groups) / counts
+    return (1 / np.sqrt(np.maximum(square, FLOOR**2 * np.max(size))))[equations.group]
+
+
+def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted least squares; of combinations that the rows leave free, the least."""
+    weighted = design * weights[:, None]
+    scale = np.linalg.norm(weighted, axis=0)
+    scale[scale == 0] = 1.0
+    found = np.linalg.lstsq(weighted / scale, target * weights, rcond=NULL)[0]
+    return np.asarray(found / scale)
+
+
+def fitted(
+    equations: Equations,
+    shape: Shape,
+    start: Parameters,
+    extra: np.ndarray,
+    weights: np.ndarray | None = None,
+    steps: int = STEPS,
+) -> Fit:
+    """The best parameters near a start, and masses, with weights by the residuals.
+
+    Args:
+        equations: of the system.
+        shape: family of laws.
+        start: its parameters.
+        extra: (row,) accelerations that are known (relativity).
+        weights: (row,) kept as they are; without them they follow the residuals.
+        steps: of Gauss and Newton, at most.
+    """
+    fixed = weights is not None
+    weights = group_weights(equations, equations.left) if weights is None else weights
+    masses = solved(_of_masses(equations, shape, start), equations.left - extra, weights)
+    found = _at(equations, shape, start, masses, extra, weights)
+    for _ in range(1 if fixed else ROUNDS):
+        before = found.weights
+        found = _descended(equations, found, extra, steps)
+        if fixed:
+            break
+        found = replace(found, weights=group_weights(equations, found.residuals))
+        if np.max(np.abs(np.log(found.weights / before))) < STEADY:
+            break
+    return found
+
+
+def best_of(
+    equations: Equations,
+    shape: Shape,
+    starts: Sequence[Parameters],
+    extra: np.ndarray,
+    weights: np.ndarray | None,
+) -> Fit:
+    """The best fit of several starts, with the same weights."""
+    fits = [fitted(equations, shape, start, extra, weights) for start in starts]
+    return min(fits, key=lambda fit: fit.loss)
+
+
+def _of_masses(equations: Equations, shape: Shape, parameters: Parameters) -> np.ndarray:
+    return equations.by_body(lambda r: shape.value(r, parameters))
+
+
+def _at(
+    equations: Equations,
+    shape: Shape,
+    parameters: Parameters,
+    masses: np.ndarray,
+    extra: np.ndarray,
+    weights: np.ndarray,
+    design: np.ndarray | None = None,
+) -> Fit:
+    if design is None:
+        design = _of_masses(equations, shape, parameters)
+    jacobian = design
+    if parameters:
+        by_shape = equations.by_shape(shape.derivatives(parameters), masses)
+        jacobian = np.concatenate([design, by_shape], axis=1)
+    residuals = equations.left - extra - design @ masses
+    return Fit(shape, parameters, masses, residuals, weights, jacobian)
+
+
+def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = STEPS) -> Fit:
+    """Steps of Gauss and Newton, halved until they gain, at fixed weights."""
+    if not fit.parameters:
+        step = solved(fit.jacobian, fit.residuals, fit.weights)
+        masses = fit.masses + step
+        return _at(equations, fit.shape, (), masses, extra, fit.weights, fit.jacobian)
+    count = len(fit.masses)
+    for _ in range(steps):
+        step = solved(fit.jacobian, fit.residuals, fit.weights)
+        share = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step[count:]))), 1e-300))
+        gained = None
+        if np.max(np.abs(step[count:])) < SMALLEST_STEP:
+            return fit
+        shortest = 0.05 * share
+        while share > shortest:
+            parameters = tuple((np.array(fit.parameters) + share * step[count:]).tolist())
+            if fit.shape.allowed(parameters):
+                # the masses that suit the new shape are those of a linear problem
+                design = _of_masses(equations, fit.shape, parameters)
+                masses = solved(design, equations.left - extra, fit.weights)
+                left = equations.left - extra - design @ masses
+                if np.mean((fit.weights * left) ** 2) < fit.loss:
+                    gained = _at(
+                        equations, fit.shape, parameters, masses, extra, fit.weights, design
+                    )
+                    break
+            share /= 2
+        if gained is None:
+            return fit
+        settled = fit.loss - gained.loss < SETTLED * fit.loss
+        fit = gained
+        if settled:
+            return fit
+    return fit

@@ -1,0 +1,194 @@
+"""What weighing found: the object that `symreg.weigh` returns."""
+
+import html
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from orbits.records.files import write_json
+from orbits.records.typed import as_json, read_typed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval; None where the data leave it free."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "free"
+        if self.low is None or self.high is None:
+            return f"{self.value:.9g}"
+        return f"{self.value:.9g} [{self.low:.9g}, {self.high:.9g}]"
+
+
+@dataclass(frozen=True)
+class Mass:
+    """A body's mass, solar masses.
+
+    Attributes:
+        body: its name.
+        value: None where the data leave it free.
+        low: limit of the 95 % interval.
+        high: the other limit.
+        weighable: whether the interval is narrower than half of the mass on each side.
+        noise: standard error of its positions, au.
+        misfit: rms of its acceleration that neither law nor noise explains, over the whole.
+    """
+
+    body: str
+    value: float | None
+    low: float | None
+    high: float | None
+    weighable: bool
+    noise: float
+    misfit: float
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """Whether sum m a vanishes, by positions and masses alone.
+
+    Attributes:
+        unbalanced: rms of sum m a over the largest m a; None in a frame that is not inertial.
+        expected: what the noise of the positions gives.
+    """
+
+    unbalanced: float | None = None
+    expected: float | None = None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The free curve of the law at one distance.
+
+    Attributes:
+        r: au.
+        ratio: attraction over the law's.
+        low: limit of the 95 % interval.
+        high: the other limit.
+    """
+
+    r: float
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A family of laws that was tried.
+
+    Attributes:
+        family: its name.
+        parameters: by name.
+        loss: mean square of the weighted residuals, over that of the best power.
+    """
+
+    family: str
+    parameters: dict[str, float]
+    loss: float
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """The law between bodies, and their masses, with the evidence.
+
+    Attributes:
+        law: as `orbits.parse_law` reads it; `none` where no law of the distance explains the
+            motion.
+        formula: attraction of a body of mass m, au/yr^2.
+        exponent: n of the r^-n that fits best.
+        parameters: of the law, by name.
+        masses: of every body, solar masses.
+        scale: what fixes the one scale that positions leave free.
+        central: whether attraction along the lines between the bodies explains the motion.
+        misfit: largest part of a body's acceleration that neither law nor noise explains.
+        drag: coefficient of -v in every acceleration, 1/yr, beside the law.
+        momentum: whether it is conserved.
+        curve: the free curve over the law.
+        alternatives: families that were tried.
+        bodies: their number.
+        states: of each.
+        explanation: in plain words.
+        notes: what else there is to say.
+        configuration: options.
+        versions: of everything that can influence a number.
+        seconds: taken.
+    """
+
+    law: str
+    formula: str
+    exponent: Estimate
+    parameters: dict[str, Estimate]
+    masses: tuple[Mass, ...]
+    scale: str
+    central: bool
+    misfit: float
+    drag: Estimate
+    momentum: Momentum
+    curve: tuple[CurvePoint, ...]
+    alternatives: tuple[Alternative, ...]
+    bodies: int
+    states: int
+    explanation: str = ""
+    notes: tuple[str, ...] = ()
+    configuration: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def mass(self, body: str) -> Mass:
+        """The mass of a body.
+
+        Raises:
+            KeyError: if there is no such body.
+        """
+        for mass in self.masses:
+            if mass.body == body:
+                return mass
+        raise KeyError(body)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON's own types."""
+        found = as_json(self)
+        assert isinstance(found, dict)
+        return found
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, whole or not at all."""
+        write_json(path, self.to_dict())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Weighing":
+        """A weighing from the JSON file that `write` or `symreg weigh` wrote.
+
+        Raises:
+            ValueError: if the file is missing or holds none (says where).
+        """
+        return read_typed(cls, path)
+
+    @property
+    def table(self) -> str:
+        """The masses as a small table."""
+        lines = [f"{'body':<12}{'mass / solar masses':<24}{'95 % interval':<36}"]
+        for mass in self.masses:
+            if mass.value is None:
+                lines.append(f"{mass.body:<12}left free by the data")
+                continue
+            interval = f"{mass.low:.8g} to {mass.high:.8g}"
+            remark = "" if mass.weighable else "cannot be weighed"
+            lines.append(f"{mass.body:<12}{mass.value:<24.8g}{interval:<36}{remark}".rstrip())
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.table}\n{self.explanation}"
+
+    def __repr__(self) -> str:
+        known = sum(mass.weighable for mass in self.masses)
+        return f"Weighing({self.law}; {known} of {self.bodies} bodies weighed)"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"

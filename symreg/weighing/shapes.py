@@ -1,0 +1,220 @@
+"""How the attraction of two bodies goes with their distance: families of laws, and a free curve.
+
+A shape gives g(r) and its derivatives by its parameters; m_j g(r) is the acceleration that body j
+gives to another. Every shape fixes its own scale, since positions tell only m g.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from orbits.forces import ForceLaw
+from orbits.units import G
+
+STEP = 1e-6
+"""Relative step of derivatives by parameters: central differences, whose error is its square."""
+LARGEST = 20.0
+"""Of an exponent, a logarithm or a coefficient: larger ones describe nothing."""
+CURVE_DEGREE = 3
+CURVE_SPAN = 0.6
+"""Range of log r that one knot of the free curve spans."""
+CURVE_KNOTS = (3, 8)
+"""Least and largest number of pieces of the free curve."""
+
+Parameters = tuple[float, ...]
+Field = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Shape(ABC):
+    """A family of g(r), au/yr^2 for one solar mass, with its parameters."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+
+    @abstractmethod
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        """Parameters to start from, near r^-exponent."""
+
+    @abstractmethod
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """g(r), au/yr^2."""
+
+    def allowed(self, parameters: Parameters) -> bool:
+        """Whether the parameters are any at all."""
+        return bool(np.all(np.abs(parameters) < LARGEST))
+
+    def derivatives(self, parameters: Parameters) -> list[Field]:
+        """Derivatives of g by every parameter."""
+        return [self._derivative(parameters, k) for k in range(len(parameters))]
+
+    def _derivative(self, parameters: Parameters, k: int) -> Field:
+        step = STEP * max(1.0, abs(parameters[k]))
+        ends = []
+        for sign in (1, -1):
+            moved = list(parameters)
+            moved[k] += sign * step
+            ends.append(tuple(moved))
+        return lambda r: (self.value(r, ends[0]) - self.value(r, ends[1])) / (2 * step)
+
+
+@dataclass(frozen=True)
+class PowerLaw(Shape):
+    """G/r^n, r in units of `unit` au: G u^-2 (r/u)^-n."""
+
+    unit: float = 1.0
+    fixed: float | None = None
+    name: ClassVar[str] = "power_law"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return () if self.fixed is not None else ("n",)
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        return [()] if self.fixed is not None else [(exponent,)]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        n = self.fixed if self.fixed is not None else parameters[0]
+        return G / self.unit**2 * (r / self.unit) ** -n
+
+    def derivatives(self, parameters: Parameters) -> list[Field]:
+        if self.fixed is not None:
+            return []
+        return [lambda r: -np.log(r / self.unit) * self.value(r, parameters)]
+
+
+@dataclass(frozen=True)
+class Screened(Shape):
+    """Yukawa's law, G exp(-r/L) (1/r^2 + 1/(L r)); its parameter is log L, L in au."""
+
+    name: ClassVar[str] = "yukawa"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("log_length",)
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        low, high = np.log(separations)
+        return [(low + share * (high - low),) for share in (0.2, 0.6, 1.0)]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        length = np.exp(parameters[0])
+        return G * np.exp(-r / length) * (1 / r**2 + 1 / (length * r))
+
+
+@dataclass(frozen=True)
+class Softened(Shape):
+    """Plummer's law, G r/(r^2 + b^2)^(3/2); its parameter is log b, b in au."""
+
+    name: ClassVar[str] = "plummer"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("log_softening",)
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        low, high = np.log(separations)
+        return [(low + share * (high - low),) for share in (-0.3, 0.1, 0.5)]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        return G * r / (r**2 + np.exp(2 * parameters[0])) ** 1.5
+
+
+@dataclass(frozen=True)
+class ScreenedPower(Shape):
+    """G exp(-r/L)/r^n: between a power and Yukawa's law; parameters n and 1/L (au^-1)."""
+
+    name: ClassVar[str] = "screened_power"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("n", "inverse_length")
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        return [(exponent, 0.0)]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        return G * np.exp(-np.clip(r * parameters[1], -50, 50)) * r ** -parameters[0]
+
+
+@dataclass(frozen=True)
+class Given(Shape):
+    """A law whose shape is granted."""
+
+    law: ForceLaw
+    name: ClassVar[str] = "given"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ()
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        return [()]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        return -np.asarray(self.law.radial_acceleration(r, G))
+
+
+@dataclass(frozen=True)
+class Curve(Shape):
+    """A free curve: r^-base times a cubic spline in log r, one in the middle of its range."""
+
+    base: float
+    knots: tuple[float, ...]
+    name: ClassVar[str] = "curve"
+
+    @classmethod
+    def over(cls, separations: np.ndarray, base: float) -> "Curve":
+        """With knots where the distances are, by their quantiles."""
+        logs = np.log(separations)
+        low, high = float(logs.min()), float(logs.max())
+        least, most = CURVE_KNOTS
+        pieces = int(np.clip(np.ceil((high - low) / CURVE_SPAN), least, most))
+        even = np.linspace(low, high, pieces + 1)
+        dense = np.quantile(logs, np.linspace(0, 1, pieces + 1))
+        inner = 0.5 * (even + dense)[1:-1]
+        ends = np.full(CURVE_DEGREE + 1, low - 1e-9), np.full(CURVE_DEGREE + 1, high + 1e-9)
+        return cls(base, tuple(np.concatenate([ends[0], inner, ends[1]]).tolist()))
+
+    @property
+    def count(self) -> int:
+        """Number of splines."""
+        return len(self.knots) - CURVE_DEGREE - 1
+
+    @property
+    def held(self) -> int:
+        """The spline whose coefficient is kept at one: positions tell only m g."""
+        return self.count // 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"c{k}" for k in range(self.count) if k != self.held)
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        return [(1.0,) * (self.count - 1)]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        return self._times(r, np.insert(np.asarray(parameters), self.held, 1.0))
+
+    def derivatives(self, parameters: Parameters) -> list[Field]:
+        unit = np.eye(self.count)
+        return [partial(self._times, coefficients=unit[k]) for k in range(self.count)
+                if k != self.held]  # fmt: skip
+
+    def _times(self, r: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        logs = np.clip(np.log(r), self.knots[0], self.knots[-1])
+        return G * r**-self.base * BSpline(np.array(self.knots), coefficients, CURVE_DEGREE)(logs)
+
+
+def families(unit: float) -> Sequence[Shape]:
+    """The laws that are tried, simple ones first."""
+    return PowerLaw(unit), Screened(), Softened(), ScreenedPower()

@@ -1,0 +1,301 @@
+"""Positions and forces integrated against bumps of many widths: linear equations for the masses.
+
+For a smooth bump phi of compact support, int phi'' x dt = int phi a dt. The left side needs
+positions alone; the right side is a sum over all other bodies, linear in their masses. Narrow bumps
+see the fast bodies, wide ones the slow, and noise counts by how wide they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from orbits.trajectories.bumps import bump
+
+NARROWEST = 8
+"""Samples in half of the narrowest bump."""
+OVERLAP = 3
+"""Bumps begin in each half-width."""
+MOST_ROWS = 600
+"""Bumps of one width: of the narrowest there would be tens of thousands."""
+
+PAIRS_AT_ONCE = 64
+"""Pairs of bodies whose forces are in memory together."""
+
+Field = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """Bumps of one width, along all times.
+
+    Attributes:
+        half_width: samples.
+        phi: (bump, time) values, each row summing to one.
+        second: (bump, time) second derivatives by time, yr^-2, of the same.
+        noise: standard error of an integral for positions of unit noise, yr^-2.
+        overlap: bumps that tell the same, about.
+        square: sum of the squares of the values.
+    """
+
+    half_width: int
+    phi: sparse.csr_matrix
+    second: sparse.csr_matrix
+    noise: float
+    overlap: float
+    square: float
+
+
+def bumps(samples: int, dt: float, ratio: float) -> list[Bumps]:
+    """Sets of bumps of rising width, from a few samples to the whole time.
+
+    Args:
+        samples: of every trajectory.
+        dt: yr.
+        ratio: of one width to the next.
+
+    Raises:
+        ValueError: if the trajectories are shorter than one bump.
+    """
+    found, width = [], float(NARROWEST)
+    while 2 * round(width) - 1 <= samples:
+        found.append(_of_width(samples, dt, round(width)))
+        width *= ratio
+    if not found:
+        raise ValueError(
+            f"the trajectories have {samples} states each; weighing needs {2 * NARROWEST - 1} at "
+            "least, better thousands."
+        )
+    return found
+
+
+def _of_width(samples: int, dt: float, half_width: int) -> Bumps:
+    phi, second = bump(half_width)
+    length = len(phi)
+    step = max(1, half_width // OVERLAP, samples // MOST_ROWS)
+    starts = np.arange(0, samples - length + 1, step)
+    columns = (starts[:, None] + np.arange(length)).ravel()
+    pointer = np.arange(0, len(columns) + 1, length)
+    phi, second = phi / phi.sum(), second / (phi.sum() * dt**2)
+
+    def matrix(values: np.ndarray) -> sparse.csr_matrix:
+        shape = (len(starts), samples)
+        return sparse.csr_matrix((np.tile(values, len(starts)), columns, pointer), shape=shape)
+
+    square = float(np.sum(phi**2))
+    overlap = max(1.0, 1 / (step * square))
+    return Bumps(
+        half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap, square
+    )
+
+
+@dataclass(frozen=True)
+class System:
+    """Bodies that attract one another, evenly sampled, maybe in several stretches.
+
+    Attributes:
+        position: (stretch, time, body, axis) au.
+        dt: yr.
+        names: of the bodies.
+        inertial: whether the frame is; else the first body is at rest in its origin.
+        velocity: (stretch, time, body, axis) au/yr; only relativity looks at it.
+    """
+
+    position: np.ndarray
+    dt: float
+    names: tuple[str, ...]
+    inertial: bool = True
+    velocity: np.ndarray | None = None
+
+    @property
+    def bodies(self) -> int:
+        """Number of bodies."""
+        return self.position.shape[2]
+
+    @cached_property
+    def pairs(self) -> list["Pair"]:
+        """Every two bodies once."""
+        return [
+            Pair.of(self.position, i, j)
+            for i in range(self.bodies)
+            for j in range(i + 1, self.bodies)
+        ]
+
+    @cached_property
+    def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Distances and directions of some pairs at a time, (time, stretch, pair[, axis])."""
+        return [
+            (
+                np.stack([pair.r for pair in some], axis=2),
+                np.stack([pair.towards for pair in some], axis=2),
+            )
+            for some in (
+                self.pairs[first : first + PAIRS_AT_ONCE]
+                for first in range(0, len(self.pairs), PAIRS_AT_ONCE)
+            )
+        ]
+
+    @cached_property
+    def separations(self) -> tuple[float, float]:
+        """The least and the largest distance of two bodies, au."""
+        return (
+            min(float(pair.r.min()) for pair in self.pairs),
+            max(float(pair.r.max()) for pair in self.pairs),
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two bodies.
+
+    Attributes:
+        i, j: their numbers.
+        r: (time, stretch) distance, au.
+        towards: (time, stretch, axis) unit vector from i to j.
+    """
+
+    i: int
+    j: int
+    r: np.ndarray
+    towards: np.ndarray
+
+    @classmethod
+    def of(cls, position: np.ndarray, i: int, j: int) -> "Pair":
+        line = np.swapaxes(position[:, :, j] - position[:, :, i], 0, 1)
+        r = np.sqrt(np.sum(line**2, axis=-1))
+        if not np.all(r > 0):
+            raise ValueError("two bodies are at one place in some state; they cannot be weighed.")
+        return cls(i, j, r, line / r[..., None])
+
+
+class Equations:
+    """The weak equations of a system: what every bump says of every body.
+
+    Rows are in order of (width, body, bump, stretch, axis). Of a frame that is not inertial they
+    are those of the bodies relative to the first, whose own are left out.
+    """
+
+    def __init__(self, system: System, ratio: float) -> None:
+        self.system = system
+        self.sets = bumps(system.position.shape[1], system.dt, ratio)
+        first = 0 if system.inertial else 1
+        self.seen = range(first, system.bodies)
+        position = np.moveaxis(system.position, 1, 0)  # time, stretch, body, axis
+        # far from the origin, positions lose digits to it
+        position = position - position.mean(axis=0, keepdims=True)
+        self.left = np.concatenate(
+            [self._applied(s.second, position[:, :, i]) for s in self.sets for i in self.seen]
+        )
+        sizes = [
+            s.phi.shape[0] * int(np.prod(position[:, :, 0].shape[1:]))
+            for s in self.sets
+            for _ in self.seen
+        ]
+        self.group = np.repeat(np.arange(len(sizes)), sizes)
+        """(row,) number of the width and the body."""
+        stretches, axes = position.shape[1], position.shape[3]
+        self.when = np.concatenate(
+            [
+                np.repeat(np.linspace(0, 1, s.phi.shape[0] + 2)[1:-1], stretches * axes)
+                for s in self.sets
+                for _ in self.seen
+            ]
+        )
+        """(row,) where in its stretch a bump lies, 0 to 1."""
+
+    @property
+    def groups(self) -> int:
+        """Number of pairs of a width and a body."""
+        return len(self.sets) * len(self.seen)
+
+    def set_of(self, group: int) -> Bumps:
+        """The bumps of a group."""
+        return self.sets[group // len(self.seen)]
+
+    def body_of(self, group: int) -> int:
+        """The body of a group."""
+        return self.seen[group % len(self.seen)]
+
+    def pair_integrals(self, strength: Field) -> list[np.ndarray]:
+        """Integrals of g(r) along the line of every pair, (bump, stretch, pair, axis) by width."""
+        parts: list[list[np.ndarray]] = [[] for _ in self.sets]
+        for r, towards in self.system.lines:
+            pulls = strength(r)[..., None] * towards
+            flat = pulls.reshape(len(pulls), -1)
+            for found, s in zip(parts, self.sets, strict=True):
+                found.append((s.phi @ flat).reshape(s.phi.shape[0], *pulls.shape[1:]))
+        return [np.concatenate(found, axis=2) for found in parts]
+
+    def by_body(self, strength: Field) -> np.ndarray:
+        """(row, body) what each body's unit mass does to every row, under g(r).
+
+        Args:
+            strength: attraction by distance, g(r).
+        """
+        n = self.system.bodies
+        blocks = []
+        for found in self.pair_integrals(strength):
+            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], n))
+            for k, pair in enumerate(self.system.pairs):
+                block[pair.i, ..., pair.j] = found[:, :, k]
+                block[pair.j, ..., pair.i] = -found[:, :, k]
+            if not self.system.inertial:
+                block = block[1:] - block[:1]
+            blocks.append(block.reshape(-1, n))
+        return np.concatenate(blocks)
+
+    def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
+        """(row, function) what each function of the distance does to every row, masses given."""
+        return np.stack([self.by_body(g) @ masses for g in strengths], axis=1)
+
+    def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
+        """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""
+        if not self.system.inertial:
+            forces = [force - forces[0] for force in forces]
+        return np.concatenate(
+            [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
+        )
+
+    def drag(self) -> np.ndarray:
+        """(row, 1 + axis) what a drag -v of unit strength does, and a constant acceleration.
+
+        With both, the medium that drags may itself move: -k (v - w) = -k v + k w.
+        """
+        position = np.moveaxis(self.system.position, 1, 0)
+        velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
+        columns = [self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])]
+        axes = position.shape[-1]
+        if self.system.inertial:  # of relative positions nothing constant is left
+            columns += list(np.tile(np.eye(axes), len(columns[0]) // axes))
+        return np.stack(columns, axis=1)
+
+    def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Functions of time that (estimate, row) combinations of the rows integrate against.
+
+        Returns:
+            For every body (estimate, time, stretch, axis): those that accelerations are integrated
+            against, and their second derivatives, against which positions are.
+        """
+        times, stretches, axes = self.system.pairs[0].towards.shape
+        shape = (len(rows), times, stretches, axes)
+        weights = [np.zeros(shape) for _ in range(self.system.bodies)]
+        seconds = [np.zeros(shape) for _ in range(self.system.bodies)]
+        at = 0
+        for s in self.sets:
+            for i in self.seen:
+                size = s.phi.shape[0] * stretches * axes
+                part = rows[:, at : at + size].reshape(len(rows), s.phi.shape[0], -1)
+                flat = np.swapaxes(part, 0, 1).reshape(s.phi.shape[0], -1)
+                for total, matrix in ((weights, s.phi), (seconds, s.second)):
+                    found = (matrix.T @ flat).reshape(times, len(rows), stretches, axes)
+                    total[i] += np.swapaxes(found, 0, 1)
+                at += size
+        if not self.system.inertial:
+            weights[0] = -np.sum(weights[1:], axis=0)
+        return weights, seconds
+
+    @staticmethod
+    def _applied(matrix: sparse.csr_matrix, values: np.ndarray) -> np.ndarray:
+        return np.asarray(matrix @ values.reshape(len(values), -1)).ravel()

@@ -1,0 +1,305 @@
+"""Trajectories of any origin come in as they are, or not at all with one line that says where."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import orbits
+from orbits.cli import main
+from orbits.trajectories.horizons import read_vector_table
+from orbits.trajectories.tracks import LENGTHS, YEARS
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "gravitybench"
+STARS = SHARED / "modified_gravity_1.97.csv"
+TWO = ("x1,y1", "x2,y2")
+
+
+def circles(count=200, bodies=2, dt=0.01):
+    """Bodies on circles, a turn a year each about another centre."""
+    t = dt * np.arange(count)
+    columns = {"time": t}
+    for body in range(bodies):
+        columns[f"x{body + 1}"] = (body + 1) * np.cos(2 * np.pi * t + body)
+        columns[f"y{body + 1}"] = (body + 1) * np.sin(2 * np.pi * t + body)
+    return pd.DataFrame(columns)
+
+
+def long_form(frame, bodies=2):
+    parts = [
+        pd.DataFrame(
+            {"time": frame["time"], "x": frame[f"x{k}"], "y": frame[f"y{k}"], "name": f"b{k}"}
+        )
+        for k in range(1, bodies + 1)
+    ]
+    return pd.concat(parts).sort_values("time", kind="stable")
+
+
+def test_even_positions_are_kept_to_the_bit_and_the_law_is_unknown():
+    frame = circles()
+    data = orbits.from_table(frame, position=TWO, bodies=("a", "b"))
+    np.testing.assert_array_equal(data.position.values[0, :, 1, 0], frame["x2"])
+    assert data.attrs["law"] == "unknown"
+    assert data.attrs["system"] == "barycentric"
+    assert data.attrs["bodies"] == ["a", "b"]
+    assert np.isnan(data.gm).all()
+    np.testing.assert_allclose(data.velocity.values[0, :, 0, 1], 2 * np.pi * frame["x1"], atol=1e-5)
+    assert orbits.validate(data) == []
+    assert "unknown" in orbits.describe(data)["law"]
+
+
+@pytest.mark.parametrize("bodies", [1, 2, 3])
+def test_the_number_of_bodies_decides_the_system(bodies):
+    position = tuple(f"x{k},y{k}" for k in range(1, bodies + 1))
+    data = orbits.from_table(circles(bodies=bodies), position=position)
+    assert data.attrs["system"] == ("relative", "barycentric", "nbody")[bodies - 1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy", "npz", "tsv", "csv.gz"])
+def test_every_format_gives_the_same(tmp_path, ending):
+    frame = circles(bodies=1).rename(columns={"x1": "x", "y1": "y"})
+    path = tmp_path / f"t.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(path)
+    elif ending == "npy":
+        np.save(path, frame.to_numpy())
+    elif ending == "npz":
+        np.savez(path, **{name: frame[name].to_numpy() for name in frame})
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+    found = orbits.from_table(path, tmp_path / "x.zarr")
+    np.testing.assert_array_equal(found.position, orbits.from_table(frame).position)
+    assert orbits.validate(tmp_path / "x.zarr") == []
+
+
+def test_long_and_wide_form_agree():
+    frame = circles()
+    wide = orbits.from_table(frame, position=TWO)
+    long = orbits.from_table(long_form(frame), position="x,y", body="name")
+    np.testing.assert_array_equal(wide.position, long.position)
+    assert long.attrs["bodies"] == ["b1", "b2"]
+
+
+@given(st.sampled_from(sorted(LENGTHS)), st.sampled_from(sorted(YEARS)))
+@settings(max_examples=20, deadline=None)
+def test_units_are_converted_there_and_back(length, time):
+    frame = circles(bodies=1)
+    there = frame.assign(
+        time=frame["time"] / YEARS[time], x1=frame["x1"] / LENGTHS[length],
+        y1=frame["y1"] / LENGTHS[length],
+    )  # fmt: skip
+    data = orbits.from_table(there, position="x1,y1", length_unit=length, time_unit=time)
+    np.testing.assert_allclose(data.position.values[0, :, 0], frame["x1"], rtol=1e-12, atol=1e-12)
+    assert data.attrs["dt"] == pytest.approx(0.01, rel=1e-9)
+
+
+def test_a_velocity_in_another_unit_is_refused():
+    frame = circles(bodies=1)
+    frame["vx"], frame["vy"] = -2 * np.pi * frame["y1"], 2 * np.pi * frame["x1"]
+    options = {"position": "x1,y1", "velocity": "vx,vy"}
+    assert orbits.from_table(frame, **options).attrs["velocity"] == "as in the table"
+    with pytest.raises(ValueError, match=r"change .* times as fast"):
+        orbits.from_table(frame, **options, velocity_unit="km/s")
+
+
+def test_an_unlikely_scale_is_remarked_upon():
+    said = []
+    orbits.from_table(circles(), position=TWO, length_unit="km", announce=said.append)
+    assert any("unlikely scale" in line for line in said)
+    said.clear()
+    orbits.from_table(circles(), position=TWO, announce=said.append)
+    assert said == []
+
+
+def test_irregular_samples_are_resampled_and_their_noise_is_told():
+    random = np.random.default_rng(0)
+    t = np.sort(random.uniform(0, 3, 900))
+    noise = 1e-4
+    frame = pd.DataFrame({"time": t, "x": np.cos(6 * t), "y": np.sin(6 * t)})
+    exact = orbits.from_table(frame)
+    frame[["x", "y"]] += noise * random.standard_normal((len(t), 2))
+    rough = orbits.from_table(frame)
+    assert 0.8 * noise < rough.attrs["smoothed_noise"] < 1.2 * noise
+    grid = t[0] + rough.time.values
+    assert np.max(np.abs(exact.position.values[0, :, 0] - np.cos(6 * grid))) < 1e-6
+    # a spline of p coefficients keeps sqrt(p/n) of the noise: less than the noise itself
+    assert np.sqrt(np.mean((rough.position.values[0, :, 0] - np.cos(6 * grid)) ** 2)) < noise
+    assert any("resampled" in line for line in rough.attrs["remarks"])
+
+
+def test_a_gap_cuts_and_nothing_is_filled_in():
+    frame = circles(300)
+    data = orbits.from_table(frame.drop(index=range(100, 180)), position=TWO)
+    assert data.sizes["orbit"] == 2
+    assert data.attrs["one_system"]
+    starts = [row["start"] for row in data.attrs["trajectories"]]
+    assert starts == pytest.approx([0.0, 1.8])
+    assert any("gap" in line for line in data.attrs["remarks"])
+    kept = set(np.round(frame["x1"], 12))
+    assert set(np.round(data.position.values[:, :, 0, 0].ravel(), 12)) <= kept
+
+
+def test_several_trajectories_become_orbits():
+    frame = pd.concat([circles().assign(run=k) for k in "abc"])
+    data = orbits.from_table(frame, position=TWO, orbit="run")
+    assert data.sizes["orbit"] == 3
+    assert not data.attrs["one_system"]
+
+
+def test_frames():
+    frame = circles(bodies=3)
+    three = ("x1,y1", "x2,y2", "x3,y3")
+    seen = orbits.from_table(frame, position=three, bodies=("a", "b", "c"), relative_to="a")
+    assert seen.attrs["bodies"] == ["a", "b", "c"]
+    assert not seen.position.values[:, :, 0].any()
+    np.testing.assert_allclose(seen.position.values[0, :, 1, 0], frame["x2"] - frame["x1"])
+    sun = orbits.from_table(frame[["time", "x1", "y1"]], position="x1,y1", origin="sun")
+    assert sun.attrs["system"] == "relative"
+    assert sun.attrs["frame"] == "relative to sun"
+
+
+def row(frame, index, **values):
+    changed = frame.copy().astype(object)
+    for name, value in values.items():
+        changed.loc[index, name] = value
+    return changed
+
+
+BAD = {
+    "column 'x9'": (lambda f: f, {"position": ("x9,y1", "x2,y2")}),
+    "did you mean 'time'": (lambda f: f, {"time": "tme"}),
+    r"row 6: x1 is '1.2 km'": (lambda f: row(f, 5, x1="1.2 km"), {}),
+    r"row 8: y2 has no finite value": (lambda f: row(f, 7, y2=np.nan), {}),
+    r"row 4: x1 has no finite value": (lambda f: row(f, 3, x1=np.inf), {}),
+    r"row 5: the time goes backwards": (lambda f: row(f, 4, time=0.001), {}),
+    r"row 5: the time is there twice": (lambda f: row(f, 4, time=0.03), {}),
+    "has 1 state": (lambda f: f.iloc[:1], {}),
+    "holds no rows": (lambda f: f.iloc[:0], {}),
+    "every position of .* is zero": (lambda f: f.assign(x2=0.0, y2=0.0), {}),
+    "does not move": (lambda f: f.assign(x2=1.0, y2=2.0), {}),
+    "at one place": (lambda f: f.assign(x2=f["x1"], y2=f["y1"]), {}),
+    "--samples 900|samples 900": (lambda f: f, {"samples": 900}),
+    "relative-to z is not one of": (lambda f: f, {"relative_to": "z"}),
+    "has 1 name": (lambda f: f, {"bodies": ("a",)}),
+    "two or three columns": (lambda f: f, {"position": ("x1", "x2")}),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_tables_are_refused_with_the_place(message):
+    change, options = BAD[message]
+    with pytest.raises(ValueError, match=message):
+        orbits.from_table(change(circles()), **{"position": TWO, **options})
+
+
+def test_a_body_that_vanishes_is_refused():
+    frame = long_form(circles())
+    gone = frame[(frame["name"] == "b1") | (frame["time"] < 1.5)]
+    with pytest.raises(ValueError, match=r"b2 is seen until time 1\.49 only"):
+        orbits.from_table(gone, position="x,y", body="name")
+    alone = orbits.from_table(gone, position="x,y", body="name", bodies=("b1",))
+    assert alone.attrs["system"] == "relative"
+
+
+def test_bad_rows_can_be_mended():
+    frame = row(circles(), 7, y2=np.nan).sample(frac=1, random_state=0)
+    data = orbits.from_table(frame, position=TWO, bad_rows="mend")
+    assert data.sizes["time"] == 200
+    assert len(data.attrs["remarks"]) == 3
+    assert np.max(np.abs(data.position.values[0, :, 0, 0] - circles()["x1"])) < 1e-6
+
+
+def test_commands_say_one_line_and_the_line_of_the_file(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    row(circles(), 5, x1="many").to_csv(path, index=False)
+    code = main(["import", str(path), str(tmp_path / "x.zarr"), "--position", "x1,y1",
+                 "--position", "x2,y2"])  # fmt: skip
+    said = capsys.readouterr().err
+    assert code == 2
+    assert said.count("\n") == 1
+    assert "line 7: x1 is 'many'" in said
+    assert not (tmp_path / "x.zarr").exists()
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_a_table_or_one_clear_error(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"\S"):
+        orbits.from_table(path)
+
+
+def test_the_command_that_the_stars_need(tmp_path, capsys):
+    if not STARS.exists():
+        pytest.skip(f"{STARS} is not here: data of others are not part of the project")
+    out = str(tmp_path / "stars.zarr")
+    words = (
+        "--time time --position star1_x,star1_y,star1_z --position star2_x,star2_y,star2_z "
+        "--time-unit s --length-unit m"
+    )
+    assert main(["import", str(STARS), out, *words.split()]) == 0, capsys.readouterr().err
+    assert main(["import", str(STARS), out, *words.split()]) == 0, "again: it is there"
+    data = orbits.open_dataset(out)
+    assert data.sizes["time"] == 5000
+    assert data.attrs["bodies"] == ["star1", "star2"]
+    assert main(["validate", out]) == main(["info", out]) == 0
+    assert main(["plot", out, str(tmp_path / "stars.png")]) == 0
+
+
+HORIZONS = """
+Target body name: Mars (499)                      {source: mar097}
+Center body name: Sun (10)                        {source: mar097}
+Output units    : %s
+$$SOE
+%s$$EOE
+"""
+
+
+def horizons(labelled, units="AU-D", states=5):
+    lines = ""
+    for k in range(states):
+        date, x, v = 2451544.5 + k, np.cos(0.01 * k), -0.01 * np.sin(0.01 * k)
+        y, w = np.sin(0.01 * k), 0.01 * np.cos(0.01 * k)
+        when = "A.D. 2000-Jan-01 00:00:00.0000 TDB"
+        if labelled:
+            lines += (
+                f"{date:.9f} = {when} \n X ={x: .15E} Y ={y: .15E} Z = 0.000000000000000E+00\n"
+                f" VX={v: .15E} VY={w: .15E} VZ= 0.000000000000000E+00\n"
+                " LT= 7.996E-03 RG= 1.384E+00 RR= 5.1E-05\n"
+            )
+        else:
+            lines += f"{date:.9f}, {when}, {x:.15E}, {y:.15E}, 0.0E+00, {v:.15E}, {w:.15E}, 0.0,\n"
+    return HORIZONS % (units, lines)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_vector_tables_of_horizons(tmp_path, labelled):
+    path = tmp_path / "mars.txt"
+    path.write_text(horizons(labelled))
+    data = orbits.from_table(path, position="ignored,too")
+    assert data.attrs["frame"] == "as in the table"
+    assert data.sizes["axis"] == 3
+    assert data.attrs["dt"] == pytest.approx(1 / 365.25, rel=1e-9)
+    np.testing.assert_allclose(data.position.values[0, :, 0], np.cos(0.01 * np.arange(5)))
+    np.testing.assert_allclose(data.velocity.values[0, 0, 1], 0.01 * 365.25)
+    assert read_vector_table(path).target == "mars"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (horizons(True).replace("$$EOE", ""), "cut short"),
+        (horizons(True, units="LY-S"), "has the units LY-S"),
+        (horizons(True).replace(" Y =", " Q ="), "lacks Y"),
+        (horizons(True, states=0), "holds no states"),
+    ],
+)
+def test_bad_vector_tables(tmp_path, text, message):
+    path = tmp_path / "mars.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        orbits.from_table(path)

@@ -1,0 +1,247 @@
+"""Law and masses from positions alone: found where they are, and refused where they are not."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import solve_ivp
+
+import orbits
+import symreg
+from symreg.cli import main
+
+STARS = Path(__file__).parents[3] / "shared" / "data" / "gravitybench" / "modified_gravity_1.97.csv"
+TWO = ("x1,y1", "x2,y2")
+
+
+def noisy(data, noise, seed=0):
+    found = data.copy(deep=True)
+    random = np.random.default_rng(seed)
+    found["position"].values[:] += noise * random.standard_normal(found["position"].shape)
+    return found
+
+
+def world(law="newton", seed=0, planets=2, samples=1500):
+    return orbits.generate(
+        law=law, system="nbody", orbits=1, planets=planets, samples=samples, dt=0.004,
+        dtype="float64", seed=seed, companion_mass=(3e-4, 3e-3), semi_major_axis=(0.4, 8.0),
+        hill_spacing=4,
+    )  # fmt: skip
+
+
+def two_stars(n=2.0, speed=0.8, drag=0.0, years=2.0, first_only=False, noise=0.0):
+    """Stars of 3 and 1 solar masses, one au apart at first; positions in au, an odd origin."""
+    m = np.array([3.0, 1.0])
+
+    def rates(_, y):
+        line = y[2:4] - y[:2]
+        r = np.hypot(*line)
+        pull = orbits.G * line / r ** (n + 1)
+        first, second = m[1] * pull - drag * y[4:6], -m[0] * pull
+        return np.concatenate([y[4:], first, second - (0 if first_only else drag) * y[6:]])
+
+    v = speed * np.sqrt(orbits.G * m.sum())
+    state = np.array([-0.25, 0, 0.75, 0, 0, -v / 4, 0, 3 * v / 4])
+    t = np.linspace(0, years, 3000)
+    found = solve_ivp(rates, (0, years), state, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853")
+    x = found.y[:4] + 5 + 0.3 * t
+    x = x + noise * np.random.default_rng(0).standard_normal(x.shape)
+    frame = pd.DataFrame(np.column_stack([t, x.T]), columns=["time", "x1", "y1", "x2", "y2"])
+    return orbits.from_table(frame, position=TWO, bodies=("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("law", "exponent"), [("newton", 2.0), ("logarithmic", 1.0), ("power_law(n=2.5)", 2.5)]
+)
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_powers_and_masses_of_simulated_worlds(law, exponent, noise):
+    data = noisy(world(law), noise)
+    found = symreg.weigh(data)
+    assert found.law == law
+    assert found.central
+    assert found.exponent.value == pytest.approx(exponent, abs=1e-5)
+    true = data["mass"].values[0]
+    for mass, truth in zip(found.masses, true, strict=True):
+        assert mass.weighable
+        assert mass.value == pytest.approx(truth, rel=1e-3)
+
+
+def test_a_screened_force_is_no_power():
+    data = world("yukawa(length=2)", seed=1)
+    found = symreg.weigh(data)
+    assert found.law.startswith("yukawa")
+    assert found.parameters["length"].value == pytest.approx(2.0, rel=1e-3)
+    for mass, truth in zip(found.masses, data["mass"].values[0], strict=True):
+        assert mass.value == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize("speed", [0.8, 1.6])
+@pytest.mark.parametrize("n", [2.0, 1.8])
+def test_two_stars_bound_or_not(n, speed):
+    found = symreg.weigh(two_stars(n, speed))
+    assert found.central
+    assert found.exponent.value == pytest.approx(n, abs=1e-5)
+    assert found.mass("a").value / found.mass("b").value == pytest.approx(3.0, rel=1e-6)
+    assert ("another unit" in found.scale) == (n != 2)
+
+
+@pytest.mark.parametrize("drag", [0.03, 0.003])
+def test_a_drag_is_no_central_law(drag):
+    found = symreg.weigh(two_stars(drag=drag))
+    assert found.law == "none"
+    assert not found.central
+    assert found.drag.value == pytest.approx(drag, rel=1e-2)
+    assert found.exponent.value == pytest.approx(2.0, abs=1e-4)
+    assert "drag" in found.explanation
+
+
+def test_a_drag_on_one_body_alone_is_no_central_law_either():
+    found = symreg.weigh(two_stars(drag=0.03, first_only=True))
+    assert found.law == "none"
+    assert found.momentum.unbalanced > 1e3 * found.momentum.expected
+
+
+def test_noise_is_not_taken_for_a_law():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.standard_normal((2000, 4)), columns=["x1", "y1", "x2", "y2"])
+    data = orbits.from_table(frame.assign(time=0.01 * np.arange(2000)), position=TWO)
+    found = symreg.weigh(data)
+    assert not any(mass.weighable for mass in found.masses)
+    assert not found.central or found.exponent.high - found.exponent.low > 0.5
+
+
+def test_intervals_hold():
+    data, held = world(samples=800), []
+    true = [*data["mass"].values[0], 2.0]
+    size = float(np.sqrt(np.mean(data["position"].values ** 2)))
+    for seed in range(30):
+        found = symreg.weigh(noisy(data, 1e-6 * size, seed))
+        estimates = [*found.masses, found.exponent]
+        held += [e.low <= t <= e.high for e, t in zip(estimates, true, strict=True)]
+    # 120 estimates, those of one draw not independent: 95 % within 3.5 standard errors
+    assert np.mean(held) > 0.88
+
+
+def test_where_a_body_is_seen_from_another():
+    data = world()
+    position = data["position"].values[0]
+    frame = pd.DataFrame({"time": data["time"].values})
+    for k in (1, 2):
+        seen = position[:, k] - position[:, 0]
+        for axis, name in enumerate("xyz"):
+            frame[f"{name}{k}"] = seen[:, axis]
+    moved = orbits.from_table(frame, position=("x1,y1,z1", "x2,y2,z2"), origin="star")
+    found = symreg.weigh(moved)
+    assert found.law == "newton"
+    assert found.momentum.unbalanced is None
+    for mass, truth in zip(found.masses, data["mass"].values[0], strict=True):
+        assert mass.value == pytest.approx(truth, rel=1e-3)
+
+
+def test_the_scale_may_come_from_a_body_and_the_law_may_be_granted():
+    data = two_stars()
+    found = symreg.weigh(data, reference="b", reference_mass=7.0)
+    assert found.mass("b").value == 7.0
+    assert found.mass("b").low == pytest.approx(7.0)
+    assert found.mass("a").value == pytest.approx(21.0, rel=1e-6)
+    granted = symreg.weigh(data, law="newton")
+    assert granted.mass("a").value == pytest.approx(3.0, rel=1e-8)
+    wrong = symreg.weigh(data, law="hooke")
+    assert not wrong.central
+
+
+def test_hooke_and_what_it_leaves_free():
+    # all bodies share one frequency: in a plane a body's path is four numbers, and six of them
+    # satisfy more linear relations than the one that has the masses in it
+    random, mass = np.random.default_rng(0), np.array([1.0, 0.5, 0.4, 0.3, 0.2, 0.1])
+    t = 0.004 * np.arange(1500)
+    for bodies in (3, 6):
+        m = mass[:bodies]
+        amplitude = random.standard_normal((2, 2, bodies))
+        amplitude -= (amplitude @ m / m.sum())[..., None]
+        turned = np.stack([f(np.sqrt(orbits.G * m.sum()) * t) for f in (np.cos, np.sin)])
+        path = np.einsum("pt,pab->tba", turned, amplitude)
+        columns = {f"{n}{k}": path[:, k, a] for k in range(bodies) for a, n in enumerate("xy")}
+        data = orbits.from_table(
+            pd.DataFrame({"time": t, **columns}),
+            position=tuple(f"x{k},y{k}" for k in range(bodies)),
+        )
+        found = symreg.weigh(data)
+        assert found.law == "hooke"
+        weighed = [m.weighable for m in found.masses]
+        assert all(weighed) if bodies == 3 else not any(weighed), found
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    orbits.generate(tmp_path / "one.zarr", orbits=2, samples=32)
+    orbits.generate(tmp_path / "two.zarr", orbits=2, samples=32, system="barycentric")
+    for words, message in (
+        (["one.zarr"], "the data show one body"),
+        (["two.zarr", "--orbit", "5"], "--orbit 5 of 2"),
+        (["two.zarr", "--reference", "sun"], "is not one of body1, body2"),
+        (["two.zarr", "--law", "deep_mond"], "not proportional to the mass"),
+        (["none.zarr"], "does not exist"),
+    ):
+        code = main(["weigh", str(tmp_path / words[0]), str(tmp_path / "out.json"), *words[1:]])
+        said = capsys.readouterr().err
+        assert code == 2, said
+        assert message in said
+        assert said.count("\n") == 1
+
+
+def test_the_command_writes_what_the_function_gives(tmp_path, capsys):
+    data = world(samples=600)
+    orbits.from_table(
+        pd.DataFrame(
+            {"time": data["time"].values}
+            | {
+                f"{n}{k}": data["position"].values[0, :, k, a]
+                for k in range(3)
+                for a, n in enumerate("xyz")
+            }
+        ),
+        tmp_path / "w.zarr",
+        position=tuple(f"x{k},y{k},z{k}" for k in range(3)),
+    )
+    out = tmp_path / "w.json"
+    assert main(["weigh", str(tmp_path / "w.zarr"), str(out)]) == 0
+    assert "newton" in capsys.readouterr().out
+    written = json.loads(out.read_text())
+    assert {"law", "exponent", "masses"} <= set(written)
+    assert set(written["masses"][0]) >= {"body", "value", "low", "high", "weighable"}
+    assert symreg.Weighing.read(out).law == "newton"
+
+
+def test_the_stars_of_gravitybench():
+    if not STARS.exists():
+        pytest.skip(f"{STARS} is not here: data of others are not part of the project")
+    data = orbits.from_table(
+        STARS, position=("star1_x,star1_y,star1_z", "star2_x,star2_y,star2_z"), time_unit="s",
+        length_unit="m",
+    )  # fmt: skip
+    found = symreg.weigh(data, unit="m")
+    assert found.exponent.low > 1.965
+    assert found.exponent.high < 1.975
+    first, second = (found.mass(name).value for name in ("star1", "star2"))
+    assert first / second == pytest.approx(10.1 / 5.6, rel=0.01)
+    assert first == pytest.approx(10.1, rel=0.01)
+    assert found.law != "newton"
+
+
+@pytest.mark.slow
+def test_the_solar_system():
+    bodies = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto".split()
+    data = orbits.ephemeris(
+        bodies=bodies, together=True, frame="icrf", centre="barycentre", dt=0.25 / 365.25,
+        samples=43830, start="1985", stop="2015.01",
+    )  # fmt: skip
+    found = symreg.weigh(data)
+    assert found.law == "newton"
+    assert abs(found.exponent.value - 2) < 1e-4
+    for mass, truth in zip(found.masses, data["mass"].values[0], strict=True):
+        if mass.body == "pluto":
+            assert not mass.weighable
+        else:
+            assert mass.value == pytest.approx(truth, rel=1e-5 if mass.body == "sun" else 0.01)

@@ -1,0 +1,85 @@
+"""Trajectories whose law nobody knows go through every command; what needs the law is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import orbits
+import symreg
+import worldmodel
+from orbits.cli import main as orbits_main
+from worldmodel.cli import main as worldmodel_main
+
+SMALL = {"d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 6, "batch_tokens": 64}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """Thirty orbits as somebody else would have them: one table, a column for the orbit."""
+    made = orbits.generate(orbits=30, samples=48, dtype="float64", seed=1)
+    rows = [
+        pd.DataFrame({"time": made["time"], "x": p[:, 0], "y": p[:, 1], "run": k})
+        for k, p in enumerate(made["position"].values)
+    ]
+    path = tmp_path_factory.mktemp("unknown") / "x.zarr"
+    orbits.from_table(pd.concat(rows), path, orbit="run")
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(imported):
+    return worldmodel.train(imported, context_length=2, **SMALL)
+
+
+def test_orbits_reads_it(imported, tmp_path, capsys):
+    for words in (["info"], ["validate"], ["plot", str(tmp_path / "x.png")]):
+        assert orbits_main([words[0], str(imported), *words[1:]]) == 0, capsys.readouterr().err
+    with pytest.raises(ValueError, match="the law of the data is not known"):
+        orbits.plot_energy_drift(imported)
+
+
+def test_a_model_of_it_is_trained_and_evaluated(imported, model):
+    found = worldmodel.evaluate(model, imported, steps=5)
+    assert found.rollout.energy_drift is None
+    assert np.isfinite(found.next_step.error)
+    with pytest.raises(ValueError, match="Leave --kicked out"):
+        worldmodel.train(imported, context_length=2, kicked=0.5, **SMALL)
+
+
+@pytest.mark.parametrize("control", ["none", "untrained"])
+def test_a_probe_leaves_out_what_needs_the_truth(imported, model, control):
+    forces = worldmodel.probe(model, imported, control=control)
+    assert forces.law == "unknown"
+    assert "true_a_x" not in forces.table
+    assert "r2" not in forces.metrics
+    assert forces.metrics["exponent"] is not None
+
+
+@pytest.mark.parametrize(
+    "options", [{"states": "kicked"}, {"control": "injected"}, {"readout": "kick_response"}]
+)
+def test_what_needs_the_law_says_so(imported, model, options):
+    with pytest.raises(ValueError, match="is not known"):
+        worldmodel.probe(model, imported, **options)
+
+
+def test_the_oracle_beside_a_model(imported):
+    measured = orbits.measure_forces(imported)
+    law = symreg.recover(measured, engine="monomial", seeds=1, null=False)
+    assert law.exponent.value == pytest.approx(-2, abs=0.01)
+    assert "unknown" not in law.explanation
+    # one step: the folder itself
+    assert symreg.recover(imported, engine="monomial", seeds=1, null=False).constant == law.constant
+
+
+def test_the_commands_are_one_line(imported, model, tmp_path, capsys):
+    model.save(tmp_path / "model")
+    out = str(tmp_path / "f.parquet")
+    assert worldmodel_main(["probe", str(tmp_path / "model"), str(imported), out]) == 0
+    said = capsys.readouterr()
+    assert "the law of the data is not known" in said.out + said.err
+    code = worldmodel_main(
+        ["probe", str(tmp_path / "model"), str(imported), out, "--states", "kicked"]
+    )
+    assert code == 2
+    assert capsys.readouterr().err.count("\n") == 1
