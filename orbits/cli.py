@@ -131,6 +131,11 @@ COMMANDS = (
         "Make orbits under a law of force.",
         (_OUT,),
         _check_generate,
+        examples=(
+            "generate train.zarr --law newton --orbits 1000 --seed 0",
+            'generate own.zarr --law "30*r**-2.5" --dimensions 3',
+            "generate planets.zarr --system nbody --planets 3",
+        ),
     ),
     Command(
         "ephemeris",
@@ -139,6 +144,11 @@ COMMANDS = (
         "Real planets, from JPL's DE421.",
         (_OUT,),
         _check_ephemeris,
+        examples=(
+            "ephemeris planets.zarr --bodies mercury venus earth mars",
+            "ephemeris outer.zarr --together --frame icrf --centre barycentre "
+            "--bodies sun jupiter saturn uranus",
+        ),
     ),
     Command(
         "import",
@@ -147,6 +157,11 @@ COMMANDS = (
         "Make a dataset of trajectories that somebody measured or simulated: CSV, Parquet, NumPy "
         "arrays (.npy, .npz) or JPL Horizons vector tables.",
         (Positional("table", "File with a row for every state.", path="input"), _OUT),
+        examples=(
+            "import orbit.csv orbit.zarr --position x,y,z",
+            "import stars.csv stars.zarr --position x1,y1 --position x2,y2 --length-unit km "
+            "--time-unit d",
+        ),
     ),
     Command(
         "forces",
@@ -154,6 +169,7 @@ COMMANDS = (
         ForcesConfig,
         "Measure accelerations along trajectories, without any model, with their standard errors.",
         (_DATA, Positional("out", "Parquet file for the force samples.", path="output")),
+        examples=("forces stars.zarr forces.parquet",),
     ),
     Command(
         "validate",
@@ -161,8 +177,16 @@ COMMANDS = (
         ValidateConfig,
         "Check a dataset against the format and against physics; exit code 1 lists what is wrong.",
         (_DATA,),
+        examples=("validate train.zarr",),
     ),
-    Command("info", _info, InfoConfig, "A table of what a dataset holds.", (_DATA,)),
+    Command(
+        "info",
+        _info,
+        InfoConfig,
+        "A table of what a dataset holds.",
+        (_DATA,),
+        examples=("info train.zarr",),
+    ),
     Command(
         "plot",
         _plot,
@@ -173,6 +197,10 @@ COMMANDS = (
             Positional(
                 "picture", "File to write: .gif is animated; .png, .svg, .pdf.", path="output"
             ),
+        ),
+        examples=(
+            "plot train.zarr orbits.png",
+            "plot planets.zarr planets.gif --orbits 4",
         ),
     ),
 )

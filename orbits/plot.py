@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from orbits.dataset import as_dataset, relative_states
-from orbits.forces import known_law
+from orbits.forces import UNKNOWN, known_law
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.records.files import require_output, written_aside
 
@@ -23,6 +23,9 @@ Data = xr.Dataset | str | os.PathLike[str]
 def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
 
+    Bodies that have names are told apart by colour and named; a third axis is not seen, which the
+    title says.
+
     Args:
         data: a dataset, or the path of one.
         orbits: how many to draw, spread evenly over the dataset.
@@ -33,18 +36,55 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """
     ax, data = ax or _new_axes(), as_dataset(data)
     some = _some(data, orbits)
+    named = _names(some)
     for i, position in enumerate(some["position"].values):
         bodies = position[:, None] if position.ndim == 2 else position
         for body in range(bodies.shape[1]):
             path = bodies[:, body]
-            ax.plot(path[:, 0], path[:, 1], lw=1, color=f"C{i % 10}", alpha=0.8)
-            ax.plot(*path[0, :2], ".", ms=4, color=f"C{i % 10}")
+            color, label = named.get((i, body), (f"C{i % 10}", None))
+            ax.plot(path[:, 0], path[:, 1], lw=1, color=color, alpha=0.8, label=label)
+            ax.plot(*path[0, :2], ".", ms=4, color=color)
     if "body" not in some["position"].dims:
         ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5, zorder=3)
     ax.set(xlabel="x (au)", ylabel="y (au)", aspect="equal")
-    count = some.sizes["orbit"]
-    ax.set_title(f"{count} orbit{'s' if count > 1 else ''}, {data.attrs['law']}")
+    if named:
+        ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    ax.set_title(_title(data, some.sizes["orbit"]))
     return ax
+
+
+Named = dict[tuple[int, int], tuple[str, str | None]]
+
+
+def _names(some: xr.Dataset) -> Named:
+    """Colour and name of every path by row and body, where bodies have names; each named once."""
+    if "body_name" not in some:
+        return {}
+    rows, several = some.sizes["orbit"], "body" in some["position"].dims
+    bodies = some.sizes["body"] if several else 1
+    names = [str(name) for name in some["body_name"].values]
+    known = list(dict.fromkeys(names))
+    found: Named = {}
+    named: set[str] = set()
+    for i in range(rows):
+        for body in range(bodies):
+            name = names[body if several else i]
+            found[i, body] = f"C{known.index(name) % 10}", None if name in named else name
+            named.add(name)
+    return found
+
+
+def _title(data: xr.Dataset, count: int) -> str:
+    """What is drawn: whose orbits, under which law, and whether a third axis is not seen."""
+    attributes = data.attrs
+    if attributes["law"] == UNKNOWN:
+        title = f"{count} imported trajector{'ies' if count > 1 else 'y'}, law unknown"
+    elif "centre" in attributes:
+        stretches = f"{count} stretch{'es' if count > 1 else ''}"
+        title = f"real bodies, JPL DE421: {stretches}"
+    else:
+        title = f"{count} orbit{'s' if count > 1 else ''}, {attributes['law']}"
+    return title + ("\n(3-D, projected on the x-y plane)" if data.sizes["axis"] == 3 else "")
 
 
 def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
@@ -134,7 +174,7 @@ def animate(data: Data, orbits: int = 6) -> Any:
             (tail,) = ax.plot([], [], lw=1, color=f"C{i % 10}")
             (dot,) = ax.plot([], [], "o", ms=4, color=f"C{i % 10}")
             drawn.append((paths[i, :, body], tail, dot))
-    samples = paths.shape[1]
+    samples, title = paths.shape[1], _title(data, len(paths))
     stride = -(-samples // FRAMES)
     trail = max(2, samples // 4)
 
@@ -143,7 +183,7 @@ def animate(data: Data, orbits: int = 6) -> Any:
             past = path[max(0, k - trail) : k + 1]
             tail.set_data(past[:, 0], past[:, 1])
             dot.set_data(path[k : k + 1, 0], path[k : k + 1, 1])
-        ax.set_title(f"{data.attrs['law']}, t = {data['time'].values[k]:.2f} yr")
+        ax.set_title(f"{title}\nt = {data['time'].values[k]:.2f} yr", fontsize=10)
         return []
 
     return FuncAnimation(figure, draw, frames=range(0, samples, stride), blit=False)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from orbits.command.help import say
 from orbits.command.options import Above, Options, Range
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
@@ -49,9 +50,34 @@ def recover(table: str, out: str, config: RecoverConfig) -> None:
     """Recover the law of a table and write the result as JSON."""
     from symreg.recovery.recover import recover as search
 
-    result = search(table, config, progress=print)
+    require_target(table, config)
+    result = search(table, config, progress=say)
     result.write(out)
-    print(result)
+    say(result)
+
+
+TEXT_TABLES = (".csv", ".csv.gz", ".tsv")
+
+
+def require_target(table: str, config: RecoverConfig) -> None:
+    """A table in text is a user's own, of which the columns must be named.
+
+    Raises:
+        ValueError: without --target; says what to add, with the columns that are there.
+    """
+    if config.target or config.pair or not table.lower().endswith(TEXT_TABLES):
+        return
+    from symreg.recovery.user_table import columns_in
+
+    try:
+        columns = ", ".join(columns_in(table))
+    except ValueError:
+        columns = ""
+    there = f" Columns there: {columns}." if columns else ""
+    raise ValueError(
+        f"{table} is a table of your own; say which column the law is for and what it may depend "
+        f"on: add --target F --features r,m1,m2.{there}"
+    )
 
 
 def check_recover(table: str, out: str, config: RecoverConfig) -> None:
@@ -59,6 +85,7 @@ def check_recover(table: str, out: str, config: RecoverConfig) -> None:
     from symreg.engines import choose_engine
     from symreg.recovery.references import is_law, parse_law
 
+    require_target(table, config)
     choose_engine(config.engine, config.question)
     if config.law is not None and is_law(config.law):
         parse_law(config.law)
@@ -102,7 +129,7 @@ def weigh(data: str, out: str, config: WeighConfig) -> None:
 
     result = find(data, config)
     result.write(out)
-    print(result)
+    say(result)
 
 
 def run(config: RunConfig) -> int:
@@ -111,7 +138,7 @@ def run(config: RunConfig) -> int:
     from symreg.runs.run import check
     from symreg.runs.run import run as run_all
 
-    print(f"symbolic regression: {check(config)}", flush=True)
+    say(f"symbolic regression: {check(config)}")
     try:
         found = run_all(config)
     except StageFailure as failure:
@@ -120,7 +147,7 @@ def run(config: RunConfig) -> int:
             f"{config.folder}. Run the same command to go on."
         )
         return failure.code
-    print(found)
+    say(found)
     print(f"\nReport: {found.report}")
     return 0
 
@@ -155,6 +182,12 @@ COMMANDS = [
         "Run the whole path: orbits, world model, force, law, verdict and report. Goes on where "
         "an earlier run of the same directory stopped.",
         check=check_run,
+        examples=(
+            "run",
+            "run --law hooke --out runs/hooke",
+            'run --attention "lssar(p=3)" --context-length 8 --out runs/lssar',
+            "run --model mine.py:make --model-context 2 --out runs/mine",
+        ),
     ),
     Command(
         "study",
@@ -171,6 +204,10 @@ COMMANDS = [
             ),
         ),
         check_study,
+        examples=(
+            "study context --out studies/context --workers 2",
+            "study mine.yaml --out studies/mine --check",
+        ),
     ),
     Command(
         "recover",
@@ -187,6 +224,11 @@ COMMANDS = [
             Positional("out", "JSON file for the result.", path="output"),
         ),
         check_recover,
+        examples=(
+            "recover kicked.parquet law.json",
+            "recover table.csv law.json --target F --features r,m1,m2",
+            "recover stars.zarr law.json",
+        ),
     ),
     Command(
         "weigh",
@@ -202,6 +244,7 @@ COMMANDS = [
             ),
             Positional("out", "JSON file for the result.", path="output"),
         ),
+        examples=("weigh solar.zarr masses.json",),
     ),
     Command(
         "compare",
@@ -213,12 +256,17 @@ COMMANDS = [
             Positional("first", "A formula (39.5/r**2) or a reference law (yukawa(length=1))."),
             Positional("second", "The same."),
         ),
+        examples=(
+            'compare "39.5/r^2" newton',
+            'compare "2*k/x^2" "3/x^2" --variables x',
+        ),
     ),
     Command(
         "engines",
         engines,
         EnginesConfig,
         "Print which search engines can run here, and how to get the others.",
+        examples=("engines",),
     ),
 ]
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from orbits.command.help import say
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_commands
 from worldmodel.config import (
@@ -40,7 +41,7 @@ def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:
         model = of_options(config, {"seed": config.seed, "dt": Source(data).facts.dt})
     reading = read(model, data, config)
     reading.write(out)
-    print(reading.text)
+    say(reading.text)
 
 
 def _adopt(folder: str, config: AdoptConfig) -> None:
@@ -55,7 +56,7 @@ def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
 
     found = evaluate(run, data, config)
     found.write(out)
-    print(found.text)
+    say(found.text)
 
 
 def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None:
@@ -63,7 +64,7 @@ def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None
 
     found = extrapolate(runs, data, config)
     found.write(config.out)
-    print(found.text)
+    say(found.text)
     print(f"{config.out}/extrapolation.csv, .json and .png")
 
 
@@ -81,9 +82,14 @@ def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
 
 
 def _command(
-    name: str, run: Callable[..., None], config: type, help: str, *positionals: Positional
+    name: str,
+    run: Callable[..., None],
+    config: type,
+    help: str,
+    *positionals: Positional,
+    examples: tuple[str, ...],
 ) -> Command:
-    return Command(name, run, config, help, positionals)
+    return Command(name, run, config, help, positionals, examples=examples)
 
 
 COMMANDS = (
@@ -94,6 +100,10 @@ COMMANDS = (
         "Train a transformer to predict the next position.",
         DATA,
         Positional("run", "folder that receives the run", path="output"),
+        examples=(
+            "train train.zarr model --context-length 2",
+            'train train.zarr model --attention "lssar(p=3)" --context-length 8',
+        ),
     ),
     _command(
         "probe",
@@ -106,6 +116,11 @@ COMMANDS = (
         Positional(
             "out", "file that receives force samples (Parquet) or numbers (JSON)", path="output"
         ),
+        examples=(
+            "probe model held_out.zarr kicked.parquet --states kicked",
+            "probe model held_out.zarr jacobian.json --readout jacobian",
+            "probe --model mine.py:make held_out.zarr kicked.parquet --states kicked",
+        ),
     ),
     _command(
         "adopt",
@@ -113,6 +128,7 @@ COMMANDS = (
         AdoptConfig,
         "Look at a model of your own, and write a folder that `probe` reads like a run.",
         Positional("folder", "folder that receives the card", path="output"),
+        examples=("adopt mine --model mine.py:make --model-context 2",),
     ),
     _command(
         "evaluate",
@@ -122,6 +138,7 @@ COMMANDS = (
         RUN,
         DATA,
         Positional("out", "JSON file that receives the numbers", path="output"),
+        examples=("evaluate model held_out.zarr evaluation.json",),
     ),
     _command(
         "extrapolate",
@@ -130,6 +147,7 @@ COMMANDS = (
         "Loss of one or several runs on sequences longer than those of training.",
         Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
         DATA,
+        examples=("extrapolate model held_out.zarr --factors 1 2 4 --out longer",),
     ),
     _command(
         "retrieval",
@@ -137,6 +155,7 @@ COMMANDS = (
         RetrievalConfig,
         "Train each kind of attention to reproduce a marked value from far back.",
         Positional("out", "folder that receives table and figure", path="output"),
+        examples=("retrieval passkeys --kinds softmax lssar --length 32",),
     ),
     _command(
         "plot",
@@ -145,6 +164,10 @@ COMMANDS = (
         "Draw `attention RUN DATA OUT.png` (maps of a run) or `entropy OUT.png` (of the kinds).",
         Positional("what", "attention or entropy"),
         Positional("paths", "RUN DATA OUT.png, or OUT.png", "+", "input"),
+        examples=(
+            "plot attention model held_out.zarr maps.png",
+            "plot entropy entropy.png",
+        ),
     ),
 )
 

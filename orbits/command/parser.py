@@ -24,6 +24,15 @@ import yaml
 from docstring_parser import parse_from_object
 
 from orbits.command.entry import INTERRUPTED
+from orbits.command.help import (
+    COMPLETION,
+    HELP,
+    VERSION,
+    closing,
+    completion,
+    program_closing,
+    version_line,
+)
 from orbits.command.memory import out_of_memory
 from orbits.command.near_misses import nearest, require_known
 from orbits.command.options import (
@@ -65,6 +74,8 @@ class Command:
     help: str
     positionals: tuple[Positional, ...] = ()
     check: Callable[..., int | None] | None = None
+    examples: tuple[str, ...] = ()
+    """Command lines without the program's name, for the end of the help."""
 
 
 @dataclasses.dataclass
@@ -152,16 +163,13 @@ def _run(
     warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
     if command is not None:
         arguments = _gathered(arguments, command.config)
-    if command is None and not {"-h", "--help"} & set(arguments):
-        known = [c.name for c in commands]
-        require_known("command", arguments[0] if arguments else "", known)
+    if command is None:
+        return _of_the_program(program, commands, arguments)
     try:
         # only the command that is meant: the options of all take a third of a second
-        parsed = _parser(program, [command] if command else commands).parse_args(arguments)
+        parsed = _parser(program, [command]).parse_args(arguments)
     except (OverflowError, RecursionError) as error:
         raise ValueError(f"a value that was given is too large ({error}); see --help.") from None
-    if command is None:
-        return 0
     options = parsed[command.name]
     config = _instance(command.config, options)
     positionals = [options[p.name] if p.nargs != NONE else None for p in command.positionals]
@@ -169,6 +177,20 @@ def _run(
     if options["check"]:
         return (command.check(*positionals, config) or 0) if command.check else 0
     return command.run(*positionals, config) or 0
+
+
+def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> int:
+    """What is typed without a command: help, which nothing at all asks for too, or the version."""
+    first, *others = arguments or HELP
+    if first == VERSION:
+        print(version_line(program))
+    elif first == COMPLETION:
+        print(completion(_parser(program, commands), others))
+    elif set(HELP) & set(arguments or HELP):
+        _parser(program, commands).print_help()
+    else:
+        require_known("command", first, [c.name for c in commands])
+    return 0
 
 
 NONE = "none"
@@ -311,14 +333,41 @@ def _load(text: str, **settings: Any) -> Any:
 jsonargparse.set_loader(MODERATE_YAML, _load, exceptions=(yaml.YAMLError, ValueError))
 
 
+class _Formatter(jsonargparse.DefaultHelpFormatter):
+    """Help wrapped to the terminal; examples, at the end, one a line."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def _usage(program: str, command: Command) -> str:
+    """`orbits plot DATA PICTURE [options]`, without the options, of which there may be 130."""
+    several = {"+": "...", None: ""}
+    typed = [
+        f"{p.name.upper()}{several.get(p.nargs, '')}"
+        for p in command.positionals
+        if p.nargs != NONE
+    ]
+    return " ".join([program, command.name, *typed, "[options]"])
+
+
 def _parser(program: str, commands: Sequence[Command]) -> jsonargparse.ArgumentParser:
     settings: dict[str, Any] = {
         "exit_on_error": False, "allow_abbrev": False, "parser_mode": MODERATE_YAML,
     }  # fmt: skip
-    parser = jsonargparse.ArgumentParser(prog=program, **settings)
-    subcommands = parser.add_subcommands(dest="command")
+    settings["formatter_class"] = _Formatter
+    parser = jsonargparse.ArgumentParser(
+        prog=program, usage=f"{program} COMMAND [options]", epilog=program_closing(program),
+        **settings,
+    )  # fmt: skip
+    subcommands = parser.add_subcommands(
+        dest="command", title="commands", metavar="COMMAND", description=""
+    )
     for command in commands:
-        sub = jsonargparse.ArgumentParser(description=command.help, **settings)
+        sub = jsonargparse.ArgumentParser(
+            usage=_usage(program, command), description=command.help,
+            epilog=closing(program, command.examples), **settings,
+        )  # fmt: skip
         sub.add_argument("--config", action=_ConfigFile, help="YAML file with any of the options.")
         sub.add_argument(
             "--check", action="store_true", help="Only check the options: exit code 0 or 2."
@@ -362,7 +411,7 @@ def _add_options(
     for own, hint in hints_of(config).items():
         name = f"{prefix}{own}"
         if is_group(hint):
-            title = (hint.__doc__ or name).strip().splitlines()[0]
+            title = (hint.__doc__ or name).strip().splitlines()[0].rstrip(".")
             group = parser.add_argument_group(f"{name}: {title}") if not prefix else parser
             known = {alias: full for full, alias in short.items()}
             _add_options(group, hint, f"{name}.", known, decided, default_of(config, own))

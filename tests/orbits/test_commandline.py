@@ -74,7 +74,6 @@ def test_print_config_can_be_read_back(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("", "Known: probe"),
         ("prob x", "did you mean 'probe'?"),
         ("probe", "required: out"),
         ("probe x --contxt-length 3", "did you mean --context-length?"),

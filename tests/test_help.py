@@ -1,0 +1,139 @@
+"""What the programs tell of themselves: help, version, completion; every example is understood."""
+
+import shlex
+import subprocess
+from importlib import import_module
+
+import pytest
+
+from orbits.command.help import wrapped
+from orbits.forces import LAWS
+
+PROGRAMS = ("orbits", "worldmodel", "symreg")
+EXAMPLES = [
+    (program, shlex.split(example))
+    for program in PROGRAMS
+    for command in import_module(f"{program}.cli").COMMANDS
+    for example in command.examples
+]
+MINE = """
+class Still:
+    context_length = 2
+
+    @staticmethod
+    def predict(positions):
+        return positions
+
+
+def make(seed):
+    return Still()
+"""
+
+
+def run(program, *words):
+    return import_module(f"{program}.cli").main(list(words))
+
+
+def help_of(program, name, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(program, name, "--help")
+    assert stopped.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_alone_shows_its_help(program, capsys):
+    assert run(program) == 0
+    alone = capsys.readouterr()
+    assert run(program, "--help") == 0
+    assert alone.out == capsys.readouterr().out
+    assert alone.err == ""
+    for command in import_module(f"{program}.cli").COMMANDS:
+        assert f"\n    {command.name} " in alone.out
+    for word in ("--version", "--completion", "--help"):
+        assert word in alone.out
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_says_its_version(program, capsys):
+    assert run(program, "--version") == 0
+    assert (
+        capsys.readouterr().out == f"{program} {import_module(program).__version__} (principia)\n"
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_shell_completes_commands_and_options(program, capsys, tmp_path):
+    assert run(program, "--completion", "bash") == 0
+    script = capsys.readouterr().out
+    for command in import_module(f"{program}.cli").COMMANDS:
+        assert f" {command.name} " in script.replace("'", " ").replace('"', " ")
+    assert "--config" in script
+    path = tmp_path / "completion.bash"
+    path.write_text(script)
+    subprocess.run(["bash", "-n", str(path)], check=True)
+
+
+@pytest.mark.parametrize("words", [["--completion"], ["--completion", "bsh"]])
+def test_a_shell_that_is_not_known_is_one_line(words, capsys):
+    assert run("orbits", *words) == 2
+    said = capsys.readouterr().err
+    assert "bash" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("program", "words"), EXAMPLES, ids=str)
+def test_an_example_of_a_help_page_is_understood(program, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.yaml").write_text("name: mine\nquestion: is it?\ngrid: {seed: [0, 1]}\n")
+    assert run(program, *words, "--check") == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("program", "name"), sorted({(program, words[0]) for program, words in EXAMPLES})
+)
+def test_a_help_page_fits_the_terminal_and_ends_with_examples(program, name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = help_of(program, name, capsys)
+    first, end = page.splitlines()[0], page[page.rindex("\nexample") :]
+    assert first.startswith(f"usage: {program} {name}")
+    assert first.endswith("[options]")
+    assert f"  {program} {name}" in end
+    explained = [line for line in page.splitlines() if line.startswith("   ")]
+    assert max(map(len, explained)) <= 80
+
+
+def test_every_command_has_an_example():
+    shown = {(program, words[0]) for program, words in EXAMPLES}
+    for program in PROGRAMS:
+        for command in import_module(f"{program}.cli").COMMANDS:
+            assert (program, command.name) in shown
+
+
+@pytest.mark.parametrize(("program", "name"), [("orbits", "generate"), ("symreg", "run")])
+def test_every_law_is_listed(program, name, capsys):
+    page = help_of(program, name, capsys)
+    assert [law for law in LAWS if law not in page] == []
+
+
+@pytest.mark.parametrize("check", [[], ["--check"]])
+def test_a_table_without_a_target_is_told_what_to_add(check, tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    table.write_text("r,F\n1,2\n2,3\n")
+    assert run("symreg", "recover", str(table), str(tmp_path / "law.json"), *check) == 2
+    said = capsys.readouterr().err
+    assert "add --target F --features" in said
+    assert "Columns there: r, F." in said
+    assert said.count("\n") == 1
+
+
+def test_sentences_are_wrapped_and_tables_are_not():
+    row = "states     law found     verdict    " + "x" * 80
+    sentence = "a model that knows the force goes on as before " * 4
+    found = wrapped(f"{row}\n  {sentence}\n\nshort", 60).splitlines()
+    assert found[0] == row
+    assert all(len(line) <= 60 for line in found[1:])
+    assert all(line.startswith("  ") for line in found[1:-2])
+    assert " ".join(" ".join(found[1:-2]).split()) == sentence.strip()
+    assert found[-2:] == ["", "short"]
