@@ -1,0 +1,125 @@
+"""The documentation: what its pages show is understood and runs, and the site builds strictly."""
+
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import symreg
+import worldmodel
+from orbits.command.options import option_names
+from symreg.runs.config import RunConfig
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "notebooks").rglob("*.md"))
+PROGRAMS = ("orbits", "worldmodel", "symreg")
+SMALL_SEARCH = {"seeds": 1, "population": 60, "generations": 5, "null": False}
+
+
+def blocks(page, language):
+    found = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    return found
+
+
+def commands():
+    for page in PAGES:
+        for block in blocks(page, "sh"):
+            for line in block.splitlines():
+                words = shlex.split(line, comments=True)
+                if words and words[0] in PROGRAMS:
+                    yield page.relative_to(ROOT / "notebooks").as_posix(), words
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the pages name."""
+    monkeypatch.chdir(tmp_path)
+    (page,) = (page for page in PAGES if page.stem == "own-model")
+    (tmp_path / "mine.py").write_text(blocks(page, "python")[0])
+    (page,) = (page for page in PAGES if page.stem == "study")
+    (tmp_path / "mine.yaml").write_text(blocks(page, "yaml")[0])
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(1, 2, (60, 3)), columns=["r", "m1", "m2"])
+    table["F"] = 39.5 * table.m1 * table.m2 / table.r**2
+    table["s"], table["run"] = 0.01, np.arange(60) % 6
+    table.to_csv("table.csv", index=False)
+    (tmp_path / "hall_of_fame.csv").write_text("Complexity,Loss,Equation\n5,1,m1*m2/r\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "words"), list(commands()), ids=str)
+def test_a_command_of_a_page_is_understood(page, words, folder, capsys):
+    program, *arguments = words
+    if len(arguments) == 1 and arguments[0].startswith("-"):
+        return
+    if "--check" not in arguments:
+        arguments.append("--check")
+    scheduler = "--scheduler" in arguments
+    code = import_module(f"{program}.cli").main(arguments)
+    error = capsys.readouterr().err
+    elsewhere = "engine pysr cannot run" in error or (scheduler and "no dask scheduler" in error)
+    assert code == 0 or elsewhere, error
+
+
+def test_the_pages_show_every_program():
+    assert {words[0] for _, words in commands()} == set(PROGRAMS)
+    assert len(PAGES) > 15
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
+def test_the_python_of_a_page_runs(page, folder, monkeypatch):
+    monkeypatch.setattr(worldmodel, "train", partial(worldmodel.train, steps=20))
+    monkeypatch.setattr(symreg, "recover", partial(symreg.recover, **SMALL_SEARCH))
+    found = {}
+    for block in blocks(page, "python"):
+        exec(re.sub(r"orbits=\d+", "orbits=40", block), found)
+
+
+def test_the_kind_of_attention_of_the_page_is_that_of_the_docstring():
+    (page,) = (page for page in PAGES if page.stem == "attention")
+    (shown,) = blocks(page, "python")
+    told = import_module("worldmodel.attention").__doc__
+    assert [line.strip() for line in shown.splitlines() if line] == [
+        line.strip() for line in told[told.index("import torch\n") :].splitlines() if line.strip()
+    ][: len([line for line in shown.splitlines() if line])]
+
+
+def test_the_study_of_the_page_has_every_key(folder):
+    from symreg.studies.grid import KEYS, load_study
+
+    assert tuple(yaml.safe_load((folder / "mine.yaml").read_text())) == KEYS
+    assert len(load_study(folder / "mine.yaml").cells) == 9
+
+
+def test_a_table_of_options_has_all_of_them():
+    tables = runpy.run_path(str(ROOT / "notebooks" / "option_tables.py"))
+    table = tables["table"]("symreg.runs.config.RunConfig")
+    for name in option_names(RunConfig):
+        assert (f"`{name}`" in table) == (name not in RunConfig.DECIDED), name
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("mkdocs") is None, reason="the extra docs is not installed")
+def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
+    site = tmp_path / "site"
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(site)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    fetched = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="https?://')
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 25
+    assert [page.name for page in pages if fetched.search(page.read_text())] == []
+    for package in PROGRAMS:
+        shown = (site / "reference" / f"{package}.html").read_text()
+        for name in set(import_module(package).__all__) - {"__version__"}:
+            assert re.search(rf'id="{package}[\w.]*\.{name}"', shown), name
