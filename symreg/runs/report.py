@@ -16,6 +16,7 @@ from symreg.recovery import words
 from symreg.runs.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.runs.figures import FIGURES, Shown
 from symreg.runs.result import Run
+from symreg.runs.sentences import command_of, readout_tables, turning, undominated
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:
@@ -50,6 +51,10 @@ def render(run: Run, config: RunConfig) -> str:
     """The report as one HTML page: figures and formulas inside, no request to anywhere."""
     return environment().get_template("report.html.jinja").render(
         run=run, config=config, words=words, titles=SOURCES | CONTROLS | TRANSFERS,
+        nulls=[name for name in CONTROLS if name != "injected"],
+        readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
+        command=command_of(config),
+        front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
         figures=FIGURES, pictures=embedded(run.folder / "figures", FIGURES),
     )  # fmt: skip
 

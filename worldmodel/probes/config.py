@@ -103,6 +103,8 @@ def _with_groups() -> type[ProbeOptions]:
 if TYPE_CHECKING:
 
     class ProbeConfig(ProbeOptions):
+        """What a model is asked and how: the options of a probe, and those of every read-out."""
+
         def __init__(self, **options: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
 
