@@ -1,0 +1,91 @@
+"""What a report says in sentences: read-outs, what decided the verdict, the command again."""
+
+import shlex
+import subprocess
+
+import pytest
+
+from orbits.command.options import with_options
+from orbits.command.parser import Command, main
+from symreg.recovery.result import FrontPoint, Gate
+from symreg.runs.config import QUESTIONS as ASKED
+from symreg.runs.config import RunConfig
+from symreg.runs.sentences import (
+    QUESTIONS,
+    command_of,
+    label,
+    readout_tables,
+    turning,
+    undominated,
+)
+
+GATES = (
+    Gate("structure", True, "exact or up_to_scale", "up_to_scale"),
+    Gate("exponent of r", True, "within 0.05 of -2.000", "-1.960"),
+    Gate("constant GM", True, "within 5% of 39.478", "39.4"),
+    Gate("kick R² after 1 step", True, "at least 0.97", "0.9991"),
+    Gate("central", True, "part across the line at most 15%", "3.0%"),
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"law": "power_law(n=3)", "context_length": 8, "attention": "lssar(p=3)", "seed": 4},
+        {"sources": ["orbit", "kicked"], "mass": [0.5, 2.0], "system": "relative"},
+        {"train.stream": True, "recover.null": False, "probe.kick_angle": 0.3},
+        {"controls": [], "readouts": [], "steps": 20, "out": "elsewhere", "workers": 3},
+    ],
+)
+def test_the_command_makes_the_same_options(options, tmp_path, monkeypatch):
+    config, seen = with_options(RunConfig(), options), []
+    monkeypatch.chdir(tmp_path)
+    *before, line = command_of(config).splitlines()
+    if before:
+        subprocess.run(["bash", "-c", "\n".join(before)], check=True)
+    again = Command("run", lambda found: seen.append(found), RunConfig, "Run.")
+    program, *words = shlex.split(line)
+    assert main(program, [again], words) == 0
+    free = {"out": None, "workers": 0}
+    assert with_options(seen[0], free) == with_options(config, free)
+
+
+def test_every_read_out_is_explained():
+    assert set(ASKED) <= set(QUESTIONS)
+
+
+def test_a_read_out_stands_beside_its_controls():
+    found = {
+        "jacobian": {"locality": 0.9, "older_sum": 0.1},
+        "jacobian_injected": {"locality": 1.0, "older_sum": 0.0},
+        "kick_response": {"r2_1": 0.5},
+    }
+    jacobian, kicks = readout_tables(found)
+    assert jacobian.subjects == ("the model", "true law injected")
+    assert [numbers for _, numbers in jacobian.rows] == [(0.9, 1.0), (0.1, 0.0)]
+    assert kicks.rows == (("R² after 1 step", (0.5,)),)
+    assert "_" not in label("older_sum") + label("r2_gm_4")
+
+
+def test_a_verdict_names_the_gate_closest_to_its_limit():
+    said = turning(GATES, True)
+    assert "closest to its limit is exponent of r: found -1.960" in said
+    assert "80% of the room" in said  # 0.04 of 0.05
+
+
+def test_a_failed_gate_is_what_would_have_changed_the_verdict():
+    failed = (*GATES, Gate("seeds", False, "at least 80% agree", "2 of 5"))
+    said = turning(failed, False)
+    assert said == (
+        "It would count as recovered if this gate held: seeds (found 2 of 5, asked at least 80% "
+        "agree)."
+    )
+    assert turning((), None) == ""
+
+
+def test_a_pareto_front_has_no_dominated_formula():
+    losses = [(1, 5.0), (3, 2.0), (3, 1.0), (5, 1.5), (7, 0.5), (9, None)]
+    front = [FrontPoint("r", size, loss, None, 0, "operon") for size, loss in losses]
+    kept = [(point.complexity, point.loss) for point in undominated(front)]
+    assert kept == [(1, 5.0), (3, 1.0), (7, 0.5)]
