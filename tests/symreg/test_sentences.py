@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 
+import numpy as np
 import pytest
 
 from orbits.command.options import with_options
@@ -10,6 +11,7 @@ from orbits.command.parser import Command, main
 from symreg.recovery.result import FrontPoint, Gate
 from symreg.runs.config import QUESTIONS as ASKED
 from symreg.runs.config import RunConfig
+from symreg.runs.figures.residuals import broken_at_gaps
 from symreg.runs.sentences import (
     QUESTIONS,
     command_of,
@@ -82,6 +84,13 @@ def test_a_failed_gate_is_what_would_have_changed_the_verdict():
         "agree)."
     )
     assert turning((), None) == ""
+
+
+def test_a_median_is_not_drawn_where_there_are_no_states():
+    r = np.concatenate((np.linspace(0.3, 0.4, 50), np.linspace(0.7, 0.75, 50)))
+    x, y = broken_at_gaps(r, np.array([0.33, 0.38, 0.71, 0.74]), np.arange(4.0))
+    np.testing.assert_array_equal(x, [0.33, 0.38, np.nan, 0.71, 0.74])
+    np.testing.assert_array_equal(y, [0.0, 1.0, np.nan, 2.0, 3.0])
 
 
 def test_a_pareto_front_has_no_dominated_formula():

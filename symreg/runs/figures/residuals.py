@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from orbits.palette import COLORS
 from symreg.recovery.force_field import attraction
@@ -17,6 +18,9 @@ from symreg.runs.figures.base import (
     reference_curve,
     thinned,
 )
+
+GAP = 0.05
+"""Relative distance between neighbouring states beyond which nothing is known between them."""
 
 
 class ResidualsFigure(RunFigure):
@@ -55,7 +59,8 @@ def plot_residuals(
     edges = np.quantile(r, np.linspace(0, 1, 21))
     bins = np.clip(np.searchsorted(edges, r, side="right") - 1, 0, 19)
     medians = pd.DataFrame({"bin": bins, "r": r, "deviation": deviation}).groupby("bin").median()
-    axes.plot(medians["r"], medians["deviation"], color=color, linewidth=2, label="median")
+    centres, values = broken_at_gaps(r, medians["r"].to_numpy(), medians["deviation"].to_numpy())
+    axes.plot(centres, values, color=color, linewidth=2, label="median", marker=".", markersize=4)
     spread = float(np.quantile(np.abs(deviation), 0.95))
     limit = min(max(2 * spread, 1.0), 200.0)
     axes.set_ylim(-limit, limit)
@@ -66,6 +71,23 @@ def plot_residuals(
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8, frameon=False)
     return axes
+
+
+def broken_at_gaps(
+    r: NDArray[np.float64], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A curve that is interrupted where there are no states between two of its points.
+
+    Args:
+        r: (row,) distances of the states, au.
+        x: (point,) ascending distances of the curve, au.
+        y: (point,) its values.
+    """
+    ordered = np.sort(r)
+    wide = np.flatnonzero(np.diff(np.log(ordered)) > GAP)
+    breaks = np.unique(np.searchsorted(x, ordered[wide], side="right"))
+    breaks = breaks[(breaks > 0) & (breaks < len(x))]
+    return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
 
 
 FIGURE = ResidualsFigure()
