@@ -74,6 +74,12 @@ def _names(some: xr.Dataset) -> Named:
     return found
 
 
+def _color(some: xr.Dataset, row: int) -> str:
+    """Of a row with one body: its body's, where that has a name."""
+    named = {} if "body" in some["position"].dims else _names(some)
+    return named.get((row, 0), (f"C{row % 10}", None))[0]
+
+
 def _title(data: xr.Dataset, count: int) -> str:
     """What is drawn: whose orbits, under which law, and whether a third axis is not seen."""
     attributes = data.attrs
@@ -99,11 +105,12 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
         The matplotlib `Axes`.
     """
     ax = ax or _new_axes()
-    position, velocity = _relative(_some(as_dataset(data), orbits))
+    some = _some(as_dataset(data), orbits)
+    position, velocity = _relative(some)
     r = np.linalg.norm(position, axis=-1)
     radial = np.sum(position * velocity, axis=-1) / r
     for i in range(len(r)):
-        ax.plot(r[i], radial[i], lw=1, color=f"C{i % 10}", alpha=0.8)
+        ax.plot(r[i], radial[i], lw=1, color=_color(some, i), alpha=0.8)
     ax.set(xlabel="separation (au)", ylabel="radial speed (au/yr)", title="phase portrait")
     return ax
 
@@ -138,9 +145,11 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
         scale = energy_scale(velocity)
     departure = np.maximum.accumulate(np.abs(energy - energy[:, :1]), axis=1) / scale[:, None]
     for i in range(len(departure)):
-        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=f"C{i % 10}")
+        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=_color(some, i))
     ax.set(xlabel="time (yr)", ylabel="largest departure so far")
-    ax.set_title(f"energy, as stored in {data.attrs['dtype']}")
+    pulled = data.attrs["system"] == "planets"  # real ones, by bodies that are not in the file
+    stored = f"as stored in {data.attrs['dtype']}"
+    ax.set_title("two-body energy; other bodies pull too" if pulled else f"energy, {stored}")
     return ax
 
 

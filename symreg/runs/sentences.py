@@ -30,8 +30,8 @@ QUESTIONS = {
 """Each read-out as a sentence."""
 
 LABELS = {
-    "current": "error of the derivative by the current position",
-    "previous": "error of the derivative by the position before it",
+    "current": "departure from inertia by the current position",
+    "previous": "departure from inertia by the position before it",
     "older_sum": "weight of all older positions together",
     "older_max": "largest weight of one older position",
     "locality": "locality (1: the last two positions alone, as inertia has it)",
@@ -39,7 +39,7 @@ LABELS = {
     "tangential_error": "error of the implied force gradient across the radius",
     "states": "states read",
     "orbits": "orbits read",
-    "recovery": "steps until it is right again",
+    "recovery": "step from which R² stays at 0.9 or more",
     "energy_drift": "relative drift of energy",
     "angular_momentum_drift": "relative drift of angular momentum",
     "difference_error": "error of taking derivatives by differences",
