@@ -17,7 +17,7 @@ from symreg.projection.bases import Argument, composites, distances, monomials, 
 from symreg.projection.bases import with_composites as combined
 from symreg.projection.products import EXACT, Product, Target, best_of, search_products
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import Sum, atoms_of, search_sums
+from symreg.projection.sums import Sum, atoms_of, search_sums, straight
 from symreg.projection.tidy import description, expression_of, set_roughly, tidied
 
 TIDIED = 16
@@ -81,18 +81,27 @@ def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
         # columns of zeros and ones have no logarithm; they are terms of sums
         return _sums(X, y, symbols)
     X, y = X[usable], y[usable]
-    expressions = [sympy.Float(np.median(y))]
+    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols)]
     found, best = _products(X, y, np.ones(len(y)), symbols)
     expressions += found
     names = [s.name for s in symbols]
-    explained = len(y) > FEW and any(explains_all(each, X, y, names) for each in expressions[:4])
+    explained = len(y) > FEW and any(
+        explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3])
+    )
     if best < EXACT**2 or explained:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
-    if _errors_are_absolute(expressions[1:2], X, y, symbols):
+    if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols)[0]
     return expressions + _around(X, y, symbols) + _sums(X, y, symbols)
+
+
+def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """Straight lines, for equal absolute errors and for equal relative ones."""
+    columns = variables(X, symbols)
+    sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
+    return [each.expression() for sigma in sigmas for each in straight(y, sigma, columns)]
 
 
 def _errors_are_absolute(
