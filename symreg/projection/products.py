@@ -245,7 +245,8 @@ def search_products(
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
     starts = best_of(singles, count)
-    starts += [held for start in starts[: 2 * STARTS[0]] for held in _simple(start, target)]
+    simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
+    starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, arguments)
     found += grown
     if depth > 1 and not _exact(found):
