@@ -13,14 +13,23 @@ import sympy
 
 from symreg.engines.base import Budget, Candidate, Engine, explains_all, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
-from symreg.projection.bases import Argument, composites, distances, monomials, variables
+from symreg.projection.bases import (
+    Argument,
+    composites,
+    distances,
+    monomials,
+    plain_factors,
+    variables,
+)
 from symreg.projection.bases import with_composites as combined
 from symreg.projection.products import EXACT, Product, Target, best_of, search_products
 from symreg.projection.shapes import SHAPES
 from symreg.projection.sums import Sum, atoms_of, search_sums, straight
-from symreg.projection.tidy import description, expression_of, set_roughly, tidied
+from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
-TIDIED = 16
+NEAR = 1.15
+"""Mean square over the least of all, up to which formulas are handed over."""
+TIDIED = 24
 """Products of a search whose numbers are set to simple ones where they may be."""
 SUMS = 24
 MOST_VARIABLES = 10
@@ -65,7 +74,7 @@ class ProjectionEngine(Engine):
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         expressions = search(X[chosen], y[chosen], feature_symbols(names, X))
-        return pareto_front(expressions, X, y, names, seed, self.name)
+        return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
 
 def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -121,7 +130,11 @@ def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]
     columns = variables(X, symbols)
     if len(columns) > MOST_VARIABLES:
         return []
-    return [*monomials(columns), *combined(columns, composites(columns)), *distances(columns)]
+    others = composites(columns)
+    return [
+        *monomials(columns), *combined(columns, others), *distances(columns),
+        *plain_factors(columns, others),
+    ]  # fmt: skip
 
 
 def _products(
@@ -141,7 +154,9 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
         return description(product, len(target.y))
 
     rough = [*found, *(set_roughly(product, target) for product in found)]
-    tidy = [tidied(product, target) for product in best_of(rough, TIDIED, length)]
+    short = best_of(rough, TIDIED, length)
+    short += [other for product in short for other in set_to_one(product, target)]
+    tidy = [tidied(product, target) for product in sorted(short, key=length)[: 2 * TIDIED]]
     tidy.sort(key=length)
     bare = [tidied(product, target) for product in found if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))

@@ -102,11 +102,20 @@ FUNCTION_NODES = 5
 data as well, people write down the one without exp(cos(x))."""
 
 
+USUAL_EXPONENT = 4.0
+"""Exponents beyond this cost a node for every power more."""
+
+
 def charged(expression: sympy.Expr) -> int:
     """Complexity that a formula is charged for: its nodes, functions dearer, nested ones more."""
     functions = expression.atoms(sympy.Function) - expression.atoms(sympy.Abs)
     nested = sum(len(f.args[0].atoms(sympy.Function)) for f in functions)
-    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested)
+    steep = sum(
+        max(0.0, abs(float(power.exp)) - USUAL_EXPONENT)
+        for power in expression.atoms(sympy.Pow)
+        if power.exp.is_number and power.exp.is_real
+    )
+    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested) + round(steep)
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
