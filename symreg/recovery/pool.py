@@ -37,6 +37,8 @@ REFINED = 8
 COMPARED = 25
 """Formulas that a resample chooses from."""
 RESAMPLES = 100
+LARGEST_RELATIVE = 0.3
+"""Relative errors beyond this are no model of errors: zero would be a good prediction."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,9 @@ def search_pool(
     Returns:
         The outcome, the samples with the error model that was chosen, and the rivals.
     """
-    budget = Budget(
-        config.individuals, config.generations, config.max_size, seconds=config.time_limit
-    )
     if config.form is not None:
         return _given(config.form, samples, config)
-    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
-        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
-        for i in range(seeds)
-    )
-    front = [candidate for each in fronts for candidate in each]
+    front = _searched(engine, samples, config, seeds)
     if progress is not None:
         progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
     laws = _refitted(front, samples)
@@ -108,6 +103,20 @@ def search_pool(
         front=front,
     )
     return outcome, samples, _rivals(law, pool, n, floor)
+
+
+def _searched(
+    engine: Engine, samples: Samples, config: RecoverConfig, seeds: int
+) -> list[Candidate]:
+    """The candidates of all seeds."""
+    budget = Budget(
+        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    )
+    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
+        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
+        for i in range(seeds)
+    )
+    return [candidate for each in fronts for candidate in each]
 
 
 STARTS = (1.0, 0.1, 10.0, -1.0)
@@ -200,6 +209,8 @@ def with_likelier_errors(samples: Samples, laws: Sequence[Fitted]) -> tuple[Samp
     if not size > 0 or shown[0].mean_square < ROUNDING:
         return samples, laws
     others = [_fitted_to(law, equal) for law in shown]
+    if shown[0].mean_square > LARGEST_RELATIVE**2:
+        return equal, [_fitted_to(law, equal) for law in laws]
     rows = len(samples.y)
     # the density of y under relative errors has the factor 1/|y|
     jacobian = np.sum(np.log(_scale(samples) / size))
