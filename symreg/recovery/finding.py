@@ -114,7 +114,7 @@ def find(
         training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     whole = samples.thinned(config.rows, rng)
-    guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
+    guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
     if any_law:
         outcome, training, rivals = search_pool(
             engine, training, config, seeds, progress, guesses, units
@@ -176,15 +176,22 @@ def alike(samples: Samples, training: Samples) -> Samples:
     return replace(samples, errors=np.full(len(samples.y), training.errors[0]), weights=None)
 
 
-def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:
+def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
     """Formulas to start from: each text is one, or the path of a hall of fame that PySR wrote.
 
+    Args:
+        texts: formulas and paths.
+        names: of the features; in a hall of fame x0, x1, ... stand for them.
+
     Raises:
-        ValueError: if a text is neither.
+        ValueError: if a text is neither, or a hall of fame is of another table.
     """
     guesses = []
     for text in texts:
-        guesses += read_hall_of_fame(Path(text)) if text.endswith(".csv") else [read_formula(text)]
+        if text.endswith(".csv"):
+            guesses += read_hall_of_fame(Path(text), names)
+        else:
+            guesses.append(read_formula(text))
     return guesses
 
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from orbits.command.parent import as_parent
@@ -26,6 +27,7 @@ from symreg.engines.pysr import (
     guess_for_pysr,
     read_hall_of_fame,
 )
+from symreg.recovery.recover import recover
 
 HALL_OF_FAME = """Complexity,Loss,Equation
 1,2.5,"12.5"
@@ -558,3 +560,17 @@ def test_a_pysr_without_guesses_is_too_old(monkeypatch):
     assert not found.available
     assert "1.5.9" in found.reason
     assert "2.0 or later" in found.reason
+
+
+def test_a_hall_of_fame_of_pysrs_names_goes_on_from_the_features(tmp_path):
+    path = tmp_path / "hall_of_fame.csv"
+    path.write_text('Complexity,Loss,Equation\n5,1,"2.0 * x1 * exp(x0 ^ 0.3)"\n')
+    a, b = np.random.default_rng(0).uniform(1, 3, (2, 60))
+    table = pd.DataFrame({"y": 3 * b * np.exp(a**0.3), "a": a, "b": b})
+    options = {"target": "y", "features": "a,b", "engine": "monomial", "null": False, "seeds": 1}
+    found = recover(table, guesses=str(path), **options)
+    # 1e-6: a table without noise, a fit that stops at 1e-9
+    assert np.max(np.abs(found.predict(table) / table.y - 1)) < 1e-6
+    path.write_text('Complexity,Loss,Equation\n5,1,"x2 * x0"\n')
+    with pytest.raises(ValueError, match="has x2, and the features are a, b"):
+        recover(table, guesses=str(path), **options)
