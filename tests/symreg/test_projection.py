@@ -49,7 +49,8 @@ SUMS = {
         lambda a, b, c: np.sqrt(a**2 + b**2 - 2 * a * b * np.cos(c)), 1.0, 3.0,
     ),
     "a square of a distance": (lambda a, b, c, d: (a - b) ** 2 + (c - d) ** 2, 1.0, 3.0),
-    "three terms": (lambda a, b, c: a * b + 2 * b * c - c**2, 1.0, 3.0),
+    "a plane": (lambda a, b: 3 * a - 2 * b + 0.5, 1.0, 3.0),
+    "three terms": (lambda a, b, c: 4 * a * b + 2 * c + 7 / a, 1.0, 3.0),
     "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
     "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
     "a polynomial through zero": (lambda a: a**2 - 3 * a + 1, 0.0, 3.0),
@@ -124,7 +125,7 @@ def test_an_exponent_is_set_in_noise_and_not_in_exact_data():
 
 
 def test_the_search_is_exhaustive_whatever_the_seed():
-    X, y, names = rows_of(lambda a, b: np.exp(-a) / b * (1 + 0.02 * np.sin(9 * a * b)), 1.0, 3.0)
+    X, y, names = rows_of(lambda a: a**2 * (1 + 0.02 * np.sin(40 * a)), 1.0, 3.0, rows=120)
     engine, budget = ProjectionEngine(), Budget()
     fronts = [engine.search(X, y, names, seed, budget) for seed in (0, 0, 5)]
     assert fronts[0] == fronts[1]
