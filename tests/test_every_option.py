@@ -38,7 +38,8 @@ THRESHOLDS = (
     "--thresholds.least-r2 0.4 --thresholds.non-central 0.2 --thresholds.anisotropy 0.2 "
     "--thresholds.third-law 0.2 --thresholds.agreement 0.6 --thresholds.kick-r2 0.9 "
     "--thresholds.newtonian-r2 0.8 --thresholds.keplerian-r2 0.6 --thresholds.orbit-r2 0.7 "
-    "--thresholds.locality 0.8 "
+    "--thresholds.locality 0.8 --thresholds.held-out-ratio 4 --thresholds.range-ratio 6 "
+    "--thresholds.misfit-p 1e-3 "
     "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6"
 )
 SEARCH = (
@@ -100,6 +101,7 @@ symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEA
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
+symreg recover own.csv form.json --target F --features r --form a/r**b --no-null
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20

@@ -190,8 +190,13 @@ def pareto_front(
     seed: int,
     engine: str,
     loss: str = RELATIVE,
+    near: float = 1.0,
 ) -> list[Candidate]:
-    """The non-dominated ones, complexity and loss computed afresh on the sympy form."""
+    """The non-dominated ones, complexity and loss computed afresh on the sympy form.
+
+    With `near` above one also those whose loss is within that factor of the least of all: an
+    engine that is exhaustive hands over everything that may be the law.
+    """
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
     measured = []
     for expression in dict.fromkeys(expressions):
@@ -206,11 +211,14 @@ def pareto_front(
             measured.append((complexity(expression), error, expression))
     measured.sort(key=lambda item: (item[0], item[1], sympy.default_sort_key(item[2])))
     front: list[Candidate] = []
+    best = min((error for _, error, _ in measured), default=0.0)
+    lowest = np.inf
     for size, error, expression in measured:
-        if front and error >= front[-1].loss * (1 - 1e-9):
+        if error >= lowest * (1 - 1e-9) and not (near > 1 and error <= near * best):
             continue
+        lowest = min(lowest, error)
         score = 0.0
-        if front:
+        if front and size > front[-1].complexity:
             gain = np.log(max(front[-1].loss, 1e-300) / max(error, 1e-300))
             score = float(gain / (size - front[-1].complexity))
         front.append(Candidate(expression, size, error, score, seed, engine))

@@ -13,14 +13,23 @@ import sympy
 
 from symreg.engines.base import Budget, Candidate, Engine, explains_all, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
-from symreg.projection.bases import Argument, composites, distances, monomials, variables
+from symreg.projection.bases import (
+    Argument,
+    composites,
+    distances,
+    monomials,
+    plain_factors,
+    variables,
+)
 from symreg.projection.bases import with_composites as combined
 from symreg.projection.products import EXACT, Product, Target, best_of, search_products
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import Sum, atoms_of, search_sums
-from symreg.projection.tidy import description, expression_of, set_roughly, tidied
+from symreg.projection.sums import Sum, atoms_of, search_sums, straight
+from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
-TIDIED = 16
+NEAR = 1.15
+"""Mean square over the least of all, up to which formulas are handed over."""
+TIDIED = 24
 """Products of a search whose numbers are set to simple ones where they may be."""
 SUMS = 24
 MOST_VARIABLES = 10
@@ -65,7 +74,7 @@ class ProjectionEngine(Engine):
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         expressions = search(X[chosen], y[chosen], feature_symbols(names, X))
-        return pareto_front(expressions, X, y, names, seed, self.name)
+        return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
 
 def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -81,18 +90,27 @@ def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
         # columns of zeros and ones have no logarithm; they are terms of sums
         return _sums(X, y, symbols)
     X, y = X[usable], y[usable]
-    expressions = [sympy.Float(np.median(y))]
+    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols)]
     found, best = _products(X, y, np.ones(len(y)), symbols)
     expressions += found
     names = [s.name for s in symbols]
-    explained = len(y) > FEW and any(explains_all(each, X, y, names) for each in expressions[:4])
+    explained = len(y) > FEW and any(
+        explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3])
+    )
     if best < EXACT**2 or explained:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
-    if _errors_are_absolute(expressions[1:2], X, y, symbols):
+    if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols)[0]
     return expressions + _around(X, y, symbols) + _sums(X, y, symbols)
+
+
+def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """Straight lines, for equal absolute errors and for equal relative ones."""
+    columns = variables(X, symbols)
+    sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
+    return [each.expression() for sigma in sigmas for each in straight(y, sigma, columns)]
 
 
 def _errors_are_absolute(
@@ -112,7 +130,11 @@ def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]
     columns = variables(X, symbols)
     if len(columns) > MOST_VARIABLES:
         return []
-    return [*monomials(columns), *combined(columns, composites(columns)), *distances(columns)]
+    others = composites(columns)
+    return [
+        *monomials(columns), *combined(columns, others), *distances(columns),
+        *plain_factors(columns, others),
+    ]  # fmt: skip
 
 
 def _products(
@@ -132,7 +154,9 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
         return description(product, len(target.y))
 
     rough = [*found, *(set_roughly(product, target) for product in found)]
-    tidy = [tidied(product, target) for product in best_of(rough, TIDIED, length)]
+    short = best_of(rough, TIDIED, length)
+    short += [other for product in short for other in set_to_one(product, target)]
+    tidy = [tidied(product, target) for product in sorted(short, key=length)[: 2 * TIDIED]]
     tidy.sort(key=length)
     bare = [tidied(product, target) for product in found if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))

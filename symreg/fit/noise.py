@@ -9,7 +9,8 @@ full weight; it is what noise within bins does not explain.
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.spatial import KDTree
+from scipy.stats import chi2, norm
 
 from symreg.fit.samples import Samples
 
@@ -145,7 +146,27 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
             return 0.0
         statistic = float(np.sum(size * means**2) / within)
         least = min(least, float(chi2.sf(statistic, bins)))
-    return min(1.0, least * len(columns))
+    return min(1.0, least * len(columns), 2 * _neighbours_agree(residuals, X))
+
+
+NEIGHBOURS = 5
+
+
+def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
+    """Chance that errors without structure are as like those of their neighbours as these.
+
+    Neighbours are counted in ranks, so that scales do not matter. A pair may count from both sides,
+    which makes the deviation of the sum up to sqrt(2) larger than that of independent terms.
+    """
+    ranks = np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0, kind="stable")
+    varying = ranks[:, np.ptp(X, axis=0) > 0].astype(float)
+    if not varying.shape[1]:
+        return 1.0
+    _, near = KDTree(varying).query(varying, NEIGHBOURS + 1)
+    about = residuals - residuals.mean()
+    means = about[near[:, 1:]].mean(axis=1)
+    size = float(np.sqrt(np.sum(about**2 * means**2)))
+    return float(norm.sf(np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
 
 
 MOST_INTERACTIONS = 45

@@ -97,6 +97,27 @@ class Fitted:
         return n * np.log(error) + len(self.constants) * np.log(n) + few + NODE_COST * self.nodes
 
 
+FUNCTION_NODES = 5
+"""Nodes that a function costs beyond its own, and again inside another: of two laws that explain
+data as well, people write down the one without exp(cos(x))."""
+
+
+USUAL_EXPONENT = 4.0
+"""Exponents beyond this cost a node for every power more."""
+
+
+def charged(expression: sympy.Expr) -> int:
+    """Complexity that a formula is charged for: its nodes, functions dearer, nested ones more."""
+    functions = expression.atoms(sympy.Function) - expression.atoms(sympy.Abs)
+    nested = sum(len(f.args[0].atoms(sympy.Function)) for f in functions)
+    steep = sum(
+        max(0.0, abs(float(power.exp)) - USUAL_EXPONENT)
+        for power in expression.atoms(sympy.Pow)
+        if power.exp.is_number and power.exp.is_real
+    )
+    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested) + round(steep)
+
+
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
     """A skeleton with numbers in place of its free constants."""
     return form.xreplace(
@@ -158,7 +179,7 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
     if form.has(*UNDEFINED):
         return None
     found = fit(form, start, samples)
-    nodes = complexity(substituted(form, found.constants))
+    nodes = charged(substituted(form, found.constants))
     return Fitted(form, found.constants, found.mean_square, found.smooth, nodes, source, seed)
 
 
@@ -192,7 +213,7 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
                 constants=found.constants,
                 mean_square=found.mean_square,
                 smooth=found.smooth,
-                nodes=complexity(substituted(trial_form, found.constants)),
+                nodes=charged(substituted(trial_form, found.constants)),
             )
             if trial.criterion(n, floor) <= best.criterion(n, floor):
                 best, improving = trial, True

@@ -78,8 +78,7 @@ def composites(columns: Sequence[Column]) -> list[Column]:
     """Differences of variables of one size; cosines and sines of angles and differences."""
     differences = []
     for a, b in combinations(columns, 2):
-        sizes = np.median(np.abs(a.values)), np.median(np.abs(b.values))
-        if 1 / SAME_SIZE < sizes[0] / sizes[1] < SAME_SIZE:
+        if _of_one_size(a, b):
             differences.append(
                 Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
             )
@@ -168,13 +167,34 @@ def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list
     return arguments
 
 
+def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
+    """Factors without a constant of their own: composites, sums, 1 ± x, and those of squares."""
+    one = Column(np.ones(len(columns[0].values)), sympy.Integer(1), frozenset())
+    found = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
+    pairs = [(a, b) for a, b in combinations(columns, 2) if _of_one_size(a, b)]
+    pairs += [(one, c) for c in columns if _of_one_size(one, c)]
+    for a, b in pairs:
+        for power in (1, 2):
+            for sign in (1, -1):
+                values = a.values**power + sign * b.values**power
+                form = a.expression**power + sign * b.expression**power
+                found.append(Argument(values, form, len(a.holds | b.holds), 2.0, alone=True))
+    return [argument for argument in found if np.all(argument.values != 0)]
+
+
+def _of_one_size(a: Column, b: Column) -> bool:
+    """Whether two columns can be added without one being lost in the other."""
+    ratio = float(np.median(np.abs(a.values)) / np.median(np.abs(b.values)))
+    return 1 / SAME_SIZE < ratio < SAME_SIZE
+
+
 def distances(columns: Sequence[Column]) -> list[Argument]:
     """Sums of squares: of variables, of differences, of both coordinates and all three."""
     squares = [(column, column.holds) for column in columns]
     parts = [
         Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
         for a, b in combinations(columns, 2)
-        if 1 / SAME_SIZE < np.median(np.abs(a.values)) / np.median(np.abs(b.values)) < SAME_SIZE
+        if _of_one_size(a, b)
     ]
     found = []
     for pool, sizes in (([c for c, _ in squares], (3,)), (parts, (2, 3))):

@@ -49,7 +49,7 @@ LARGEST = 9.0
 """Size of an argument that holds a function."""
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
-NEARLY = 0.05
+NEARLY = 0.3
 MOST_PAIRED = 6000
 """Columns of which all pairs are tried."""
 PAIRED_ROWS = 400
@@ -245,7 +245,8 @@ def search_products(
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
     starts = best_of(singles, count)
-    starts += [held for start in starts[: STARTS[0]] for held in _simple(start, target)]
+    simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
+    starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, arguments)
     found += grown
     if depth > 1 and not _exact(found):

@@ -219,6 +219,28 @@ def search_sums(
     return found
 
 
+def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
+    """Straight lines: a constant and one variable, its logarithm, or all variables."""
+    one = Atom(np.ones(len(y)), sympy.Integer(1))
+    lines = [Atom(column.values, column.expression) for column in columns]
+    logs = [
+        Atom(np.log(column.values), sympy.log(column.expression))
+        for column in columns
+        if np.all(column.values > 0)
+    ]
+    sets: list[tuple[Atom, ...]] = [(line,) for line in lines]
+    sets += [(one, line) for line in (*lines, *logs)]
+    if len(lines) > 1:
+        sets += [tuple(lines), (one, *lines)]
+    weights = 1 / sigma
+    found = []
+    for atoms in sets:
+        whole = np.column_stack([atom.values * weights for atom in atoms])
+        state = tuple(range(len(atoms)))
+        found.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y))
+    return found
+
+
 def _beam(
     transform: Transform,
     wanted: np.ndarray,

@@ -17,7 +17,7 @@ import sympy
 
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import SIMPLE, Product, Target, polished
-from symreg.projection.shapes import EXPONENTIAL, IDENTITY
+from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 
 ROUNDING = 1e-11
 """Relative error that exact data have."""
@@ -78,6 +78,26 @@ def set_roughly(product: Product, target: Target) -> Product:
     for i in _may_be_set(product, target):
         linear[i], fixed[i] = round(2 * linear[i]) / 2, True
     return polished(replace(product, linear=linear, fixed=fixed), target, 3)
+
+
+def set_to_one(product: Product, target: Target) -> list[Product]:
+    """Factors 1 + u to the power of 1 and of -1 instead: for small u that is nearly the same."""
+    width = target.design.shape[1]
+    places = [i for i, f in enumerate(product.factors) if f.shape is BINOMIAL]
+    trials = []
+    for power in (1.0, -1.0) if places else ():
+        linear, fixed = product.linear.copy(), product.fixed.copy()
+        factors = list(product.factors)
+        for i in places:
+            ratio = linear[width + i] / power
+            scaled = [s * ratio for s, _ in factors[i].terms]
+            factors[i] = factors[i].with_scales(scaled)
+            linear[width + i], fixed[width + i] = power, True
+        free = tuple(False if without is False else kept for kept, without in zip(
+            product.kept, _without_scale(product), strict=True))  # fmt: skip
+        changed = replace(product, factors=tuple(factors), linear=linear, fixed=fixed, kept=free)
+        trials.append(polished(changed, target))
+    return [trial for trial in trials if np.isfinite(trial.mean_square) and not trial.degenerate]
 
 
 def _may_be_set(product: Product, target: Target) -> list[int]:

@@ -108,28 +108,19 @@ def find(
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
-    training, held_out = samples.split(config.held_out, rng)
-    few = any_law and len(samples.y) < FEW_ROWS
-    if few:
-        training = held_out = samples
-    training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
-    whole = samples.thinned(config.rows, rng)
+    parts = _parts(samples, config, rng, any_law)
     guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
     if any_law:
-        outcome, training, rivals = search_pool(
-            engine, training, config, seeds, progress, guesses, units
-        )
-        held_out, whole = (alike(part, training) for part in (held_out, whole))
+        found = search_pool(engine, parts.training, config, seeds, progress, guesses, units)
+        outcome, rivals, parts = found[0], found[2], parts.alike(found[1])
     else:
-        outcome = search_seeds(engine, training, config, seeds, progress, guesses)
-    prediction = evaluate(outcome.law.form, samples.names, held_out.X, outcome.law.constants)
-    if few:
-        prediction = each_by_the_others(outcome.law, training)
+        outcome = search_seeds(engine, parts.training, config, seeds, progress, guesses)
+    whole, held_out = parts.whole, parts.held_out
+    prediction = parts.predicted(outcome.law)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
     law = refit_law(outcome.law, whole)
-    if max(r2_linear, -np.inf if r2_log is None else r2_log) < config.thresholds.least_r2:
-        reference, verdict = (references[0] if asked and references else None), NOTHING_FOUND
-    else:
+    reference, verdict = references[0] if asked and references else None, NOTHING_FOUND
+    if max(r2_linear, -np.inf if r2_log is None else r2_log) >= config.thresholds.least_r2:
         reference, verdict = _verdict(law, references, asked, whole, config)
     intervals = constant_intervals(law, whole, outcome.floor, rng)
     strength = None
@@ -148,9 +139,48 @@ def find(
         exponents=exponent_intervals(whole, outcome.floor, rng) if measurable else {},
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
-        evidence=evidence_of(outcome.law, training, held_out, whole),
+        evidence=evidence_of(outcome.law, parts.training, held_out, whole),
         rivals=rivals,
     )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Samples to search, others to test, all of them, and whether they are too few to part."""
+
+    training: Samples
+    held_out: Samples
+    whole: Samples
+    few: bool
+
+    def alike(self, training: Samples) -> "Parts":
+        """The same with the error model that was chosen for those of the search."""
+        held_out, whole = (_alike(part, training) for part in (self.held_out, self.whole))
+        return Parts(training, held_out, whole, self.few)
+
+    def predicted(self, law: Fitted) -> np.ndarray:
+        """(held-out row,) by the formula, or of few rows each by the formula fitted to others."""
+        if self.few:
+            return each_by_the_others(law, self.training)
+        return evaluate(law.form, self.held_out.names, self.held_out.X, law.constants)
+
+
+def _alike(samples: Samples, training: Samples) -> Samples:
+    """Samples with the error model that was chosen for those of the search."""
+    if training.errors is None or samples.errors is not None:
+        return samples
+    return replace(samples, errors=np.full(len(samples.y), training.errors[0]), weights=None)
+
+
+def _parts(
+    samples: Samples, config: RecoverConfig, rng: np.random.Generator, any_law: bool
+) -> Parts:
+    training, held_out = samples.split(config.held_out, rng)
+    few = any_law and len(samples.y) < FEW_ROWS
+    if few:
+        training = held_out = samples
+    training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
+    return Parts(training, held_out, samples.thinned(config.rows, rng), few)
 
 
 def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
@@ -167,13 +197,6 @@ def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
             for i in rows
         ]
     )
-
-
-def alike(samples: Samples, training: Samples) -> Samples:
-    """Samples with the error model that was chosen for those of the search."""
-    if training.errors is None or samples.errors is not None:
-        return samples
-    return replace(samples, errors=np.full(len(samples.y), training.errors[0]), weights=None)
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:

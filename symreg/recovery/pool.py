@@ -37,6 +37,8 @@ REFINED = 8
 COMPARED = 25
 """Formulas that a resample chooses from."""
 RESAMPLES = 100
+LARGEST_RELATIVE = 0.3
+"""Relative errors beyond this are no model of errors: zero would be a good prediction."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,8 @@ def with_likelier_errors(samples: Samples, laws: Sequence[Fitted]) -> tuple[Samp
     if not size > 0 or shown[0].mean_square < ROUNDING:
         return samples, laws
     others = [_fitted_to(law, equal) for law in shown]
+    if shown[0].mean_square > LARGEST_RELATIVE**2:
+        return equal, [_fitted_to(law, equal) for law in laws]
     rows = len(samples.y)
     # the density of y under relative errors has the factor 1/|y|
     jacobian = np.sum(np.log(_scale(samples) / size))

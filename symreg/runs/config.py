@@ -109,7 +109,7 @@ class RunConfig(Options):
         "train.resume",
         "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
         "recover.law", "recover.target", "recover.features", "recover.groups",
-        "recover.units", "recover.sigma", "recover.pair", "recover.seed",
+        "recover.units", "recover.sigma", "recover.pair", "recover.form", "recover.seed",
     )  # fmt: skip
     """Options of the stages that the run decides by itself."""
     ALIASES: ClassVar[dict[str, str]] = {

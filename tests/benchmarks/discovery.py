@@ -284,7 +284,7 @@ def classics(seed: int) -> dict[str, tuple[pd.DataFrame, str, tuple[str, ...], s
         ),
     }  # fmt: skip
     for name, target, feature, law in (
-        ("hubble", "v", "D", "D"), ("leavitt", "M", "logP", "logP + 10"),
+        ("hubble", "v", "D", "D"), ("leavitt", "M", "logP", "3.0*logP + 10.0"),
     ):  # fmt: skip
         path = SHARED / "empirical" / f"{name}.csv"
         if path.is_file():
