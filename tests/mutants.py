@@ -873,7 +873,7 @@ IN_DISCOVERY = [
         PROJECTION + "a_column_of_zeros_and_ones_is_a_term",
     ),
     mutant(
-        NOISE, "return min(1.0, least * len(columns))", "return least",
+        NOISE, "return min(1.0, least * len(columns), ", "return min(least, ",
         "the least chance of ten features is taken for that of one",
         DISCOVERY + "the_chance_of_a_misfit_is_uniform_where_there_is_none",
     ),

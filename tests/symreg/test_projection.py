@@ -117,20 +117,23 @@ def test_an_exponent_is_set_in_noise_and_not_in_exact_data():
     a = rng.uniform(1, 3, (200, 1))
     y = 2 * a[:, 0] ** 1.97
     symbols = feature_symbols("a", a)
-    exact = search(a, y, symbols)[1]
-    assert exact.as_powers_dict()[symbols[0]] == pytest.approx(1.97, abs=1e-12)
+
+    def first_power(targets):
+        # lines, whose power is one, are always among the formulas
+        powers = (each.as_powers_dict()[symbols[0]] for each in search(a, targets, symbols))
+        return next(power for power in powers if power not in (0, 1))
+
+    assert first_power(y) == pytest.approx(1.97, abs=1e-12)
     # the exponent's own error is 0.3/sqrt(200)/sd(log a) = 0.07, so 1.97 is 2
-    noisy = search(a, y * np.exp(0.3 * rng.standard_normal(200)), symbols)[1]
-    assert noisy.as_powers_dict()[symbols[0]] == 2
+    assert first_power(y * np.exp(0.3 * rng.standard_normal(200))) == 2
 
 
 def test_the_search_is_exhaustive_whatever_the_seed():
     X, y, names = rows_of(lambda a: a**2 * (1 + 0.02 * np.sin(40 * a)), 1.0, 3.0, rows=120)
     engine, budget = ProjectionEngine(), Budget()
-    fronts = [engine.search(X, y, names, seed, budget) for seed in (0, 0, 5)]
-    assert fronts[0] == fronts[1]
+    fronts = [engine.search(X, y, names, seed, budget) for seed in (0, 5)]
     # fewer rows than the budget: all of them are drawn, by every seed
-    assert [c.expression for c in fronts[2]] == [c.expression for c in fronts[0]]
+    assert [c.expression for c in fronts[1]] == [c.expression for c in fronts[0]]
 
 
 def test_the_portfolio_stops_at_an_exact_formula(monkeypatch):
