@@ -880,7 +880,7 @@ IN_DISCOVERY = [
     mutant(
         NOISE, "columns = [*X.T, *_interactions(X)]", "columns = [*X.T]",
         "a misfit in a product of features is not looked for",
-        DISCOVERY + "a_ripple_is_a_misfit_and_heavy_tails_are_none",
+        DISCOVERY + "a_misfit_in_a_product_of_two_of_six_features_is_seen",
     ),
     mutant(
         "symreg/recovery/discovery.py", "worst = max(worst, _rms(carried, away) / allowed)",

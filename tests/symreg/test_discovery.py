@@ -217,8 +217,8 @@ def test_the_chance_of_a_misfit_is_uniform_where_there_is_none():
     samples = samples_of(X, np.ones(300))
     chances = np.array([misfit_probability(rng.standard_normal(300), samples) for _ in range(2000)])
     for level in (0.5, 0.1, 0.01):
-        # two tests, bins and neighbours; the chance of the second counts twice, so at most one and a
-        # half times too many are small, and five standard errors of 2000 draws
+        # two tests, bins and neighbours; the chance of the second counts twice, so at most one and
+        # a half times too many are small, and five standard errors of 2000 draws
         error = 5 * np.sqrt(level * (1 - level) / 2000)
         assert 0.8 * level - error < np.mean(chances < level) < 1.5 * level + error
     X = rng.uniform(1, 3, (300, 4))
@@ -240,6 +240,17 @@ def test_a_ripple_is_a_misfit_and_heavy_tails_are_none(heavy):
     # a misfit in the product of two features alone
     product = 4 * (X[:, 0] - 2) * (X[:, 1] - 2)
     assert misfit_probability(noise + product, samples) < 1e-4
+
+
+def test_a_misfit_in_a_product_of_two_of_six_features_is_seen():
+    # rows have no near neighbours in six dimensions, and every feature alone shows nothing
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (300, 6))
+    samples = samples_of(X, np.ones(300), "abcdef")
+    noise = rng.standard_normal(300)
+    assert misfit_probability(noise, samples) > 0.01
+    # 1.5 times a product whose variance is 1/9: a quarter of the noise's, over 300 rows
+    assert misfit_probability(noise + 1.5 * X[:, 1] * X[:, 4], samples) < 1e-6
 
 
 def test_rounding_is_no_misfit():
