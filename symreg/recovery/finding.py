@@ -97,8 +97,7 @@ def find(
     Args:
         samples: features and target.
         references: to compare with.
-        asked: whether the references were asked for (then the best of them is named whatever the
-            verdict).
+        asked: whether the references were asked for; then the best of them is named.
         engine: that searches.
         config: how.
         seeds: of the search.

@@ -73,16 +73,9 @@ def search_pool(
     Returns:
         The outcome, the samples with the error model that was chosen, and the rivals.
     """
-    budget = Budget(
-        config.individuals, config.generations, config.max_size, seconds=config.time_limit
-    )
     if config.form is not None:
         return _given(config.form, samples, config)
-    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
-        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
-        for i in range(seeds)
-    )
-    front = [candidate for each in fronts for candidate in each]
+    front = _searched(engine, samples, config, seeds)
     if progress is not None:
         progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
     laws = _refitted(front, samples)
@@ -110,6 +103,20 @@ def search_pool(
         front=front,
     )
     return outcome, samples, _rivals(law, pool, n, floor)
+
+
+def _searched(
+    engine: Engine, samples: Samples, config: RecoverConfig, seeds: int
+) -> list[Candidate]:
+    """The candidates of all seeds."""
+    budget = Budget(
+        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    )
+    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
+        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
+        for i in range(seeds)
+    )
+    return [candidate for each in fronts for candidate in each]
 
 
 STARTS = (1.0, 0.1, 10.0, -1.0)

@@ -114,16 +114,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         config = replace(config, error_floor=0.0)
     engine, reason = choose_engine(config.engine, question, problem.any_law)
     found = find(
-        problem.samples,
-        problem.references,
-        problem.asked,
-        engine,
-        config,
-        config.seeds,
-        progress,
-        problem.units,
-        problem.any_law,
-    )
+        problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress,
+        problem.units, problem.any_law,
+    )  # fmt: skip
     constant, parameters = strength(found), parameters_of(found)
     nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
     gates = law_gates(
@@ -141,40 +134,16 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         recovered=passed(gates),
         found=passed(gate for gate in of_any_law if gate.passed is not None),
         found_gates=tuple(of_any_law),
-        matches=found.reference.spec
-        if found.verdict.verdict in FOUND and found.reference
-        else None,
-        rivals=tuple(
-            RivalFormula(written(rival.law.expression), rival.weight, rival.law.nodes)
-            for rival in found.rivals[:RIVALS]
-        ),
-        coefficients=coefficients_of(found, problem.units),
-        form=form_of(found.law),
-        domain={
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
-        },
+        matches=reference if found.verdict.verdict in FOUND else None,
+        **_of_the_formula(found, problem),
         verdict=found.verdict.verdict,
         reference=reference,
-        expression=written(found.law.expression),
-        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
-        law=found.law.name,
-        selected_from=found.law.source,
         constant=constant,
-        exponents={
-            name: Quantity.of(name, interval, found.true_exponents.get(name))
-            for name, interval in found.exponents.items()
-        },
         parameters=parameters,
-        r2=found.r2,
-        r2_linear=found.r2_linear,
-        r2_log=found.r2_log,
-        seeds=Seeds(outcome.seeds, outcome.agreeing, "resamples" if found.rivals else "searches"),
         nulls=nulls,
         gates=tuple(gates),
         engine=engine.name,
         engine_reason=reason,
-        pareto_front=tuple(_on_front(candidate) for candidate in outcome.front),
         rows=problem.rows,
         rows_used=len(found.samples.y),
         groups=problem.samples.n_effective,
@@ -187,6 +156,36 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explain(result, config.thresholds.least_r2))
+
+
+def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
+    """What a result says about its formula, whatever it is compared with."""
+    outcome = found.outcome
+    return dict(
+        rivals=tuple(
+            RivalFormula(written(rival.law.expression), rival.weight, rival.law.nodes)
+            for rival in found.rivals[:RIVALS]
+        ),
+        coefficients=coefficients_of(found, problem.units),
+        form=form_of(found.law),
+        domain={
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
+        },
+        expression=written(found.law.expression),
+        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
+        law=found.law.name,
+        selected_from=found.law.source,
+        exponents={
+            name: Quantity.of(name, interval, found.true_exponents.get(name))
+            for name, interval in found.exponents.items()
+        },
+        r2=found.r2,
+        r2_linear=found.r2_linear,
+        r2_log=found.r2_log,
+        seeds=Seeds(outcome.seeds, outcome.agreeing, "resamples" if found.rivals else "searches"),
+        pareto_front=tuple(_on_front(candidate) for candidate in outcome.front),
+    )
 
 
 def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:

@@ -34,7 +34,7 @@ from orbits.expressions import parse_expression
 from symreg.fit.refine import fit
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import FOUND, compare
-from symreg.formulas.expressions import evaluate, normal_form, skeleton, with_floats
+from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
 from symreg.recovery.recover import recover
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -385,8 +385,9 @@ COVERED: dict[str, tuple[str, dict[str, float]]] = {
 def run_coverage(arguments: argparse.Namespace) -> None:
     """How often the interval of every constant holds the truth, at 2 % noise, 100 rows."""
     for name, (form, truth) in COVERED.items():
+        values = {symbol(constant): value for constant, value in truth.items()}
         held = dict.fromkeys(truth, 0)
-        law = parse_expression(form).subs(truth)
+        law = parse_expression(form).subs(values)
         for draw in range(arguments.draws):
             rng = np.random.default_rng([draw, 6])
             r = rng.uniform(0.3, 3, 100)
