@@ -852,7 +852,79 @@ IN_SYMREG = [
     ),
 ]  # fmt: skip
 
-MUTANTS = [*IN_ORBITS, *IN_WORLDMODEL, *IN_SYMREG]
+PYSR, NOISE, FORMULA_UNITS = (
+    "symreg/engines/pysr.py", "symreg/fit/noise.py", "symreg/formulas/units.py",
+)  # fmt: skip
+DISCOVERY, PROJECTION = "symreg/test_discovery.py::test_", "symreg/test_projection.py::test_"
+IN_DISCOVERY = [
+    mutant(
+        "symreg/projection/tidy.py", "if np.any(values < 0):", "if False:",
+        "signs of features are not looked at",
+        PROJECTION + "signs_of_features_are_written_as_they_are",
+    ),
+    mutant(
+        "symreg/projection/tidy.py", "ROUNDING = 1e-11", "ROUNDING = 0.1",
+        "exact data are taken for noisy ones: an exponent of 1.97 becomes 2",
+        PROJECTION + "an_exponent_is_set_in_noise_and_not_in_exact_data",
+    ),
+    mutant(
+        "symreg/engines/projection.py", "if usable.sum() < 0.8 * len(y):",
+        "if usable.sum() < 0.1 * len(y):", "half the rows may be zero and are left out",
+        PROJECTION + "a_column_of_zeros_and_ones_is_a_term",
+    ),
+    mutant(
+        NOISE, "return min(1.0, least * len(columns), ", "return min(least, ",
+        "the least chance of ten features is taken for that of one",
+        DISCOVERY + "the_chance_of_a_misfit_is_uniform_where_there_is_none",
+    ),
+    mutant(
+        NOISE, "columns = [*X.T, *_interactions(X)]", "columns = [*X.T]",
+        "a misfit in a product of features is not looked for",
+        DISCOVERY + "a_misfit_in_a_product_of_two_of_six_features_is_seen",
+    ),
+    mutant(
+        "symreg/recovery/discovery.py", "worst = max(worst, _rms(carried, away) / allowed)",
+        "worst = max(worst, _rms(law, away) / allowed)",
+        "the held-out range is fitted to before it is held out",
+        DISCOVERY + "a_polynomial_that_fits_inside_alone_fails_at_the_ends",
+    ),
+    mutant(
+        "symreg/recovery/pool.py", "for law in shown) + 2 * jacobian",
+        "for law in shown) - 2 * jacobian", "the density of relative errors has the wrong factor",
+        DISCOVERY + "relative_and_equal_errors_are_told_apart",
+    ),
+    mutant(
+        FORMULA_UNITS, "    if not powers:\n", "    if True:\n",
+        "a constant beside a fitted power of seconds is in metres",
+        "symreg/test_units.py::test_a_fitted_exponent_leaves_the_unit_in_front_open",
+    ),
+    mutant(
+        FORMULA_UNITS, '"C": _unit(1, 0, 0, 1, 0, 1)', '"C": _unit(1, 0, 0, -1, 0, 1)',
+        "a coulomb is an ampere over a second",
+        "symreg/test_units.py::test_derived_units_are_products_of_others",
+    ),
+    mutant(
+        PYSR, "if budget.max_size < LEAST_SIZE:", "if budget.max_size < 4:",
+        "PySR is started with a size that it does not take",
+        "symreg/test_pysr.py::test_a_size_that_pysr_does_not_take_is_refused_before_it_starts",
+    ),
+    mutant(
+        PYSR, "if names is None else _with_names(kept, names, path)", "if True else []",
+        "PySR's own names of features become constants",
+        "symreg/test_pysr.py::test_pysrs_own_names_are_the_features_in_their_order",
+    ),
+    mutant(
+        "symreg/formulas/julia.py", "LONGEST_PRODUCT = 8", "LONGEST_PRODUCT = 1",
+        "a guess with a fourth power is refused where there is no ^",
+        "symreg/test_pysr.py::test_a_guess_is_rewritten_to_what_pysr_reads",
+    ),
+    mutant(
+        "orbits/command/parent.py", "ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)",
+        "pass", "a process inside Julia outlives the command",
+        "symreg/test_pysr.py::test_a_process_inside_julia_dies_with_its_killed_parent",
+    ),
+]  # fmt: skip
+MUTANTS = [*IN_ORBITS, *IN_WORLDMODEL, *IN_SYMREG, *IN_DISCOVERY]
 
 
 def copy_of_the_code(folder: Path) -> Path:

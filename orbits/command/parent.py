@@ -1,7 +1,9 @@
 """A process that a command has started ends with it, even if the command was killed."""
 
+import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -34,3 +36,22 @@ def _watch(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(PATIENCE)
     os._exit(1)
+
+
+DEATH_SIGNAL = 1
+"""Number of PR_SET_PDEATHSIG, Linux, prctl(2)."""
+
+
+def die_with_parent() -> None:
+    """Be killed at once when the process that started this one is gone, whatever this one does.
+
+    For a process that spends its time in a foreign library, where no thread of Python's runs. Linux
+    alone has that signal; elsewhere it is as with `end_with_parent`. Nothing happens in a process
+    that was not started with `as_parent`.
+    """
+    parent = os.environ.get(VARIABLE)
+    if parent is not None and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != int(parent):  # it was gone before
+            os._exit(1)
+    end_with_parent()

@@ -23,7 +23,7 @@ from symreg.engines.base import (
 )
 from symreg.engines.operon import OperonEngine
 from symreg.engines.projection import ProjectionEngine
-from symreg.engines.pysr import PySREngine
+from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
 
 GUESSES = 3
 ROWS = 400
@@ -56,10 +56,14 @@ class PortfolioEngine(Engine):
         if explains_all(closest, X, y, names):
             return [replace(candidate, seed=seed) for candidate in found]
         best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
-        guesses = tuple(sympy.sstr(candidate.expression) for candidate in best)
+        guesses = (
+            *self.question.guesses,
+            *(sympy.sstr(candidate.expression, full_prec=True) for candidate in best),
+        )
         more: list[Candidate] = []
-        if PySREngine.availability().available:
-            question = replace(self.question, guesses=(*self.question.guesses, *guesses))
+        if PySREngine.availability().available and budget.max_size >= LEAST_SIZE:
+            takes = tuple(guess for guess in guesses if is_guess(guess, self.question))
+            question = replace(self.question, guesses=takes)
             more = PySREngine(question).search(X, y, names, seed, budget)
         elif OperonEngine.availability().available:
             more = OperonEngine(self.question).search(X, y, names, seed, budget)

@@ -5,12 +5,13 @@ ever behind a silent proxy. So only files are looked at to see whether it can ru
 juliapkg would take, and a project of its that has resolved SymbolicRegression.
 
 It runs in a process of its own (Julia and PyTorch in one process crash), with a time limit; the
-hall of fame that it keeps on disk is read back afterwards, so a search that ran out of time or
-was interrupted still yields the front it had.
+hall of fame that it keeps on disk is read back afterwards, so a search that ran out of time still
+yields the front it had. The front of one that was interrupted stays on disk, and where is said.
 
 Source: Cranmer, Interpretable Machine Learning for Science with PySR, arXiv:2305.01582 (v3).
 """
 
+import atexit
 import json
 import os
 import re
@@ -19,7 +20,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,7 +30,8 @@ import numpy as np
 import pandas as pd
 import sympy
 
-from orbits.expressions import MAX_LENGTH, parse_expression
+from orbits.command.parent import as_parent
+from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
 from orbits.records.files import require_input
 from symreg.engines.base import (
     L1,
@@ -40,8 +44,10 @@ from symreg.engines.base import (
     installed,
     pareto_front,
 )
-from symreg.formulas.expressions import feature_symbols, normal_form, with_floats
+from symreg.formulas.expressions import feature_symbols, normal_form, symbol, with_floats
+from symreg.formulas.julia import UnwritableError, written_for_julia
 
+JULIACALL_EXE, JULIACALL_PROJECT = "PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT"
 RUN_ID = "search"
 HALL_OF_FAME = "hall_of_fame.csv"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
@@ -49,8 +55,11 @@ UNARY_OPERATORS = ("exp", "log", "sqrt")
 SYMBOLIC_REGRESSION = "SymbolicRegression"
 GET_PYSR = "pip install 'principia[pysr]'"
 GET_JULIA = "python -c 'import pysr' (once, with a network: it installs Julia and its packages)"
-GRACE_SECONDS = 60.0
-"""Beyond the search's own limit: Julia starts and compiles first."""
+GRACE_SECONDS = 300.0
+"""Beyond the search's own limit: Julia starts and compiles first, half a minute on an idle machine
+and many times that on a busy one."""
+LEAST_SIZE = 7
+"""Smallest `maxsize` that PySR takes."""
 
 
 class PySREngine(Engine):
@@ -59,11 +68,27 @@ class PySREngine(Engine):
     name: ClassVar[str] = "pysr"
     restrictable: ClassVar[bool] = True
 
+    def __init__(self, question: Question | None = None) -> None:
+        """Check the guesses, before Julia is started.
+
+        Raises:
+            ValueError: for a guess with an operator that the search does not have.
+        """
+        super().__init__(question)
+        for guess in self.question.guesses:
+            guess_for_pysr(guess, {}, self.question)
+
     @classmethod
     def availability(cls) -> Availability:
         found = installed("pysr")
         if found is None:
             return Availability(False, "the package pysr is not installed", GET_PYSR)
+        if int(found.split(".")[0]) < 2:
+            reason = f"pysr {found} is installed, and 2.0 or later is needed"
+            return Availability(False, reason, GET_PYSR)
+        if bool(os.environ.get(JULIACALL_EXE)) != bool(os.environ.get(JULIACALL_PROJECT)):
+            reason = f"only one of {JULIACALL_EXE} and {JULIACALL_PROJECT} is set"
+            return Availability(False, reason, "set both, or neither")
         project = julia_project()
         julia = julia_executable(project)
         if julia is None:
@@ -84,18 +109,26 @@ class PySREngine(Engine):
         """One search; see the contract in `symreg.engines.base`.
 
         Raises:
-            ValueError: if the process fails before it has found anything (its last words).
+            ValueError: if the process fails before it has found anything (what Julia says), or
+                formulas of that size are too small for PySR.
         """
+        if budget.max_size < LEAST_SIZE:
+            raise ValueError(
+                f"--max-size {budget.max_size} is too small for PySR, which takes {LEAST_SIZE} and "
+                "more. Raise it, or use --engine operon."
+            )
         rng = np.random.default_rng(seed)
         chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
-        with tempfile.TemporaryDirectory(prefix="symreg-pysr-") as folder:
-            job = Path(folder)
-            safe = [f"x{i}" for i in range(len(names))]
+        safe = [f"x{i}" for i in range(len(names))]
+        with job_folder(seed) as job:
             np.savez(job / "data.npz", X=X[chosen], y=y[chosen])
             positive = bool(np.all(y > 0))
             arguments = constructor_arguments(seed, budget, job, positive, self.question)
             if self.question.guesses:
-                arguments["guesses"] = [_renamed(g, names, safe) for g in self.question.guesses]
+                renamed = dict(zip(names, safe, strict=True))
+                arguments["guesses"] = [
+                    guess_for_pysr(guess, renamed, self.question) for guess in self.question.guesses
+                ]
             fit_arguments: dict[str, Any] = {"variable_names": safe}
             if self.question.units:
                 arguments["dimensional_constraint_penalty"] = 1e5
@@ -104,14 +137,105 @@ class PySREngine(Engine):
             (job / "job.json").write_text(json.dumps({"new": arguments, "fit": fit_arguments}))
             said = run_in_own_process(job, budget.seconds)
             path = job / RUN_ID / HALL_OF_FAME
-            if not path.is_file() and not path.with_suffix(".csv.bak").is_file():
+            if not _is_there(path):
                 raise ValueError(f"PySR found nothing: {said}")
-            by_name = dict(zip(safe, feature_symbols(names, X), strict=True))
-            expressions = [
-                normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
-                for e in read_hall_of_fame(path)
-            ]
+            formulas = read_hall_of_fame(path, safe)
+        by_name = dict(zip(safe, feature_symbols(names, X), strict=True))
+        expressions = [
+            normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols})) for e in formulas
+        ]
         return pareto_front(expressions, X, y, names, seed, self.name, self.question.loss)
+
+
+_searching: dict[Path, tuple[int, subprocess.Popen | None]] = {}
+"""Folders of the searches that run now: the seed, and the process once it is started."""
+
+
+@contextmanager
+def job_folder(seed: int) -> Iterator[Path]:
+    """A temporary folder of a search; it stays if the search is interrupted with a front in it.
+
+    A process that is killed may write for a moment more: what cannot be removed then is left.
+    """
+    job = Path(tempfile.mkdtemp(prefix="symreg-pysr-"))
+    _searching[job] = (seed, None)
+    try:
+        yield job
+    except KeyboardInterrupt:
+        _interrupted(job)
+        raise
+    finally:
+        if _searching.pop(job, None) is not None:
+            shutil.rmtree(job, ignore_errors=True)
+
+
+@atexit.register
+def _all_interrupted() -> None:
+    """End the searches of threads that an interrupted command has left behind."""
+    for job in list(_searching):
+        _interrupted(job)
+
+
+def _interrupted(job: Path) -> None:
+    """End a search; say where its front is, or remove what it wrote."""
+    known = _searching.pop(job, None)
+    if known is None:
+        return
+    seed, process = known
+    if process is not None:
+        _kill(process)
+    path = job / RUN_ID / HALL_OF_FAME
+    if not _is_there(path):
+        shutil.rmtree(job, ignore_errors=True)
+        return
+    if not path.is_file():
+        with suppress(OSError):
+            shutil.copy(_copy_of(path), path)
+    print(
+        f"PySR's search with seed {seed} was interrupted. Its front so far is {path}; go on from "
+        f"it with --guesses {path}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _copy_of(path: Path) -> Path:
+    """The copy of a hall of fame that PySR keeps beside it."""
+    return path.with_suffix(".csv.bak")
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_file() or _copy_of(path).is_file()
+
+
+def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> str:
+    """A guess as PySR takes it: names that are no features are the constant 1.0.
+
+    Raises:
+        ValueError: if it needs an operator that the search does not have (says which).
+    """
+    operators = operators_of(question)
+    try:
+        return written_for_julia(parse_expression(text), names, operators)
+    except UnwritableError as missing:
+        raise ValueError(
+            f"PySR cannot start from the guess {text}: it needs {missing.operator}, and the search "
+            f"has {', '.join(operators)}. Add it with --operators, or leave the guess out."
+        ) from None
+
+
+def is_guess(text: str, question: Question) -> bool:
+    """Whether PySR can start from it."""
+    try:
+        guess_for_pysr(text, {}, question)
+    except ValueError:
+        return False
+    return True
+
+
+def operators_of(question: Question) -> tuple[str, ...]:
+    """Those that are asked for, or PySR's own choice here."""
+    return question.operators or (*BINARY_OPERATORS, *UNARY_OPERATORS)
 
 
 def constructor_arguments(
@@ -121,7 +245,7 @@ def constructor_arguments(
 
     Functions are not nested, unless the operators are given: then any formula of them is allowed.
     """
-    operators = question.operators or (*BINARY_OPERATORS, *UNARY_OPERATORS)
+    operators = operators_of(question)
     binary = [operator for operator in operators if operator in BINARY_OPERATORS]
     unary = [operator for operator in operators if operator not in BINARY_OPERATORS]
     # relative errors, as everywhere here; a positive law must stay positive
@@ -161,12 +285,13 @@ def run_in_own_process(job: Path, seconds: float) -> str:
     """Run a search; kill it, with its children, when it is over time or this process is.
 
     Returns:
-        The last line it wrote to stderr.
+        What went wrong, in one line: of what it wrote to stderr.
     """
     environment = os.environ | {
         "PYTHON_JULIAPKG_OFFLINE": "yes",
         # JULIA_NUM_THREADS has no effect on a Julia that juliacall starts
         "PYTHON_JULIACALL_THREADS": "1",
+        **as_parent(),
     }
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "symreg.engines.pysr_process", str(job)],
@@ -174,41 +299,97 @@ def run_in_own_process(job: Path, seconds: float) -> str:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
         env=environment,
         start_new_session=True,
     )
+    if job in _searching:
+        _searching[job] = (_searching[job][0], process)
     try:
         _, said = process.communicate(timeout=seconds + GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        said = f"no answer within {seconds + GRACE_SECONDS:g} s"
+        return f"no answer within {seconds + GRACE_SECONDS:g} s"
     finally:
-        if process.poll() is None:
+        _kill(process)
+    return first_of_message(said) or f"exit code {process.returncode}"
+
+
+def _kill(process: subprocess.Popen) -> None:
+    """End a process, if it has not ended, with its children."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return (said.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        process.wait()
 
 
-def read_hall_of_fame(path: Path) -> list[sympy.Expr]:
+def first_of_message(said: str) -> str:
+    """What went wrong, of all that a process wrote: the first line of the last error's message.
+
+    A message of Julia is followed by a stack trace, one of Python preceded by it.
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    traces = [i for i, line in enumerate(lines) if line.startswith(("Stacktrace:", "[1] "))]
+    lines = lines[: traces[0]] if traces else lines
+    for i in reversed(range(len(lines))):
+        nested = re.match(r"nested task error:\s*(.*)", lines[i])
+        if nested and nested[1]:
+            return nested[1]
+    for i in reversed(range(len(lines))):
+        named = re.match(r"(?:ERROR|[A-Za-z_.]*(?:Error|Exception|Interrupt))\b:?\s*(.*)", lines[i])
+        if named:
+            rest = named[1] or " ".join(lines[i + 1 : i + 2])
+            return rest if lines[i].startswith(("ERROR", "juliacall.")) else lines[i]
+    return lines[-1] if lines else ""
+
+
+def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sympy.Expr]:
     """The formulas of a `hall_of_fame.csv`, read without PySR and without Julia.
 
     PySR writes the file and a copy (`.bak`), one after the other; a search that was killed while
-    it wrote leaves one of them whole.
+    it wrote leaves one of them whole. A formula that we do not take (an exponent of -157.9, say) is
+    dropped with a warning.
 
     Args:
         path: the file, with columns Complexity, Loss, Equation.
+        names: of the features; PySR's own names for them (x0, x1, ...) are replaced by these.
 
     Raises:
-        ValueError: if neither file is one.
+        ValueError: if neither file is one, or it has names that are no features.
     """
-    for place in (path.with_suffix(".csv.bak"), path):
+    for place in (_copy_of(path), path):
         try:
             equations = pd.read_csv(require_input(place))["Equation"]
         except (OSError, KeyError, ValueError):
             continue
         # Julia writes a float32 as 1.5f-3
         texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text)) for text in equations]
-        return [formula for text in texts if (formula := _readable(text)) is not None]
+        formulas = [_readable(text) for text in texts]
+        refused = [text for text, formula in zip(texts, formulas, strict=True) if formula is None]
+        if refused:
+            warnings.warn(
+                f"{len(refused)} of {len(texts)} formulas of PySR are left out, as no formula that "
+                f"is read here: {refused[0][:SHOWN]}",
+                stacklevel=2,
+            )
+        kept = [formula for formula in formulas if formula is not None]
+        return kept if names is None else _with_names(kept, names, path)
     raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
+
+
+def _with_names(
+    formulas: Sequence[sympy.Expr], names: Sequence[str], path: Path
+) -> list[sympy.Expr]:
+    """The formulas in the features' names, where they are in PySR's own."""
+    found = {s.name for formula in formulas for s in formula.free_symbols}
+    if found <= set(names):
+        return list(formulas)
+    own = {f"x{i}": symbol(name) for i, name in enumerate(names)}
+    if unknown := sorted(found - set(own)):
+        raise ValueError(
+            f"{path} has {', '.join(unknown)}, and the features are {', '.join(names)}: it is of "
+            "another table. Rename the columns, or leave the file out."
+        )
+    return [f.xreplace({s: own[s.name] for s in f.free_symbols}) for f in formulas]
 
 
 def _readable(text: str) -> sympy.Expr | None:
@@ -235,24 +416,13 @@ def _plain(text: str) -> str:
     return _plain(text[: found.start()] + inner + text[end:])
 
 
-def _renamed(formula: str, names: Sequence[str], safe: Sequence[str]) -> str:
-    expression = parse_expression(formula)
-    expression = expression.xreplace(
-        {s: sympy.Float(1) for s in expression.free_symbols if s.name not in names}
-    )
-    renamed = {
-        s: sympy.Symbol(safe[list(names).index(s.name)], positive=True)
-        for s in expression.free_symbols
-    }
-    return str(expression.xreplace(renamed)).replace("**", "^")
-
-
 def julia_project() -> Path:
     """The Julia project that juliapkg uses for this Python (its own rules, without importing it).
 
-    Source: juliapkg 0.1, state.py, `reset_state`.
+    Source: juliapkg 0.1, state.py, `reset_state`; juliacall 0.9, `init`, whose own variables go
+    before.
     """
-    if chosen := os.environ.get("PYTHON_JULIAPKG_PROJECT"):
+    if chosen := os.environ.get(JULIACALL_PROJECT) or os.environ.get("PYTHON_JULIAPKG_PROJECT"):
         return Path(chosen)
     prefix = sys.prefix if sys.prefix != sys.base_prefix else os.environ.get("CONDA_PREFIX")
     if prefix:
@@ -263,7 +433,7 @@ def julia_project() -> Path:
 
 def julia_executable(project: Path) -> Path | None:
     """The Julia that juliapkg would take: chosen, in the project, or on the path."""
-    chosen = os.environ.get("PYTHON_JULIAPKG_EXE")
+    chosen = os.environ.get(JULIACALL_EXE) or os.environ.get("PYTHON_JULIAPKG_EXE")
     if chosen:
         return Path(chosen) if shutil.which(chosen) else None
     own = project / "pyjuliapkg" / "install" / "bin" / "julia"

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from orbits.command.parent import die_with_parent
+
 
 def main(folder: str) -> None:
     """Run the search that `symreg.engines.pysr` has written into a folder."""
+    die_with_parent()
     from pysr import PySRRegressor
 
     job = json.loads((Path(folder) / "job.json").read_text())

@@ -282,7 +282,8 @@ def _assigned(
         return None if unit is None else unit**power
     if form.is_Pow:
         # a fitted exponent: what stands in front takes whatever dimension that gives
-        return None
+        base = _assigned(form.base, None, units, found)
+        return ONE if base is not None and not any(base.powers) else None
     if isinstance(form, sympy.Abs):
         return _assigned(form.args[0], wanted, units, found)
     for part in form.args:
@@ -306,11 +307,14 @@ def _assigned_product(
         return known
     if wanted is None:
         return None
-    # the constant in front takes what is missing, the others none
+    # the constant in front takes what is missing, the others none; beside a fitted power of
+    # something that has a dimension nothing says what is missing
     open_parts.sort(key=lambda part: not part.is_Symbol)
-    _assigned(open_parts[0], wanted * known ** Fraction(-1), units, found)
+    powers = [part for part in open_parts if part.is_Pow and not part.exp.is_number]
+    if not powers:
+        _assigned(open_parts[0], wanted * known ** Fraction(-1), units, found)
     for part in open_parts[1:]:
-        if not (part.is_Pow and not part.exp.is_number):
+        if part not in powers:
             _assigned(part, ONE, units, found)
     return wanted
 

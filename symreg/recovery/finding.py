@@ -108,7 +108,7 @@ def find(
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
     parts = _parts(samples, config, rng, any_law)
-    guesses, rivals = read_guesses(config.guesses), tuple[Rival, ...]()
+    guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
     if any_law:
         found = search_pool(engine, parts.training, config, seeds, progress, guesses, units)
         outcome, rivals, parts = found[0], found[2], parts.alike(found[1])
@@ -198,15 +198,22 @@ def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
     )
 
 
-def read_guesses(texts: Sequence[str]) -> list[sympy.Expr]:
+def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
     """Formulas to start from: each text is one, or the path of a hall of fame that PySR wrote.
 
+    Args:
+        texts: formulas and paths.
+        names: of the features; in a hall of fame x0, x1, ... stand for them.
+
     Raises:
-        ValueError: if a text is neither.
+        ValueError: if a text is neither, or a hall of fame is of another table.
     """
     guesses = []
     for text in texts:
-        guesses += read_hall_of_fame(Path(text)) if text.endswith(".csv") else [read_formula(text)]
+        if text.endswith(".csv"):
+            guesses += read_hall_of_fame(Path(text), names)
+        else:
+            guesses.append(read_formula(text))
     return guesses
 
 

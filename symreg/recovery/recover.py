@@ -107,7 +107,8 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         ValueError: for an unknown engine, or one that cannot run.
     """
     began = time.monotonic()
-    guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read_guesses(config.guesses))
+    read = read_guesses(config.guesses, problem.samples.names)
+    guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
         config = replace(config, error_floor=0.0)

@@ -12,13 +12,22 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from orbits.command.parent import as_parent
 from orbits.expressions import parse_expression
 from symreg.engines import choose_engine
 from symreg.engines import pysr as adapter
 from symreg.engines.base import L1, TARGET, Budget, Question
-from symreg.engines.pysr import PySREngine, constructor_arguments, read_hall_of_fame
+from symreg.engines.pysr import (
+    PySREngine,
+    constructor_arguments,
+    first_of_message,
+    guess_for_pysr,
+    read_hall_of_fame,
+)
+from symreg.recovery.recover import recover
 
 HALL_OF_FAME = """Complexity,Loss,Equation
 1,2.5,"12.5"
@@ -230,6 +239,338 @@ def test_guesses_and_units_reach_pysr(monkeypatch):
     engine = PySREngine(Question(guesses=("k/r**2",), units={"r": "m^1", TARGET: "m^1*s^-2"}))
     r = np.linspace(0.3, 3, 50)
     engine.search(r[:, None], 39.478 / r**2, ["r"], 4, Budget())
-    assert written["new"]["guesses"] == ["1.0/x0^2"]
+    assert written["new"]["guesses"] == ["(1.0 / (x0 ^ (2.0)))"]
     assert written["fit"]["X_units"] == ["m^1"]
     assert written["fit"]["y_units"] == "m^1*s^-2"
+
+
+ARITHMETIC = Question(("+", "*", "inv", "square", "exp"))
+
+
+@pytest.mark.parametrize(
+    ("guess", "question"),
+    [
+        ("-x", Question()),
+        ("-2*pi*x/y**2", Question()),
+        ("a - b*x**1.5 - sqrt(y)", Question()),
+        ("exp(-x**2/2)/y - 3", Question()),
+        ("-x**4/y**2 + exp(-y)", ARITHMETIC),
+        ("1/(x + 1) + 6.6e-34*y", ARITHMETIC),
+    ],
+)
+def test_a_guess_is_rewritten_to_what_pysr_reads(guess, question):
+    written = guess_for_pysr(guess, {"x": "x0", "y": "x1"}, question)
+    tree = ast.parse(written.replace("^", "**"), mode="eval")
+    for node in ast.walk(tree):
+        # a minus before a number is the number's own, in Julia's grammar too
+        if isinstance(node, ast.UnaryOp):
+            assert isinstance(node.operand, ast.Constant)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert names <= {"x0", "x1", "exp", "log", "sqrt", "inv", "square"}
+    mathematics = {"inv": lambda u: 1 / u, "square": lambda u: u * u}
+    mathematics |= {"exp": np.exp, "log": np.log, "sqrt": np.sqrt}
+    here = parse_expression(guess)
+    for x, y in ((0.7, 1.9), (2.2, 0.4)):
+        values = {"x": x, "y": y, "a": 1.0, "b": 1.0}
+        expected = float(here.subs({s: values[s.name] for s in here.free_symbols}))
+        code = compile(tree, "guess", "eval")
+        # rounding of a few float64 operations
+        assert eval(code, mathematics | {"x0": x, "x1": y}) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("guess", "question", "missing"),
+    [
+        ("sin(r)", Question(), "sin"),
+        ("r**0.5", ARITHMETIC, r"\^"),
+        ("tanh(r) + 1", Question(("+", "*", "exp")), "tanh"),
+        ("1/r", Question(("+", "*")), r"\^"),
+    ],
+)
+def test_a_guess_with_an_operator_outside_the_search_is_refused_at_once(guess, question, missing):
+    guesses = Question(question.operators, guesses=(guess,))
+    with pytest.raises(ValueError, match=f"it needs {missing}, and the search has.*--operators"):
+        PySREngine(guesses)
+
+
+@pytest.mark.parametrize("size", [3, 6])
+def test_a_size_that_pysr_does_not_take_is_refused_before_it_starts(size, monkeypatch):
+    monkeypatch.setattr(adapter, "run_in_own_process", lambda *_: pytest.fail("it was started"))
+    r = np.linspace(0.3, 3, 50)
+    with pytest.raises(ValueError, match=rf"--max-size {size} is too small.*takes 7"):
+        PySREngine().search(r[:, None], r**2, ["r"], 0, Budget(max_size=size))
+
+
+JULIA_SAID = """Traceback (most recent call last):
+  File "sr.py", line 2780, in _run
+    out = jl.equation_search(X, y)
+juliacall.JuliaError: Unrecognized operator: `foo` in the guess.
+It is not in the options.
+Stacktrace:
+ [1] error(s::String)
+   @ Base ./error.jl:35
+ [2] top-level scope
+   @ none:1
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        (JULIA_SAID, "Unrecognized operator: `foo` in the guess."),
+        (
+            "juliacall.JuliaError: TaskFailedException\n\n    nested task error: out of memory\n"
+            "    Stacktrace:\n     [1] f()\n",
+            "out of memory",
+        ),
+        ("ERROR: LoadError: no package X\nStacktrace:\n [1] f()", "LoadError: no package X"),
+        (
+            "Traceback (most recent call last):\n  File 'a.py', line 1\n"
+            "ValueError: maxsize must be at least 7",
+            "ValueError: maxsize must be at least 7",
+        ),
+        ("Killed", "Killed"),
+        ("", ""),
+    ],
+)
+def test_the_message_is_told_and_not_the_stack_trace(said, first):
+    assert first_of_message(said) == first
+
+
+def process_of(tmp_path, monkeypatch, script):
+    """A stand-in for Python that runs a shell script; `$4` is the job's folder."""
+    fake = tmp_path / "python"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(adapter.sys, "executable", str(fake))
+
+
+def test_a_failure_of_julia_is_one_plain_line(tmp_path, monkeypatch):
+    (tmp_path / "said").write_text(JULIA_SAID)
+    process_of(tmp_path, monkeypatch, f"cat {tmp_path}/said >&2; exit 1")
+    r = np.linspace(0.3, 3, 50)
+    with pytest.raises(ValueError, match=r"^PySR found nothing: Unrecognized operator: `foo`"):
+        PySREngine().search(r[:, None], r**2, ["r"], 0, Budget())
+
+
+def test_pysrs_own_names_are_the_features_in_their_order(tmp_path):
+    path = tmp_path / "hall_of_fame.csv"
+    path.write_text('Complexity,Loss,Equation\n3,1,"x0 / x1"\n')
+    (formula,) = read_hall_of_fame(path, ["r", "m"])
+    assert str(formula) == "r/m"
+    path.write_text('Complexity,Loss,Equation\n3,1,"m * 2.0"\n')
+    (formula,) = read_hall_of_fame(path, ["r", "m"])
+    assert {s.name for s in formula.free_symbols} == {"m"}
+    # x1 before x0: both are names of columns here, and stay what they are
+    path.write_text('Complexity,Loss,Equation\n3,1,"x0 / x1"\n')
+    assert str(read_hall_of_fame(path, ["x1", "x0"])[0]) == "x0/x1"
+    with pytest.raises(ValueError, match=r"has x1, and the features are r: .*another table"):
+        read_hall_of_fame(path, ["r"])
+
+
+def test_a_formula_that_we_do_not_take_is_left_out_with_a_note(tmp_path):
+    path = tmp_path / "hall_of_fame.csv"
+    path.write_text('Complexity,Loss,Equation\n3,1,"x0 ^ -157.9"\n5,1,"x0 * 2.0"\n')
+    with pytest.warns(UserWarning, match=r"1 of 2 formulas of PySR are left out.*x0 \^ -157.9"):
+        (formula,) = read_hall_of_fame(path)
+    assert str(formula) == "2.0*x0"
+
+
+FRONT = "mkdir -p $4/search; printf '%s' \"$FRONT\" > $4/search/hall_of_fame.csv"
+
+
+def alive(number):
+    """Whether a process is there and no zombie."""
+    stat = Path(f"/proc/{number}/stat")
+    try:
+        return stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ended(number, seconds=10.0):
+    """Whether a process ends within some time."""
+    until = time.monotonic() + seconds
+    while alive(number) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not alive(number)
+
+
+def test_an_interrupted_search_keeps_its_front_and_says_where(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FRONT", HALL_OF_FAME)
+    monkeypatch.setattr(adapter.tempfile, "tempdir", str(tmp_path))
+    process_of(tmp_path, monkeypatch, f"{FRONT}; echo $$ > {tmp_path}/pid; sleep 60")
+
+    def interrupt(process, timeout):
+        while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text().strip():
+            time.sleep(0.02)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(adapter.subprocess.Popen, "communicate", interrupt)
+    r = np.linspace(0.3, 3, 50)
+    with pytest.raises(KeyboardInterrupt):
+        PySREngine().search(r[:, None], r**2, ["r"], 7, Budget())
+    said = capsys.readouterr().err
+    assert "seed 7 was interrupted" in said
+    path = Path(said.rsplit("--guesses ", 1)[1].strip())
+    assert path.is_relative_to(tmp_path)
+    assert len(read_hall_of_fame(path)) == 4
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_a_search_that_wrote_nothing_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "jobs").mkdir()
+    monkeypatch.setattr(adapter.tempfile, "tempdir", str(tmp_path / "jobs"))
+    process_of(tmp_path, monkeypatch, "exit 3")
+    r = np.linspace(0.3, 3, 50)
+    with pytest.raises(ValueError, match="exit code 3"):
+        PySREngine().search(r[:, None], r**2, ["r"], 7, Budget())
+    assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_a_late_writer_does_not_end_the_search(tmp_path, monkeypatch):
+    # rmtree meets a folder that fills again while it is removed
+    def fake(job, seconds):
+        (job / "search").mkdir()
+        (job / "search" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        return ""
+
+    def busy(path, *rest, **options):
+        raise OSError(39, "Directory not empty", str(path))
+
+    monkeypatch.setattr(adapter.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(adapter, "run_in_own_process", fake)
+    monkeypatch.setattr(os, "rmdir", busy)
+    r = np.linspace(0.3, 3, 50)
+    assert PySREngine().search(r[:, None], 39.478 / r**2, ["r"], 4, Budget())[-1].loss < 1e-20
+
+
+TWO_SEARCHES = """
+import sys, threading
+import numpy as np
+from orbits.command.parser import interruptible
+from joblib import Parallel, delayed
+from symreg.engines import pysr as adapter
+adapter.sys.executable = sys.argv[1]
+r = np.linspace(0.3, 3, 50)
+engine = adapter.PySREngine()
+with interruptible():
+    Parallel(n_jobs=2, prefer="threads")(
+        delayed(engine.search)(r[:, None], r**2, ["r"], seed, adapter.Budget()) for seed in (0, 1)
+    )
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_two_searches_end_with_the_command_and_their_fronts_stay(tmp_path, monkeypatch, number):
+    process_of(tmp_path, monkeypatch, f"{FRONT}; echo $$ > {tmp_path}/$$.pid; sleep 60")
+    parent = subprocess.Popen(
+        [PYTHON, "-c", TWO_SEARCHES, str(tmp_path / "python")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"FRONT": HALL_OF_FAME, "TMPDIR": str(tmp_path)},
+    )
+    children = pids(tmp_path, 2)
+    parent.send_signal(number)
+    _, said = parent.communicate(timeout=30)
+    assert [ended(child) for child in children] == [True, True]
+    paths = [line.rsplit("--guesses ", 1)[1] for line in said.splitlines() if "--guesses" in line]
+    assert len(paths) == 2
+    assert all(len(read_hall_of_fame(Path(path))) == 4 for path in paths)
+
+
+PYTHON = sys.executable
+"""The real one: tests put another in its place."""
+
+
+def pids(folder, count, seconds=30.0):
+    """Numbers of processes that have written them into a folder."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = [path.read_text().strip() for path in folder.glob("*.pid")]
+        if len(found) == count and all(found):
+            return [int(each) for each in found]
+        time.sleep(0.05)
+    pytest.fail("the processes did not start")
+
+
+# A process that never comes back to Python's interpreter loop, as one inside Julia does not.
+DEAF = """
+import os, sys, ctypes
+from orbits.command.parent import die_with_parent
+die_with_parent()
+open(os.path.join(sys.argv[1], f"{os.getpid()}.pid"), "w").write(str(os.getpid()))
+ctypes.PyDLL(None).sleep(60)  # holds the interpreter's lock
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the death signal is Linux's own")
+def test_a_process_inside_julia_dies_with_its_killed_parent(tmp_path):
+    code = (
+        "import os, subprocess, sys; from orbits.command.parent import as_parent;"
+        "subprocess.run([sys.executable, '-c', *sys.argv[1:]], env=os.environ | as_parent())"
+    )
+    parent = subprocess.Popen([PYTHON, "-c", code, DEAF, str(tmp_path)])
+    (child,) = pids(tmp_path, 1)
+    assert alive(child)
+    parent.kill()
+    parent.wait()
+    assert ended(child)
+
+
+def test_the_process_of_a_search_is_told_its_parent(tmp_path, monkeypatch):
+    process_of(tmp_path, monkeypatch, "echo $PRINCIPIA_PARENT >&2")
+    assert adapter.run_in_own_process(tmp_path, 10.0) == as_parent()["PRINCIPIA_PARENT"]
+
+
+@pytest.fixture
+def julia(tmp_path, monkeypatch):
+    """A folder with a Julia of its own and a project that has what PySR needs."""
+    for name in ("PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT", "PYTHON_JULIAPKG_EXE",
+                 "PYTHON_JULIAPKG_PROJECT"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(adapter, "installed", lambda package: "2.0.0")
+    (tmp_path / "Manifest.toml").write_text("[[deps.SymbolicRegression]]\n")
+    (tmp_path / "julia").write_text("#!/bin/sh\n")
+    (tmp_path / "julia").chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("package", ["JULIACALL", "JULIAPKG"])
+def test_a_chosen_julia_and_project_are_honoured(julia, monkeypatch, package):
+    monkeypatch.setenv(f"PYTHON_{package}_EXE", str(julia / "julia"))
+    monkeypatch.setenv(f"PYTHON_{package}_PROJECT", str(julia))
+    found = PySREngine.availability()
+    assert found.available, found.reason
+    assert str(julia / "julia") in found.reason
+    (julia / "Manifest.toml").write_text("[[deps.Other]]\n")
+    assert not PySREngine.availability().available
+
+
+def test_juliacall_wants_both_or_neither(julia, monkeypatch):
+    monkeypatch.setenv("PYTHON_JULIACALL_EXE", str(julia / "julia"))
+    found = PySREngine.availability()
+    assert not found.available
+    assert "only one of PYTHON_JULIACALL_EXE and PYTHON_JULIACALL_PROJECT" in found.reason
+
+
+def test_a_pysr_without_guesses_is_too_old(monkeypatch):
+    monkeypatch.setattr(adapter, "installed", lambda package: "1.5.9")
+    found = PySREngine.availability()
+    assert not found.available
+    assert "1.5.9" in found.reason
+    assert "2.0 or later" in found.reason
+
+
+def test_a_hall_of_fame_of_pysrs_names_goes_on_from_the_features(tmp_path):
+    path = tmp_path / "hall_of_fame.csv"
+    path.write_text('Complexity,Loss,Equation\n5,1,"2.0 * x1 * exp(x0 ^ 0.3)"\n')
+    a, b = np.random.default_rng(0).uniform(1, 3, (2, 60))
+    table = pd.DataFrame({"y": 3 * b * np.exp(a**0.3), "a": a, "b": b})
+    options = {"target": "y", "features": "a,b", "engine": "monomial", "null": False, "seeds": 1}
+    found = recover(table, guesses=str(path), **options)
+    # 1e-6: a table without noise, a fit that stops at 1e-9
+    assert np.max(np.abs(found.predict(table) / table.y - 1)) < 1e-6
+    path.write_text('Complexity,Loss,Equation\n5,1,"x2 * x0"\n')
+    with pytest.raises(ValueError, match="has x2, and the features are a, b"):
+        recover(table, guesses=str(path), **options)

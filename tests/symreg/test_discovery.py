@@ -1,0 +1,290 @@
+"""Is it a law? Tables of one's own: what is found, what is not, and what no name is given to."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+
+from symreg.fit.noise import misfit_probability
+from symreg.fit.refine import Fitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import constant_symbol, symbol
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.discovery import evidence_of
+from symreg.recovery.finding import each_by_the_others
+from symreg.recovery.pool import with_likelier_errors
+from symreg.recovery.recover import recover
+from symreg.recovery.result import Recovery
+from symreg.recovery.search import refit_law
+
+C0, C1, C2 = (constant_symbol(i) for i in range(3))
+
+
+def searched(columns, **options):
+    """What is found in a table whose target is y, by the exhaustive search alone."""
+    table = pd.DataFrame(columns)
+    features = tuple(name for name in table if name != "y")
+    settings = {"engine": "projection", "null": False, "seeds": 2} | options
+    return recover(table, target="y", features=features, **settings)
+
+
+def gate_of(found, name):
+    (one,) = (gate for gate in found.found_gates if gate.name == name)
+    return one
+
+
+def radii(seed=0, rows=200):
+    rng = np.random.default_rng(seed)
+    return np.exp(rng.uniform(np.log(0.3), np.log(3), rows)), rng
+
+
+def samples_of(X, y, names="ab"):
+    return Samples(X, y, tuple(names[: X.shape[1]]), np.arange(len(y)))
+
+
+NEAR_NEWTON = {
+    "softened": lambda r: 39.478 / (r**2 + 0.5),
+    "one less a tenth over r": lambda r: 39.478 / r**2 * (1 - 0.1 / r),
+    "a ripple": lambda r: 39.478 / r**2 * (1 + 0.1 * np.sin(8 * r)),
+    "an exponent of -1.95": lambda r: 39.478 / r**1.95,
+}
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_the_law_itself_is_found_and_named(noise):
+    r, rng = radii()
+    found = searched({"y": 39.478 / r**2 * (1 + noise * rng.standard_normal(200)), "r": r})
+    assert found.found, found.explanation
+    assert found.matches == "newton"
+
+
+@pytest.mark.parametrize("name", NEAR_NEWTON)
+def test_a_law_near_a_named_one_is_not_called_by_its_name(name):
+    r, _ = radii()
+    found = searched({"y": NEAR_NEWTON[name](r), "r": r})
+    assert found.matches is None, found.explanation
+    assert not found.recovered
+    # an exact formula of the family is found all the same; the ripple is none of them
+    assert found.found is (name != "a ripple")
+
+
+def test_noise_does_not_lend_a_name_to_a_law_that_is_near():
+    r, rng = radii()
+    table = {"y": NEAR_NEWTON["softened"](r) * (1 + 0.01 * rng.standard_normal(200)), "r": r}
+    found = searched(table)
+    assert (found.matches, found.recovered) == (None, False)
+    # 0.5 in the sum of squares is known to a few hundredths: five sigma
+    assert found.found
+    assert float(found.predict({"r": [0.1]})[0]) == pytest.approx(39.478 / 0.51, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["permuted", "log-normal"])
+@pytest.mark.parametrize("seed", range(3))
+def test_where_there_is_no_law_none_is_found(kind, seed):
+    r, rng = radii(seed)
+    y = rng.permutation(39.478 / r**2) if kind == "permuted" else np.exp(rng.standard_normal(200))
+    found = searched({"y": y, "r": r})
+    assert not found.found, found.explanation
+    assert found.matches is None
+
+
+def test_the_same_seed_gives_the_same_result_with_any_number_of_jobs():
+    r, rng = radii()
+    table = {"y": 3 / r * np.exp(0.05 * rng.standard_normal(200)), "r": r}
+    results = [searched(table, seeds=3, seed=4, jobs=jobs).to_dict() for jobs in (1, 3)]
+    for result in results:
+        del result["seconds"], result["configuration"]
+    assert results[0] == results[1]
+
+
+def test_a_result_survives_json_with_all_that_is_new(tmp_path):
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(-2, 2, (2, 200))
+    found = searched({"y": 3 * x * z**2, "x": x, "z": z})
+    found.write(tmp_path / "found.json")
+    again = Recovery.read(tmp_path / "found.json")
+    assert again.to_dict() == found.to_dict()
+    for name in ("found", "matches", "found_gates", "rivals", "coefficients", "domain", "form"):
+        assert getattr(again, name) == getattr(found, name), name
+        assert getattr(found, name) or name == "matches", name
+    assert again.domain["x"] == (x.min(), x.max())
+    # the law of the file predicts where features are negative, and outside of the domain
+    assert again.predict({"x": [-3.0, 2.0], "z": [-1.0, -2.0]}) == pytest.approx([-9, 24], rel=1e-9)
+
+
+def test_five_rows_are_said_to_be_few():
+    a = np.arange(1, 6.0)
+    found = searched({"y": 2 * a**1.5, "a": a})
+    assert any("5 rows are few" in note for note in found.notes)
+    assert gate_of(found, "held-out range").passed is None
+    assert found.predict({"a": [9.0]}) == pytest.approx([54], rel=1e-9)
+    # noise in five rows is no law
+    y = 5 + np.random.default_rng(1).standard_normal(5)
+    assert not searched({"y": y, "a": a}).found
+
+
+def test_every_row_is_predicted_by_the_others():
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    y = np.array([1.0, 2.0, 3.0, 40.0])
+    law = Fitted(C0 * symbol("a"), (1.0,), 1.0, 1.0, 2, "test")
+    predicted = each_by_the_others(law, samples_of(x[:, None], y))
+    # for the last row the others say 1 a
+    assert predicted[3] == pytest.approx(4.0, rel=1e-6)
+    assert predicted[0] > 1.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_form_of_ones_own_has_intervals_that_hold_the_truth(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(1, 3, (2, 300))
+    table = {"y": 2 * a + 3 * b + 0.1 * rng.standard_normal(300), "a": a, "b": b}
+    found = searched(table, form="p*a + q*b")
+    assert found.found, found.explanation
+    for name, truth in (("p", 2.0), ("q", 3.0)):
+        quantity = found.coefficients[name]
+        # twice the half-width of 95 %, four sigma: 6e-5 a coefficient
+        reach = quantity.high - quantity.low
+        assert abs(quantity.value - truth) < reach
+        # 0.1/sqrt(300)/sd of one direction: some hundredths
+        assert 0.01 < reach < 0.2
+    wrong = searched(table, form="p*a*b")
+    assert not wrong.found
+    assert gate_of(wrong, "no smooth misfit").passed is False
+
+
+@pytest.mark.parametrize("form", ["a + b", "p + q"])
+def test_a_form_without_constants_or_features_is_refused(form):
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(1, 3, (2, 50))
+    with pytest.raises(ValueError, match=r"name features \(a, b\) and constants"):
+        searched({"y": a + b, "a": a, "b": b}, form=form)
+
+
+def test_the_gas_constant_has_its_unit():
+    rng = np.random.default_rng(0)
+    n, T, V = rng.uniform(1, 3, (3, 100)) * [[1.0], [100.0], [0.01]]
+    units = ("y=Pa", "n=mol", "T=K", "V=m^3")
+    found = searched({"y": 8.314 * n * T / V, "n": n, "T": T, "V": V}, units=units)
+    (constant,) = found.coefficients.values()
+    assert constant.unit == "m^2 kg s^-2 K^-1 mol^-1"
+    assert constant.value == pytest.approx(8.314, rel=1e-9)
+
+
+def test_units_rule_out_what_fits():
+    # T in kelvin has no logarithm, exponential or sine of itself; no constant in front mends that
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0.3, 3, 200)
+    free = searched({"y": 2 * np.sin(t), "t": t})
+    assert free.found
+    assert "sin" in free.expression
+    bound = searched({"y": 2 * np.sin(t), "t": t}, units=("y=m", "t=s"))
+    assert not {"sin(t)", "cos(t)", "exp(t)"} & {str(e) for e in sympy.preorder_traversal(
+        bound.formula)}  # fmt: skip
+
+
+def errors_chosen(seed, equal):
+    """The errors chosen for a square law with one kind of noise."""
+    rng = np.random.default_rng(seed)
+    a = np.exp(rng.uniform(0, np.log(10), 200))
+    noise = rng.standard_normal(200)
+    y = a**2 + 0.3 * noise if equal else a**2 * (1 + 0.05 * noise)
+    law = Fitted(C0 * symbol("a") ** C1, (1.0, 2.0), 0.01, 0.0, 4, "test")
+    samples, (fitted,) = with_likelier_errors(samples_of(a[:, None], y), [law])
+    return samples.errors is not None, fitted.constants[1]
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_relative_and_equal_errors_are_told_apart(equal):
+    for seed in range(10):
+        chosen, exponent = errors_chosen(seed, equal)
+        # the likelihoods of 200 rows over two decades of y differ by e^100
+        assert chosen is equal
+        # sd: 0.3/(y at the top end), or 0.05/(sd of log a 0.66), over sqrt(200); five of them
+        assert exponent == pytest.approx(2, abs=0.03)
+
+
+def test_given_errors_are_not_chosen_anew():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(1, 3, (200, 1))
+    samples = Samples(a, a[:, 0] ** 2, ("a",), np.arange(200), errors=np.full(200, 0.1))
+    law = Fitted(C0 * symbol("a") ** 2, (1.0,), 0.01, 0.0, 3, "test")
+    assert with_likelier_errors(samples, [law])[0] is samples
+
+
+def test_the_chance_of_a_misfit_is_uniform_where_there_is_none():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, (300, 1))
+    samples = samples_of(X, np.ones(300))
+    chances = np.array([misfit_probability(rng.standard_normal(300), samples) for _ in range(2000)])
+    for level in (0.5, 0.1, 0.01):
+        # two tests, bins and neighbours; the chance of the second counts twice, so at most one and
+        # a half times too many are small, and five standard errors of 2000 draws
+        error = 5 * np.sqrt(level * (1 - level) / 2000)
+        assert 0.8 * level - error < np.mean(chances < level) < 1.5 * level + error
+    X = rng.uniform(1, 3, (300, 4))
+    samples = samples_of(X, np.ones(300), "abcd")
+    chances = [misfit_probability(rng.standard_normal(300), samples) for _ in range(500)]
+    # four features and six pairs: what is least of ten, times ten, is never too often small
+    assert np.mean(np.array(chances) < 0.05) < 0.09
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_a_ripple_is_a_misfit_and_heavy_tails_are_none(heavy):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(1, 3, (300, 2))
+    noise = rng.standard_t(2, 300) if heavy else rng.standard_normal(300)
+    samples = samples_of(X, np.ones(300))
+    assert misfit_probability(noise, samples) > 0.001
+    # amplitude of one sigma, 25 rows in a bin: each mean is off by 3.5 of its errors
+    assert misfit_probability(noise + np.sin(4 * X[:, 1]), samples) < 1e-6
+    # a misfit in the product of two features alone
+    product = 4 * (X[:, 0] - 2) * (X[:, 1] - 2)
+    assert misfit_probability(noise + product, samples) < 1e-4
+
+
+def test_a_misfit_in_a_product_of_two_of_six_features_is_seen():
+    # rows have no near neighbours in six dimensions, and every feature alone shows nothing
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (300, 6))
+    samples = samples_of(X, np.ones(300), "abcdef")
+    noise = rng.standard_normal(300)
+    assert misfit_probability(noise, samples) > 0.01
+    # 1.5 times a product whose variance is 1/9: a quarter of the noise's, over 300 rows
+    assert misfit_probability(noise + 1.5 * X[:, 1] * X[:, 4], samples) < 1e-6
+
+
+def test_rounding_is_no_misfit():
+    X = np.linspace(1, 3, 200)[:, None]
+    assert misfit_probability(1e-9 * np.sin(5 * X[:, 0]), samples_of(X, np.ones(200))) is None
+
+
+def evidence(form, starts, y, a):
+    law = Fitted(form, starts, 1.0, 1.0, 5, "test")
+    whole = samples_of(a[:, None], y)
+    parts = [whole.rows(np.arange(len(y)) % 5 != 0), whole.rows(np.arange(len(y)) % 5 == 0)]
+
+    return evidence_of(refit_law(law, parts[0]), *parts, whole)
+
+
+def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(0.5, 5, 400)
+    y = np.exp(-a) * (1 + 0.01 * rng.standard_normal(400))
+    x = symbol("a")
+    right = evidence(C0 * sympy.exp(C1 * x), (1.0, -1.0), y, a)
+    most = RecoverConfig().thresholds
+    assert right.range_ratio < most.range_ratio
+    assert right.held_out_ratio < most.held_out_ratio
+    assert right.misfit_p > most.misfit_p
+    cubic = C0 + C1 * x + C2 * x**2 + constant_symbol(3) * x**3
+    wrong = evidence(cubic, (1.0, -0.8, 0.2, -0.01), y, a)
+    assert wrong.range_ratio > most.range_ratio
+    # on held-out rows of the same range it looks as good as on its own
+    assert wrong.held_out_ratio < most.held_out_ratio
+    assert wrong.misfit_p < most.misfit_p
+
+
+def test_rows_too_few_for_a_range_say_nothing():
+    a = np.linspace(1, 3, 20)
+    found = evidence(C0 * symbol("a"), (1.0,), 2 * a, a)
+    assert found.range_ratio is None

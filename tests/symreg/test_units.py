@@ -1,0 +1,89 @@
+"""Units: those that are known, those of constants, and formulas that they refute."""
+
+import numpy as np
+import pytest
+import sympy
+
+from symreg.formulas.expressions import constant_symbol
+from symreg.formulas.units import UNITS, constant_units, parse_unit
+
+ONE, C0, C1, C2 = parse_unit("1"), *(constant_symbol(i) for i in range(3))
+NAMES = sympy.symbols("x t m n T V u", positive=True)
+x, t, m, n, T, V, u = NAMES
+BY_NAME = {
+    "x": parse_unit("m"), "t": parse_unit("s"), "m": parse_unit("kg"), "n": parse_unit("mol"),
+    "T": parse_unit("K"), "V": parse_unit("m^3"), "u": ONE,
+}  # fmt: skip
+
+
+def units_of(form, target):
+    """Texts of the constants' units."""
+    found = constant_units(form, BY_NAME, parse_unit(target))
+    return {name: unit.text for name, unit in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("V*A", "W"), ("A*s", "C"), ("J/C", "V"), ("1/s", "Hz"), ("V/A", "ohm"), ("C/V", "F"),
+        ("N/m^2", "Pa"), ("V*s", "Wb"), ("Wb/m^2", "T"), ("Wb/A", "H"), ("N*m", "J"),
+        ("J/s", "W"), ("kg*m/s^2", "N"), ("1000*m^0/m^0", None),
+    ],
+)  # fmt: skip
+def test_derived_units_are_products_of_others(text, same):
+    if same is None:
+        with pytest.raises(ValueError, match="cannot be read"):
+            parse_unit(text)
+        return
+    assert parse_unit(text).powers == parse_unit(same).powers
+    assert parse_unit(text).size == pytest.approx(parse_unit(same).size, rel=1e-15)
+
+
+def test_every_unit_has_a_size_that_a_number_holds():
+    assert {"K", "A", "V", "C", "Hz", "mol"} <= set(UNITS)
+    assert all(0 < unit.size < np.inf for unit in UNITS.values())
+
+
+@pytest.mark.parametrize(
+    ("form", "target", "expected"),
+    [
+        # the gas constant, J/(mol K)
+        (C0 * n * T / V, "Pa", {"_c0": "m^2 kg s^-2 K^-1 mol^-1"}),
+        (C0 * t**2 + C1 * t + C2, "m", {"_c0": "m s^-2", "_c1": "m s^-1", "_c2": "m"}),
+        (C0 * sympy.exp(C1 * t), "V", {"_c0": "m^2 kg s^-3 A^-1", "_c1": "s^-1"}),
+        (C0 * sympy.sqrt(x + C1), "m/s", {"_c0": "m^1/2 s^-1", "_c1": "m"}),
+        (C0 / (x**2 + C1), "N", {"_c0": "m^3 kg s^-2", "_c1": "m^2"}),
+        (C0 * m * sympy.Abs(x), "N", {"_c0": "s^-2"}),
+        (C0 * sympy.sin(C1 * x + C2), "m", {"_c0": "m", "_c1": "m^-1", "_c2": "dimensionless"}),
+    ],
+)
+def test_constants_get_the_units_that_the_formula_needs(form, target, expected):
+    assert units_of(form, target) == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "target"),
+    [
+        (x + t, "m"),
+        (sympy.exp(x), "1"),
+        (C0 * sympy.log(x) * t, "m"),
+        (x * t, "m"),
+        (C0 * (x + t * u), "m"),
+        (sympy.sin(x / t), "1"),
+    ],
+)
+def test_a_formula_that_no_constants_mend_is_refused(form, target):
+    with pytest.raises(ValueError, match=r"adds|takes a function|has the dimension"):
+        units_of(form, target)
+
+
+@pytest.mark.parametrize("form", [x + C0 * t, sympy.exp(C0 * x), x * t * C0])
+def test_one_constant_mends_it(form):
+    assert "_c0" in units_of(form, "1" if form.func is sympy.exp else "m")
+
+
+def test_a_fitted_exponent_leaves_the_unit_in_front_open():
+    # m s^-c1: there is no such unit, and metres would be wrong
+    assert "_c0" not in units_of(C0 * t**C1, "m")
+    # of a pure number any power is one
+    assert units_of(C0 * u**C1, "m")["_c0"] == "m"
