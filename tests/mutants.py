@@ -671,18 +671,18 @@ IN_SYMREG = [
         "if kicked.is_found:", "a Newtonian model needs no law", KIND,
     ),
     mutant(
-        "symreg/recovery/recover.py", "    gates += problem.gates\n", "",
+        "symreg/recovery/recover.py", " + list(problem.gates)\n", "\n",
         "third law and isotropy are not asked for",
         "symreg/test_two_body.py::test_action_equals_reaction_or_there_is_no_law",
     ),
     mutant(
         "symreg/recovery/recover.py",
-        "    gates += [null_gate(PERMUTED, null) for null in nulls.values()]\n", "",
+        "[null_gate(PERMUTED, null) for null in nulls.values()] + ", "",
         "permuted targets say nothing of a law",
         "symreg/test_recover.py::test_a_null_that_finds_a_law_leaves_none_to_claim",
     ),
     mutant(
-        "symreg/fit/samples.py", "y=self.y[rng.permutation(len(self.y))]", "y=self.y.copy()",
+        "symreg/fit/samples.py", "y=self.y[order]", "y=self.y.copy()",
         "the permuted null is not permuted",
         "symreg/test_recover.py::test_each_law_is_recovered_as_itself[newton]",
     ),
@@ -698,8 +698,8 @@ IN_SYMREG = [
         "symreg/test_refine.py::test_a_factor_counts_the_same_everywhere",
     ),
     mutant(
-        "symreg/recovery/finding.py", "outcome = search_seeds(engine, training, config",
-        "outcome = search_seeds(engine, samples, config", "formulas are fitted to held-out rows",
+        "symreg/recovery/finding.py", "outcome = search_seeds(engine, parts.training, config",
+        "outcome = search_seeds(engine, parts.whole, config", "formulas are fitted to held-out rows",
         "symreg/test_recover.py::test_no_formula_is_fitted_to_held_out_groups",
     ),
     mutant(
@@ -754,7 +754,7 @@ IN_SYMREG = [
         "test_rows_that_scatter_count_less_and_a_smooth_deviation_does_not",
     ),
     mutant(
-        "symreg/fit/refine.py", "len(self.constants) * np.log(n) + NODE_COST * self.nodes", "0.0",
+        "symreg/fit/refine.py", "len(self.constants) * np.log(n) + few + NODE_COST * self.nodes", "0.0",
         "constants and nodes cost nothing", "symreg/test_refine.py",
     ),
     mutant(
