@@ -699,7 +699,8 @@ IN_SYMREG = [
     ),
     mutant(
         "symreg/recovery/finding.py", "outcome = search_seeds(engine, parts.training, config",
-        "outcome = search_seeds(engine, parts.whole, config", "formulas are fitted to held-out rows",
+        "outcome = search_seeds(engine, parts.whole, config",
+        "formulas are fitted to held-out rows",
         "symreg/test_recover.py::test_no_formula_is_fitted_to_held_out_groups",
     ),
     mutant(
@@ -754,7 +755,8 @@ IN_SYMREG = [
         "test_rows_that_scatter_count_less_and_a_smooth_deviation_does_not",
     ),
     mutant(
-        "symreg/fit/refine.py", "len(self.constants) * np.log(n) + few + NODE_COST * self.nodes", "0.0",
+        "symreg/fit/refine.py",
+        "len(self.constants) * np.log(n) + few + NODE_COST * self.nodes", "0.0",
         "constants and nodes cost nothing", "symreg/test_refine.py",
     ),
     mutant(
