@@ -24,7 +24,7 @@ from symreg.projection.bases import (
 from symreg.projection.bases import with_composites as combined
 from symreg.projection.products import EXACT, Product, Target, best_of, search_products
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import Sum, atoms_of, search_sums, straight
+from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
 NEAR = 1.15
@@ -194,12 +194,13 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 def _sums(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
     """Short sums, for equal relative errors and for equal absolute ones."""
-    atoms = atoms_of(variables(X, symbols))
+    columns = variables(X, symbols)
+    atoms, polynomial = atoms_of(columns), polynomials(columns)
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
     for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
-        some = search_sums(y, sigma, atoms)
+        some = search_sums(y, sigma, atoms, polynomial=polynomial)
         some.sort(key=lambda s: (len(s.atoms), s.mean_square))
         found += some[:SUMS]
         if min(s.mean_square for s in some) < EXACT**2:

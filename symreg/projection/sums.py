@@ -6,6 +6,7 @@ single terms, are extended a term at a time (a beam). Terms y·m among them make
 y = a·m1 + c·y·m2 is y = a·m1 / (1 - c·m2).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -16,6 +17,10 @@ import sympy
 from symreg.projection.bases import Column, composites, exponent_of
 from symreg.projection.products import EXACT, worth
 
+HIGHEST_DEGREE = 4
+MOST_POLYNOMIAL = 70
+CERTAIN = 5.0
+"""Standard errors that a term of a polynomial must be from zero."""
 MOST_ATOMS = 2500
 BEAM = 100
 SCREENED_ROWS = 150
@@ -192,7 +197,11 @@ def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
 
 
 def search_sums(
-    y: np.ndarray, sigma: np.ndarray, atoms: Sequence[Atom], terms: int = MOST_TERMS
+    y: np.ndarray,
+    sigma: np.ndarray,
+    atoms: Sequence[Atom],
+    terms: int = MOST_TERMS,
+    polynomial: Sequence[Sequence[Atom]] = (),
 ) -> list[Sum]:
     """The best sums of one term, of two, and so on, for every transform of the target.
 
@@ -201,6 +210,8 @@ def search_sums(
         sigma: (row,) error of every row, or what stands for it: |y| for equal relative errors.
         atoms: terms to choose from.
         terms: most of them in a sum.
+        polynomial: sets of terms that are all fitted at once, and dropped one by one: alike terms
+            hide each other from a search that adds them.
     """
     found: list[Sum] = []
     for transform in TRANSFORMS:
@@ -210,6 +221,8 @@ def search_sums(
             wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
         if not np.all(np.isfinite(wanted * weights)):
             continue
+        for terms_at_once in polynomial if not transform.ratio else ():
+            found += _eliminated(transform, wanted * weights, weights, terms_at_once, y)
         pool = list(atoms)
         if transform.ratio:
             pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
@@ -219,8 +232,54 @@ def search_sums(
     return found
 
 
+def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
+    """The terms of polynomials, degree by degree, as far as the rows can bear them."""
+    rows = len(columns[0].values)
+    found: list[list[Atom]] = []
+    for degree in range(1, HIGHEST_DEGREE + 1):
+        if math.comb(len(columns) + degree, degree) > min(rows // 4, MOST_POLYNOMIAL):
+            break
+        parts = [
+            [(c, float(p)) for c, p in zip(columns, powers, strict=True) if p]
+            for powers in product(range(degree + 1), repeat=len(columns))
+            if 0 < sum(powers) <= degree
+        ]
+        made = [atom for part in parts if (atom := _atom(part)) is not None]
+        found.append([Atom(np.ones(rows), sympy.Integer(1)), *made])
+    return found
+
+
+def _eliminated(
+    transform: Transform, wanted: np.ndarray, weights: np.ndarray, atoms: Sequence[Atom],
+    target: np.ndarray,
+) -> list[Sum]:  # fmt: skip
+    """All terms at once, the least certain dropped until every one is."""
+    whole = np.column_stack([atom.values * weights for atom in atoms])
+    if not np.all(np.isfinite(whole)):
+        return []
+    state = list(range(len(atoms)))
+    while state:
+        chosen = whole[:, state] / np.linalg.norm(whole[:, state], axis=0)
+        solution, *_ = np.linalg.lstsq(chosen, wanted, rcond=1e-14)
+        rest = wanted - chosen @ solution
+        spread = np.linalg.norm(rest) / np.sqrt(max(len(wanted) - len(state), 1))
+        error = spread * np.sqrt(np.diag(np.linalg.pinv(chosen.T @ chosen)))
+        certain = np.abs(solution) / np.maximum(error, 1e-13 * np.max(np.abs(solution)))
+        least = int(np.argmin(certain))
+        if certain[least] > CERTAIN:
+            break
+        del state[least]
+    if not 0 < len(state) <= 2 * MOST_TERMS:
+        return []
+    return [_fitted(transform, tuple(state), whole, wanted, atoms, target)]
+
+
 def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
-    """Straight lines: a constant and one variable, its logarithm, or all variables."""
+    """Straight lines and polynomials: cheap to fit, and what a reader thinks of first.
+
+    A constant and one variable, or its logarithm; all variables; every term of a polynomial, less
+    those that are not certain.
+    """
     one = Atom(np.ones(len(y)), sympy.Integer(1))
     lines = [Atom(column.values, column.expression) for column in columns]
     logs = [
@@ -234,6 +293,8 @@ def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> lis
         sets += [tuple(lines), (one, *lines)]
     weights = 1 / sigma
     found = []
+    for terms in polynomials(columns):
+        found += _eliminated(TRANSFORMS[0], y * weights, weights, terms, y)
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
         state = tuple(range(len(atoms)))

@@ -119,7 +119,7 @@ def _searched(
     return [candidate for each in fronts for candidate in each]
 
 
-STARTS = (1.0, 0.1, 10.0, -1.0)
+STARTS = (1.0, 0.1, 10.0, -1.0, 3.0, 0.3, 6.0, 30.0)
 """Every constant of a given form starts from one of these."""
 MOST_STARTS = 64
 
