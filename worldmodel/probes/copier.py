@@ -34,15 +34,16 @@ def beside_copier(
         `r2` of the copier; `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that
         makes no error, 0 of one no better than the copier; `likeness`, the cosine between both
         errors over all rows: 1 of a model that errs as the copier does. After kicks also
-        `kick_gain` by the number of steps. Empty where the orbits are too short for a copier.
+        `kick_gain` by the number of steps. Empty where the orbits are too short for a
+        copier, or nobody knows the law that moves them.
     """
     length = max(subject.predictor.context_length, FEWEST)
-    if arcs.seen.shape[1] <= length:
+    if arcs.seen.shape[1] <= length or subject.known_law is None:
         return {}
     copier = OutsidePredictor(OutsideModel(Parrot(length)))
     said = read_acceleration(copier, arcs, subject.facts.dt, subject.config.correction)
     times = np.array(arcs.read)
-    true = true_acceleration(arcs, subject.law)[:, times]
+    true = true_acceleration(arcs, subject.known_law)[:, times]
     both = (acceleration[:, times], said[:, times])
     usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
     if usable.sum() < 2:
