@@ -8,6 +8,12 @@ LARGE = 1e3
 """Residual of a prediction that is not defined, or is not positive where the target is."""
 
 
+def floored(y: np.ndarray) -> np.ndarray:
+    """(row,) magnitudes, a tenth of the median at least: a target near zero does not rule a fit."""
+    magnitude = np.abs(y)
+    return np.asarray(np.maximum(magnitude, 0.1 * np.median(magnitude)))
+
+
 def relative_weights(y: np.ndarray, errors: np.ndarray) -> np.ndarray | None:
     """(row,) weights of relative residuals for standard errors of the target, mean square one.
 
@@ -15,8 +21,7 @@ def relative_weights(y: np.ndarray, errors: np.ndarray) -> np.ndarray | None:
     """
     if not np.all(errors > 0):
         return None
-    magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
-    weights = magnitude / errors
+    weights = floored(y) / errors
     return np.asarray(weights / np.sqrt(np.mean(weights**2)))
 
 
@@ -49,6 +54,11 @@ class Samples:
         return bool(np.all(self.y > 0))
 
     @property
+    def scale(self) -> np.ndarray:
+        """(row,) what a relative error is relative to."""
+        return np.abs(self.y) if self.logarithmic else floored(self.y)
+
+    @property
     def log_weights(self) -> np.ndarray | None:
         """(row,) weights of the residuals of log y; None where all rows count alike."""
         return self.weights if self.errors is None else np.abs(self.y) / self.errors
@@ -70,8 +80,7 @@ class Samples:
             elif self.logarithmic:
                 error = np.log(prediction / self.y)
             else:
-                magnitude = np.abs(self.y)
-                error = (prediction - self.y) / np.maximum(magnitude, 0.1 * np.median(magnitude))
+                error = (prediction - self.y) / self.scale
         error = np.where(np.isfinite(error), np.clip(error, -LARGE, LARGE), LARGE)
         return error if self.weights is None else error * self.weights
 

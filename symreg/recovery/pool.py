@@ -14,9 +14,8 @@ from itertools import islice, product
 
 import numpy as np
 import sympy
-from joblib import Parallel, delayed
 
-from symreg.engines.base import Budget, Candidate, Engine
+from symreg.engines.base import Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import ROUNDING, Fitted, fit, preferred, refitted, simplified, structure
 from symreg.fit.samples import Samples
@@ -30,7 +29,13 @@ from symreg.formulas.expressions import (
 from symreg.formulas.reading import read_formula
 from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.search import Outcome, guessed, merged_by_form
+from symreg.recovery.search import (
+    Outcome,
+    guessed,
+    merged_by_form,
+    refit_law,
+    search_fronts,
+)
 
 REFINED = 8
 """Formulas of the pool, best first, that are simplified."""
@@ -75,7 +80,8 @@ def search_pool(
     """
     if config.form is not None:
         return _given(config.form, samples, config)
-    front = _searched(engine, samples, config, seeds)
+    fronts = search_fronts(engine, samples, config, seeds)
+    front = [candidate for each in fronts for candidate in each]
     if progress is not None:
         progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
     laws = _refitted(front, samples)
@@ -90,7 +96,7 @@ def search_pool(
     tidy = [simplified(law, samples, floor) for law in best]
     if units:
         tidy = _consistent(tidy, samples.target, units)
-    pool = _distinct([*tidy, *laws, *(_fitted_to(law, samples) for law in named)])
+    pool = _distinct([*tidy, *laws, *(refit_law(law, samples) for law in named)])
     pool.sort(key=lambda law: law.criterion(n, floor))
     pool = pool[:COMPARED]
     law = preferred(pool, n, floor)
@@ -103,20 +109,6 @@ def search_pool(
         front=front,
     )
     return outcome, samples, _rivals(law, pool, n, floor)
-
-
-def _searched(
-    engine: Engine, samples: Samples, config: RecoverConfig, seeds: int
-) -> list[Candidate]:
-    """The candidates of all seeds."""
-    budget = Budget(
-        config.individuals, config.generations, config.max_size, seconds=config.time_limit
-    )
-    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
-        delayed(engine.search)(samples.X, samples.y, samples.names, config.seed + i, budget)
-        for i in range(seeds)
-    )
-    return [candidate for each in fronts for candidate in each]
 
 
 STARTS = (1.0, 0.1, 10.0, -1.0, 3.0, 0.3, 6.0, 30.0)
@@ -208,29 +200,16 @@ def with_likelier_errors(samples: Samples, laws: Sequence[Fitted]) -> tuple[Samp
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
     if not size > 0 or shown[0].mean_square < ROUNDING:
         return samples, laws
-    others = [_fitted_to(law, equal) for law in shown]
+    others = [refit_law(law, equal) for law in shown]
     if shown[0].mean_square > LARGEST_RELATIVE**2:
-        return equal, [_fitted_to(law, equal) for law in laws]
+        return equal, [refit_law(law, equal) for law in laws]
     rows = len(samples.y)
     # the density of y under relative errors has the factor 1/|y|
-    jacobian = np.sum(np.log(_scale(samples) / size))
+    jacobian = np.sum(np.log(samples.scale / size))
     relative = min(law.criterion(rows, 0.0) for law in shown) + 2 * jacobian
     if min(law.criterion(rows, 0.0) for law in others) < relative:
-        return equal, [_fitted_to(law, equal) for law in laws]
+        return equal, [refit_law(law, equal) for law in laws]
     return samples, laws
-
-
-def _scale(samples: Samples) -> np.ndarray:
-    """(row,) what `Samples.residuals` divides a deviation by."""
-    magnitude = np.abs(samples.y)
-    return magnitude if samples.logarithmic else np.maximum(magnitude, 0.1 * np.median(magnitude))
-
-
-def _fitted_to(law: Fitted, samples: Samples) -> Fitted:
-    found = fit(law.form, law.constants, samples)
-    return replace(
-        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
-    )
 
 
 def _agreeing(

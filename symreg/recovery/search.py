@@ -71,14 +71,7 @@ def search_seeds(
         guesses: formulas that every seed weighs beside its own; symbols that are no features are
             constants to fit.
     """
-    budget = Budget(
-        config.individuals, config.generations, config.max_size, seconds=config.time_limit
-    )
-    rows = samples.rows(sharp(samples))
-    fronts = Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
-        delayed(engine.search)(rows.X, rows.y, rows.names, config.seed + i, budget)
-        for i in range(seeds)
-    )
+    fronts = search_fronts(engine, samples.rows(sharp(samples)), config, seeds)
     if progress is not None:
         progress(f"{engine.name}: {seeds} searches, {sum(map(len, fronts))} formulas")
     named = fitted_laws(samples)
@@ -107,6 +100,21 @@ def search_seeds(
         seeds=seeds,
         floor=floor,
         front=[candidate for front in fronts for candidate in front],
+    )
+
+
+def search_fronts(
+    engine: Engine, rows: Samples, config: RecoverConfig, seeds: int
+) -> list[list[Candidate]]:
+    """The front of every seed; the searches are threads, the engines work outside Python."""
+    budget = Budget(
+        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    )
+    return list(
+        Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
+            delayed(engine.search)(rows.X, rows.y, rows.names, config.seed + i, budget)
+            for i in range(seeds)
+        )
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from orbits.command.near_misses import require_known
 from orbits.records.files import require_input
-from symreg.fit.samples import Samples
+from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
 LEAST_ROWS = 5
@@ -190,8 +190,7 @@ def _errors(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
         errors = table[column].to_numpy(dtype=float)
     if not np.all(np.isfinite(errors) & (errors > 0)):
         raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
-    magnitude = np.maximum(np.abs(y), 0.1 * np.median(np.abs(y)))
-    return errors * np.sqrt(np.mean((magnitude / errors) ** 2))
+    return errors * np.sqrt(np.mean((floored(y) / errors) ** 2))
 
 
 def _read_parquet(
