@@ -52,11 +52,6 @@ class Column:
     holds: frozenset[int]
     wave: bool = False
 
-    @property
-    def varies(self) -> bool:
-        """Whether it is more than one number."""
-        return float(np.ptp(self.values)) > 1e-12 * float(np.max(np.abs(self.values)))
-
     def power(self, exponent: float) -> np.ndarray | None:
         """A power; None where it is not real or not finite."""
         if exponent % 1 and np.any(self.values < 0):
@@ -64,6 +59,11 @@ class Column:
         with np.errstate(all="ignore"):
             value = self.values**exponent
         return value if np.all(np.isfinite(value)) else None
+
+
+def varies(values: np.ndarray) -> bool:
+    """Whether a column is more than one number."""
+    return float(np.ptp(values)) > 1e-12 * float(np.max(np.abs(values)))
 
 
 def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
@@ -88,7 +88,7 @@ def composites(columns: Sequence[Column]) -> list[Column]:
         for column in angles
         for wave, write in ((np.cos, sympy.cos), (np.sin, sympy.sin))
     ]
-    return [column for column in (*differences, *waves) if column.varies]
+    return [column for column in (*differences, *waves) if varies(column.values)]
 
 
 def is_angle(values: np.ndarray) -> bool:
@@ -103,7 +103,10 @@ def exponent_of(value: float) -> sympy.Rational:
     return sympy.Rational(round(2 * value), 2)
 
 
-def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
+def power_product(
+    parts: Sequence[tuple[Column, float]],
+) -> tuple[np.ndarray, sympy.Expr] | None:
+    """Values and formula of a product of powers; None where it is not finite, or zero all over."""
     values = np.ones(len(parts[0][0].values))
     expression: sympy.Expr = sympy.Integer(1)
     for column, exponent in parts:
@@ -114,10 +117,15 @@ def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
         expression = expression * column.expression ** exponent_of(exponent)
     if not np.all(np.isfinite(values)) or not np.any(values):
         return None
-    if np.ptp(values) <= 1e-12 * np.max(np.abs(values)):
+    return values, expression
+
+
+def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
+    found = power_product(parts)
+    if found is None or not varies(found[0]):
         return None
     size = sum(abs(exponent) * (WAVE_SIZE if c.wave else 1) for c, exponent in parts)
-    return Argument(values, expression, len(parts), size)
+    return Argument(*found, len(parts), size)
 
 
 def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]]:

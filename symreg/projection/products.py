@@ -152,6 +152,11 @@ class Product:
         """Every inner constant that is a number of its own (an exponential's is its exponent)."""
         return [s for factor in self.factors for s, _ in factor.terms]
 
+    def factors_at(self, scales: Sequence[float]) -> tuple[Factor, ...]:
+        """The same factors with other inner constants, in the order of `scales`."""
+        rest = iter(scales)
+        return tuple(f.with_scales([next(rest) for _ in f.terms]) for f in self.factors)
+
     @property
     def holds(self) -> frozenset:
         """The sets of variables that its factors hold."""
@@ -388,9 +393,7 @@ def spread(ranked: Sequence[Any], group: Callable[[Any], Hashable], count: int) 
 
 def _orthonormal(target: Target, product: Product) -> np.ndarray:
     """(screened row, column) basis of what a product explains linearly, its factors with it."""
-    columns = [target.design, *(f.logarithm()[:, None] for f in product.factors)]
-    whole = np.concatenate(columns, axis=1)[target.screened]
-    basis, _ = np.linalg.qr(target.weighted(whole))
+    basis, _ = np.linalg.qr(_design(product.factors, target)[target.screened])
     return basis
 
 
@@ -540,12 +543,7 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
     def placed(values: np.ndarray) -> tuple[Factor, ...]:
         scales = start.copy()
         scales[free] = start[free] * values
-        factors, at = [], 0
-        for factor in product.factors:
-            count = len(factor.terms)
-            factors.append(factor.with_scales(list(scales[at : at + count])))
-            at += count
-        return tuple(factors)
+        return product.factors_at(list(scales))
 
     def residuals(values: np.ndarray) -> np.ndarray:
         solved = _solved(placed(values), product, target)
@@ -573,14 +571,19 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
     )
 
 
+def _design(factors: Sequence[Factor], target: Target) -> np.ndarray:
+    """(row, column) weighted: one, log|x|, log|g| of every factor."""
+    columns = [target.design, *(f.logarithm()[:, None] for f in factors)]
+    return target.weights[:, None] * np.concatenate(columns, axis=1)
+
+
 def _jacobian(factors: Sequence[Factor], product: Product, target: Target) -> np.ndarray:
     """(row, inner constant) of the residuals; Kaufman's form, the basis held still.
 
     Source: Kaufman, BIT 15, 49 (1975).
     """
     solved = _solved(factors, product, target)
-    columns = [target.design, *(f.logarithm()[:, None] for f in factors)]
-    design = target.weights[:, None] * np.concatenate(columns, axis=1)
+    design = _design(factors, target)
     linear = product.linear if solved is None else solved[0]
     width = target.design.shape[1]
     tangents = np.column_stack(
@@ -599,8 +602,7 @@ def _solved(
     factors: Sequence[Factor], product: Product, target: Target
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The linear numbers and the residuals; None where a logarithm is not finite."""
-    columns = [target.design, *(f.logarithm()[:, None] for f in factors)]
-    design = target.weights[:, None] * np.concatenate(columns, axis=1)
+    design = _design(factors, target)
     if not np.all(np.isfinite(design)):
         return None
     rest = target.logarithm - design[:, product.fixed] @ product.linear[product.fixed]

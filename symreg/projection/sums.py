@@ -14,7 +14,7 @@ from itertools import combinations, product
 import numpy as np
 import sympy
 
-from symreg.projection.bases import Column, composites, exponent_of
+from symreg.projection.bases import Column, composites, exponent_of, power_product
 from symreg.projection.products import EXACT, worth
 
 HIGHEST_DEGREE = 4
@@ -184,16 +184,8 @@ def _parts(columns: Sequence[Column]):
 
 
 def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
-    values = np.ones(len(parts[0][0].values))
-    expression: sympy.Expr = sympy.Integer(1)
-    for column, exponent in parts:
-        power = column.power(exponent)
-        if power is None:
-            return None
-        values, expression = values * power, expression * column.expression ** exponent_of(exponent)
-    if not np.all(np.isfinite(values)) or not np.any(values):
-        return None
-    return Atom(values, expression)
+    found = power_product(parts)
+    return None if found is None else Atom(*found)
 
 
 def search_sums(

@@ -142,11 +142,8 @@ def _with_simple_scales(product: Product, target: Target) -> list[Product]:
             continue
         scales[place] = nearest
         kept = tuple(k or i == place for i, k in enumerate(product.kept))
-        factors, at = [], 0
-        for factor in product.factors:
-            factors.append(factor.with_scales(scales[at : at + len(factor.terms)]))
-            at += len(factor.terms)
-        trials.append(polished(replace(product, factors=tuple(factors), kept=kept), target))
+        factors = product.factors_at(scales)
+        trials.append(polished(replace(product, factors=factors, kept=kept), target))
     return trials
 
 
