@@ -9,11 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 import sympy
+from joblib import Parallel, delayed
 
 from orbits.command.near_misses import require_known
+from orbits.command.watch import Watch
 from symreg.fit.noise import misfit_probability
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import complexity, evaluate
+from symreg.formulas.expressions import complexity, evaluate, rounded
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
 """Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""
@@ -53,15 +55,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Budget:
-    """How much an engine may spend on one search; counted in work, so that seeds decide all."""
+    """How much an engine may spend; counted in work, so that seeds decide all.
+
+    Only a watch whose time is over makes the result depend on the machine, and it says so.
+    """
 
     individuals: int = 200
     generations: int = 20
     max_size: int = 18
     rows: int = 400
     """Rows that an engine which searches draws from those it is given."""
-    seconds: float = 300.0
-    """Limit for engines that run in a process of their own."""
+    watch: Watch = field(default_factory=lambda: Watch(300.0))
+    """Shared by all searches: it says when they must end, and is told the best formula so far."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,9 @@ class Engine(ABC):
     Args:
         question: what is searched.
 
+    Attributes:
+        versions: of what the engine runs outside Python, once it has searched.
+
     Raises:
         ValueError: if the engine cannot be restricted as the question asks.
     """
@@ -124,6 +132,7 @@ class Engine(ABC):
 
     def __init__(self, question: Question | None = None) -> None:
         self.question = question or Question()
+        self.versions: dict[str, str] = {}
         if self.question.restricted and not self.restrictable:
             raise ValueError(
                 f"--operators and --loss are for engines that search; {self.name} does not. Use "
@@ -151,6 +160,46 @@ class Engine(ABC):
         Returns:
             The Pareto front, by rising complexity and falling loss.
         """
+
+    def search_all(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        names: Sequence[str],
+        seeds: Sequence[int],
+        budget: Budget,
+        jobs: int = 1,
+    ) -> list[list[Candidate]]:
+        """One search with every seed, so many at a time, as threads: they work outside Python.
+
+        Returns:
+            A front for every seed that was searched; those that the watch left no time for have
+            none, but there is always one.
+        """
+
+        def searched(place: int, seed: int) -> list[Candidate]:
+            if place and budget.watch.over:
+                return []
+            front = self.search(X, y, names, seed, budget)
+            tell_best(budget.watch, front)
+            return front
+
+        fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
+            delayed(searched)(place, seed) for place, seed in enumerate(seeds)
+        )
+        return [front for front in fronts if front] or [[]]
+
+
+def tell_best(watch: Watch, front: Sequence[Candidate]) -> None:
+    """Progress: the closest formula so far, four digits of its numbers."""
+    if front:
+        best = min(front, key=lambda candidate: candidate.loss)
+        watch.say(
+            lambda: (
+                f"{best.engine}, {watch.taken:.0f} s: so far {rounded(best.expression, 4)}, "
+                f"mean squared error {best.loss:.2g}"
+            )
+        )
 
 
 def installed(package: str) -> str | None:

@@ -5,11 +5,12 @@ of its logarithm when it is positive, where a product of powers is a sum that is
 Restricted to given operators, or with the L1 loss, the target itself alone is searched; L1 is then
 the objective (Operon's MAE), while constants are still moved by least squares on every offspring.
 Operon evaluates in float32; its trees are walked node by node into sympy and judged afresh in
-float64. No time limit is set, so that the seed alone decides the result.
+float64. Where the watch does not end it early, the seed alone decides the result.
 
 Source: Burlacu, Kronberger & Kommenda, Operon C++, GECCO Companion (2020), pp. 1562-1570.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -114,6 +115,7 @@ class OperonEngine(Engine):
                 features / scale, np.log(target), variables, LOGARITHMIC_NODES, seed, budget
             )
             expressions += [sympy.exp(tree) for tree in trees]
+        _ = budget.watch.over  # a search that it ended is noted
         merged = [normal_form(expression) for expression in expressions]
         return pareto_front(merged, X, y, names, seed, self.name, self.question.loss)
 
@@ -244,6 +246,7 @@ class _NSGA2:
             p_lamarck=1.0,
             epsilon=1e-5,
             seed=seed,
+            max_time=max(1, math.ceil(min(budget.watch.left, UNLIMITED))),
         )
         self.sorter = op.RankSorter()
         self.algorithm = op.NSGA2Algorithm(

@@ -7,7 +7,6 @@ to Operon. All their formulas are judged together.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import ClassVar
 
 import numpy as np
@@ -18,8 +17,8 @@ from symreg.engines.base import (
     Budget,
     Candidate,
     Engine,
-    Question,
     explains_all,
+    tell_best,
 )
 from symreg.engines.operon import OperonEngine
 from symreg.engines.projection import ProjectionEngine
@@ -34,11 +33,6 @@ class PortfolioEngine(Engine):
 
     name: ClassVar[str] = "portfolio"
 
-    def __init__(self, question: Question | None = None) -> None:
-        super().__init__(question)
-        self._lock = Lock()
-        self._searched: dict[tuple[bytes, bytes], list[Candidate]] = {}
-
     @classmethod
     def availability(cls) -> Availability:
         parts = [
@@ -51,32 +45,39 @@ class PortfolioEngine(Engine):
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """The front of all engines that ran; see the contract in `symreg.engines.base`."""
-        found = self._projected(X, y, names, budget)
-        closest = min(found, key=lambda candidate: candidate.loss).expression
-        if explains_all(closest, X, y, names):
-            return [replace(candidate, seed=seed) for candidate in found]
-        best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
-        guesses = (
-            *self.question.guesses,
-            *(sympy.sstr(candidate.expression, full_prec=True) for candidate in best),
+        return self.search_all(X, y, names, [seed], budget)[0]
+
+    def search_all(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        names: Sequence[str],
+        seeds: Sequence[int],
+        budget: Budget,
+        jobs: int = 1,
+    ) -> list[list[Candidate]]:
+        """What the exhaustive search finds, and for every seed what the other engine adds."""
+        found = ProjectionEngine(self.question).search(
+            X, y, names, seeds[0], replace(budget, rows=ROWS)
         )
-        more: list[Candidate] = []
+        tell_best(budget.watch, found)
+        closest = min(found, key=lambda candidate: candidate.loss).expression
+        if explains_all(closest, X, y, names) or budget.watch.over:
+            return [found]
+        best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
+        guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
+        rest = self._evolving((*self.question.guesses, *guesses), budget)
+        if rest is None:
+            return [found]
+        fronts = rest.search_all(X, y, names, seeds, budget, jobs)
+        self.versions |= rest.versions
+        return [[*found, *front] for front in fronts]
+
+    def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
+        """PySR where it can run, with the guesses that it takes; else Operon."""
         if PySREngine.availability().available and budget.max_size >= LEAST_SIZE:
             takes = tuple(guess for guess in guesses if is_guess(guess, self.question))
-            question = replace(self.question, guesses=takes)
-            more = PySREngine(question).search(X, y, names, seed, budget)
-        elif OperonEngine.availability().available:
-            more = OperonEngine(self.question).search(X, y, names, seed, budget)
-        return [replace(candidate, seed=seed) for candidate in found] + more
-
-    def _projected(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], budget: Budget
-    ) -> list[Candidate]:
-        """The projection's candidates, searched once for a table whatever the seed."""
-        key = X.tobytes(), y.tobytes()
-        with self._lock:
-            if key not in self._searched:
-                self._searched[key] = ProjectionEngine(self.question).search(
-                    X, y, names, 0, replace(budget, rows=ROWS)
-                )
-            return self._searched[key]
+            return PySREngine(replace(self.question, guesses=takes))
+        if OperonEngine.availability().available:
+            return OperonEngine(self.question)
+        return None

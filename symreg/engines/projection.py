@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
+from orbits.command.watch import Watch
 from symreg.engines.base import Budget, Candidate, Engine, explains_all, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.projection.bases import (
@@ -73,37 +74,40 @@ class ProjectionEngine(Engine):
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        expressions = search(X[chosen], y[chosen], feature_symbols(names, X))
+        expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
         return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
 
-def search(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+def search(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+) -> list[sympy.Expr]:
     """The best formulas of both families for the rows given.
 
     Args:
         X: (row, feature).
         y: (row,).
         symbols: (feature,) of sympy.
+        watch: that ends the search between its parts.
     """
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
         # columns of zeros and ones have no logarithm; they are terms of sums
-        return _sums(X, y, symbols)
+        return _sums(X, y, symbols, watch)
     X, y = X[usable], y[usable]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols)]
-    found, best = _products(X, y, np.ones(len(y)), symbols)
+    found, best = _products(X, y, np.ones(len(y)), symbols, watch)
     expressions += found
     names = [s.name for s in symbols]
     explained = len(y) > FEW and any(
         explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3])
     )
-    if best < EXACT**2 or explained:
+    if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
     if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
-        expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols)[0]
-    return expressions + _around(X, y, symbols) + _sums(X, y, symbols)
+        expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
+    return expressions + _around(X, y, symbols, watch) + _sums(X, y, symbols, watch)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -138,13 +142,14 @@ def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]
 
 
 def _products(
-    X: np.ndarray, y: np.ndarray, weights: np.ndarray, symbols: Sequence[sympy.Symbol]
-) -> tuple[list[sympy.Expr], float]:
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray, symbols: Sequence[sympy.Symbol],
+    watch: Watch,
+) -> tuple[list[sympy.Expr], float]:  # fmt: skip
     """Formulas, the shortest description first, and the least mean square."""
     columns = variables(X, symbols)
     design = np.column_stack([np.ones(len(y)), np.log(np.abs(X))])
     target = Target(y, design, weights)
-    found = search_products(target, SHAPES, _arguments(X, symbols))
+    found = search_products(target, SHAPES, _arguments(X, symbols), watch)
     return _written(found, target, columns), min(p.mean_square for p in found)
 
 
@@ -163,7 +168,9 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
     return [formula for formula in formulas if formula is not None]
 
 
-def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+def _around(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+) -> list[sympy.Expr]:
     """Monomials with one more step around them: y = sqrt(1 + m), 1 / (1 + m)."""
     size = float(np.median(np.abs(y)))
     if not 1 / NEAR_ONE < size < NEAR_ONE:
@@ -176,7 +183,7 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
             continue
         design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
         target = Target(z[good], design, _weights(outer, y[good], z[good]))
-        found = search_products(target, (), [], depth=0)
+        found = search_products(target, (), [], watch, depth=0)
         columns = variables(X[good], symbols)
         formulas += [outer.backward(formula) for formula in _written(found, target, columns)]
     return formulas
@@ -192,7 +199,9 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
 
 
-def _sums(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+def _sums(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+) -> list[sympy.Expr]:
     """Short sums, for equal relative errors and for equal absolute ones."""
     columns = variables(X, symbols)
     atoms, polynomial = atoms_of(columns), polynomials(columns)
@@ -200,9 +209,9 @@ def _sums(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
     for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
-        some = search_sums(y, sigma, atoms, polynomial=polynomial)
+        some = search_sums(y, sigma, atoms, watch, polynomial=polynomial)
         some.sort(key=lambda s: (len(s.atoms), s.mean_square))
         found += some[:SUMS]
-        if min(s.mean_square for s in some) < EXACT**2:
+        if watch.over or min(s.mean_square for s in some) < EXACT**2:
             break
     return [each.expression() for each in found]

@@ -6,7 +6,7 @@ juliapkg would take, and a project of its that has resolved SymbolicRegression.
 
 It runs in a process of its own (Julia and PyTorch in one process crash), with a time limit; the
 hall of fame that it keeps on disk is read back afterwards, so a search that ran out of time still
-yields the front it had. The front of one that was interrupted stays on disk, and where is said.
+yields the front it had. The fronts of one that was interrupted stay on disk, and where is said.
 
 Source: Cranmer, Interpretable Machine Learning for Science with PySR, arXiv:2305.01582 (v3).
 """
@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import sympy
+from joblib import Parallel, delayed
 
 from orbits.command.parent import as_parent
 from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
@@ -43,12 +44,13 @@ from symreg.engines.base import (
     Question,
     installed,
     pareto_front,
+    tell_best,
 )
+from symreg.engines.pysr_process import VERSIONS
 from symreg.formulas.expressions import feature_symbols, normal_form, symbol, with_floats
 from symreg.formulas.julia import UnwritableError, written_for_julia
 
 JULIACALL_EXE, JULIACALL_PROJECT = "PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT"
-RUN_ID = "search"
 HALL_OF_FAME = "hall_of_fame.csv"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
 UNARY_OPERATORS = ("exp", "log", "sqrt")
@@ -112,53 +114,113 @@ class PySREngine(Engine):
             ValueError: if the process fails before it has found anything (what Julia says), or
                 formulas of that size are too small for PySR.
         """
+        return self.search_all(X, y, names, [seed], budget)[0]
+
+    def search_all(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        names: Sequence[str],
+        seeds: Sequence[int],
+        budget: Budget,
+        jobs: int = 1,
+    ) -> list[list[Candidate]]:
+        """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
+
+        Raises:
+            ValueError: as `search` does, if no seed has found anything.
+        """
         if budget.max_size < LEAST_SIZE:
             raise ValueError(
                 f"--max-size {budget.max_size} is too small for PySR, which takes {LEAST_SIZE} and "
                 "more. Raise it, or use --engine operon."
             )
-        rng = np.random.default_rng(seed)
-        chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+        shares = [seeds[place::jobs] for place in range(min(jobs, len(seeds)))]
+        done = Parallel(n_jobs=len(shares), prefer="threads")(
+            delayed(self._in_one_process)(X, y, names, share, budget) for share in shares
+        )
+        fronts = {seed: front for found, _ in done for seed, front in found.items()}
+        if not fronts:
+            raise ValueError(f"PySR found nothing: {done[0][1]}")
+        return [fronts[seed] for seed in seeds if seed in fronts]
+
+    def _in_one_process(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seeds: Sequence[int],
+        budget: Budget,
+    ) -> tuple[dict[int, list[Candidate]], str]:  # fmt: skip
+        """The fronts of some seeds, one after the other, and what went wrong."""
         safe = [f"x{i}" for i in range(len(names))]
-        with job_folder(seed) as job:
-            np.savez(job / "data.npz", X=X[chosen], y=y[chosen])
-            positive = bool(np.all(y > 0))
-            arguments = constructor_arguments(seed, budget, job, positive, self.question)
-            if self.question.guesses:
-                renamed = dict(zip(names, safe, strict=True))
-                arguments["guesses"] = [
-                    guess_for_pysr(guess, renamed, self.question) for guess in self.question.guesses
-                ]
-            fit_arguments: dict[str, Any] = {"variable_names": safe}
-            if self.question.units:
-                arguments["dimensional_constraint_penalty"] = 1e5
-                fit_arguments["X_units"] = [self.question.units.get(name, "") for name in names]
-                fit_arguments["y_units"] = self.question.units.get(TARGET, "")
-            (job / "job.json").write_text(json.dumps({"new": arguments, "fit": fit_arguments}))
-            said = run_in_own_process(job, budget.seconds)
-            path = job / RUN_ID / HALL_OF_FAME
-            if not _is_there(path):
-                raise ValueError(f"PySR found nothing: {said}")
-            formulas = read_hall_of_fame(path, safe)
+        seconds = budget.watch.left
+        with job_folder(seeds) as job:
+            searches = []
+            for place, seed in enumerate(seeds):
+                rng = np.random.default_rng(seed)
+                chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+                np.savez(job / f"{run_id(place)}.npz", X=X[chosen], y=y[chosen])
+                new = constructor_arguments(
+                    seed, budget, job, bool(np.all(y > 0)), self.question, place,
+                    seconds / len(seeds),
+                )  # fmt: skip
+                fit = self._told(new, names, safe)
+                searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": fit})
+            (job / "job.json").write_text(json.dumps(searches))
+            said = run_in_own_process(job, seconds)
+            _ = budget.watch.over  # a search that it ended is noted
+            with suppress(OSError, ValueError):
+                self.versions |= json.loads((job / VERSIONS).read_text())
+            paths = [job / run_id(place) / HALL_OF_FAME for place in range(len(seeds))]
+            halls = {
+                seed: read_hall_of_fame(path, safe)
+                for seed, path in zip(seeds, paths, strict=True)
+                if _is_there(path)
+            }
         by_name = dict(zip(safe, feature_symbols(names, X), strict=True))
-        expressions = [
-            normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols})) for e in formulas
-        ]
-        return pareto_front(expressions, X, y, names, seed, self.name, self.question.loss)
+        fronts = {}
+        for seed, formulas in halls.items():
+            expressions = [
+                normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
+                for e in formulas
+            ]
+            fronts[seed] = pareto_front(
+                expressions, X, y, names, seed, self.name, self.question.loss
+            )
+            tell_best(budget.watch, fronts[seed])
+        return fronts, said
+
+    def _told(
+        self, arguments: dict[str, Any], names: Sequence[str], safe: Sequence[str]
+    ) -> dict[str, Any]:
+        """The arguments of `fit`; guesses and units are added to those of the constructor."""
+        if self.question.guesses:
+            renamed = dict(zip(names, safe, strict=True))
+            arguments["guesses"] = [
+                guess_for_pysr(guess, renamed, self.question) for guess in self.question.guesses
+            ]
+        told: dict[str, Any] = {"variable_names": list(safe)}
+        if self.question.units:
+            arguments["dimensional_constraint_penalty"] = 1e5
+            told["X_units"] = [self.question.units.get(name, "") for name in names]
+            told["y_units"] = self.question.units.get(TARGET, "")
+        return told
 
 
-_searching: dict[Path, tuple[int, subprocess.Popen | None]] = {}
-"""Folders of the searches that run now: the seed, and the process once it is started."""
+def run_id(place: int) -> str:
+    """Name of a process's first, second, ... search, and of the folder that PySR writes for it."""
+    return f"search-{place}"
+
+
+_searching: dict[Path, tuple[Sequence[int], subprocess.Popen | None]] = {}
+"""Folders of the processes that search now: the seeds, and the process once it is started."""
 
 
 @contextmanager
-def job_folder(seed: int) -> Iterator[Path]:
-    """A temporary folder of a search; it stays if the search is interrupted with a front in it.
+def job_folder(seeds: Sequence[int]) -> Iterator[Path]:
+    """A temporary folder of searches; it stays if they are interrupted with a front in it.
 
     A process that is killed may write for a moment more: what cannot be removed then is left.
     """
     job = Path(tempfile.mkdtemp(prefix="symreg-pysr-"))
-    _searching[job] = (seed, None)
+    _searching[job] = (seeds, None)
     try:
         yield job
     except KeyboardInterrupt:
@@ -177,26 +239,27 @@ def _all_interrupted() -> None:
 
 
 def _interrupted(job: Path) -> None:
-    """End a search; say where its front is, or remove what it wrote."""
+    """End the searches of a process; say where their fronts are, or remove what it wrote."""
     known = _searching.pop(job, None)
     if known is None:
         return
-    seed, process = known
+    seeds, process = known
     if process is not None:
         _kill(process)
-    path = job / RUN_ID / HALL_OF_FAME
-    if not _is_there(path):
+    paths = {seed: job / run_id(place) / HALL_OF_FAME for place, seed in enumerate(seeds)}
+    there = {seed: path for seed, path in paths.items() if _is_there(path)}
+    if not there:
         shutil.rmtree(job, ignore_errors=True)
-        return
-    if not path.is_file():
-        with suppress(OSError):
-            shutil.copy(_copy_of(path), path)
-    print(
-        f"PySR's search with seed {seed} was interrupted. Its front so far is {path}; go on from "
-        f"it with --guesses {path}",
-        file=sys.stderr,
-        flush=True,
-    )
+    for seed, path in there.items():
+        if not path.is_file():
+            with suppress(OSError):
+                shutil.copy(_copy_of(path), path)
+        print(
+            f"PySR's search with seed {seed} was interrupted. Its front so far is {path}; go on "
+            f"from it with --guesses {path}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _copy_of(path: Path) -> Path:
@@ -239,7 +302,13 @@ def operators_of(question: Question) -> tuple[str, ...]:
 
 
 def constructor_arguments(
-    seed: int, budget: Budget, folder: Path, positive: bool, question: Question
+    seed: int,
+    budget: Budget,
+    folder: Path,
+    positive: bool,
+    question: Question,
+    place: int = 0,
+    seconds: float = 300.0,
 ) -> dict[str, Any]:
     """Keyword arguments of `PySRRegressor`: one serial search that the seed decides.
 
@@ -268,7 +337,7 @@ def constructor_arguments(
         "maxsize": budget.max_size,
         "batching": False,
         "precision": 64,
-        "timeout_in_seconds": budget.seconds,
+        "timeout_in_seconds": seconds,
         "random_state": seed,
         "deterministic": True,
         "parallelism": "serial",
@@ -276,7 +345,7 @@ def constructor_arguments(
         "progress": False,
         "input_stream": "devnull",
         "output_directory": str(folder),
-        "run_id": RUN_ID,
+        "run_id": run_id(place),
         "temp_equation_file": False,
     }
 

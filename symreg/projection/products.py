@@ -16,6 +16,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from orbits.command.watch import Watch
 from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, Shape
 
@@ -228,14 +229,16 @@ def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[A
 
 
 def search_products(
-    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], depth: int = 2
-) -> list[Product]:
+    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch,
+    depth: int = 2,
+) -> list[Product]:  # fmt: skip
     """The best products of a monomial and at most `depth` factors, polished.
 
     Args:
         target: with its design.
         shapes: functions to try.
         arguments: of the functions.
+        watch: that ends the search between its steps.
         depth: largest number of factors.
     """
     bare = polished(_bare(target), target)
@@ -243,9 +246,13 @@ def search_products(
     if bare.mean_square < EXACT**2 or depth == 0 or not arguments:
         return found
     arguments = affordable(shapes, arguments)
-    singles = _next_factors([bare], target, shapes, arguments)
+
+    def done() -> bool:
+        return _exact(found) or watch.over
+
+    singles = _next_factors([bare], target, shapes, arguments, watch)
     found += singles
-    if _exact(found) or not pays(bare, singles, target):
+    if done() or not pays(bare, singles, target):
         return found
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
@@ -254,15 +261,15 @@ def search_products(
     starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, arguments)
     found += grown
-    if depth > 1 and not _exact(found):
+    if depth > 1 and not done():
         found += _pairs(target, shapes, arguments)
-    if depth > 1 and not _exact(found):
-        found += _next_factors(starts, target, shapes, arguments)
+    if depth > 1 and not done():
+        found += _next_factors(starts, target, shapes, arguments, watch)
         deeper = pays(min(singles, key=lambda p: p.mean_square), found, target)
-        if deeper and not _exact(found):
+        if deeper and not done():
             found += _grown(best_of(grown, STARTS[0]), target, arguments)
-        if deeper and not _exact(found):
-            found += _nested(starts, target, arguments)
+        if deeper and not done():
+            found += _nested(starts, target, arguments, watch)
     return found
 
 
@@ -339,7 +346,7 @@ def _exact(products: Sequence[Product]) -> bool:
 
 
 def _nested(
-    starts: Sequence[Product], target: Target, arguments: Sequence[Argument]
+    starts: Sequence[Product], target: Target, arguments: Sequence[Argument], watch: Watch
 ) -> list[Product]:
     """A factor 1 + s·g·h in which g is a factor that a start has already."""
     found = []
@@ -355,7 +362,9 @@ def _nested(
                 more.append(Argument(g * h.values, form * h.expression, h.variables + 1, LARGEST))
                 more.append(Argument(g / h.values, form / h.expression, h.variables + 1, LARGEST))
         more = [h for h in more if np.all(np.isfinite(h.values))]
-        found += _next_factors([start], target, (BINOMIAL,), more)
+        found += _next_factors([start], target, (BINOMIAL,), more, watch)
+        if watch.over:
+            break
     return found
 
 
@@ -399,7 +408,7 @@ def _orthonormal(target: Target, product: Product) -> np.ndarray:
 
 def _next_factors(
     starts: Sequence[Product], target: Target, shapes: Sequence[Shape],
-    arguments: Sequence[Argument],
+    arguments: Sequence[Argument], watch: Watch,
 ) -> list[Product]:  # fmt: skip
     """The best further factor of every start: screened, zoomed, polished."""
     bases = [_orthonormal(target, start) for start in starts]
@@ -413,6 +422,8 @@ def _next_factors(
                 key = (i, known[j].shape.name, id(known[j].argument))
                 if key not in best or rest[j] < best[key][0]:
                     best[key] = (float(rest[j]), i, known[j])
+        if watch.over:
+            break
     ranked = sorted(best.values(), key=lambda item: item[0])
     zoomed = [
         _zoomed(rest, i, found, bases[i], wanted[i], target)

@@ -14,6 +14,7 @@ from itertools import combinations, product
 import numpy as np
 import sympy
 
+from orbits.command.watch import Watch
 from symreg.projection.bases import Column, composites, exponent_of, power_product
 from symreg.projection.products import EXACT, worth
 
@@ -192,6 +193,7 @@ def search_sums(
     y: np.ndarray,
     sigma: np.ndarray,
     atoms: Sequence[Atom],
+    watch: Watch,
     terms: int = MOST_TERMS,
     polynomial: Sequence[Sequence[Atom]] = (),
 ) -> list[Sum]:
@@ -201,6 +203,7 @@ def search_sums(
         y: (row,) no zeros.
         sigma: (row,) error of every row, or what stands for it: |y| for equal relative errors.
         atoms: terms to choose from.
+        watch: that ends the search between two transforms.
         terms: most of them in a sum.
         polynomial: sets of terms that are all fitted at once, and dropped one by one: alike terms
             hide each other from a search that adds them.
@@ -219,7 +222,7 @@ def search_sums(
         if transform.ratio:
             pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
         found += _beam(transform, wanted * weights, weights, pool, terms, y)
-        if min(s.mean_square for s in found) < EXACT**2:
+        if watch.over or min(s.mean_square for s in found) < EXACT**2:
             break
     return found
 

@@ -14,6 +14,9 @@ FIELD_FLOOR = 0.02
 """Relative error of the field of a model, smooth in r, that no law is asked to explain."""
 
 
+ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
+
+
 @dataclass(frozen=True)
 class Thresholds(Options):
     """Where every line is drawn: what a law must show, and what a world model must."""
@@ -112,8 +115,9 @@ class RecoverConfig(Options):
     """Whether the search is repeated on permuted targets."""
     jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 300.0
-    """Seconds for one search of an engine that runs in a process of its own (pysr)."""
+    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] | None = None
+    """Seconds that all searches together may take; by default 45 where any law may be in the table,
+    else 300. What is found by then is judged."""
     compare_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -155,6 +159,12 @@ class RecoverConfig(Options):
         if self.error_floor is not None:
             return self.error_floor
         return 0.0 if self.own_table else FIELD_FLOOR
+
+    def limit(self, any_law: bool) -> float:
+        """Seconds for the searches, given or not."""
+        if self.time_limit is not None:
+            return self.time_limit
+        return ANY_LAW_SECONDS if any_law else FIELD_SECONDS
 
     @property
     def own_table(self) -> bool:

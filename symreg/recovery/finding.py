@@ -1,6 +1,6 @@
 """One pass over samples: search, consensus, verdict against the references, numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import numpy as np
 import sympy
 
 from orbits.command.computing_time import TooLongError, limited
+from orbits.command.watch import Watch
 from orbits.records.force_samples import r_squared
 from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
@@ -88,7 +89,7 @@ def find(
     engine: Engine,
     config: RecoverConfig,
     seeds: int,
-    progress: Callable[[str], None] | None = None,
+    watch: Watch,
     units: Mapping[str, Unit] | None = None,
     any_law: bool = False,
 ) -> Finding:
@@ -101,7 +102,7 @@ def find(
         engine: that searches.
         config: how.
         seeds: of the search.
-        progress: is told what happens.
+        watch: says when the searches must end, and is told of them.
         units: by column and of the target, where they are known.
         any_law: whether any law is looked for: one choice from the pool of all formulas.
     """
@@ -110,10 +111,10 @@ def find(
     parts = _parts(samples, config, rng, any_law)
     guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
     if any_law:
-        found = search_pool(engine, parts.training, config, seeds, progress, guesses, units)
+        found = search_pool(engine, parts.training, config, seeds, watch, guesses, units)
         outcome, rivals, parts = found[0], found[2], parts.alike(found[1])
     else:
-        outcome = search_seeds(engine, parts.training, config, seeds, progress, guesses)
+        outcome = search_seeds(engine, parts.training, config, seeds, watch, guesses)
     whole, held_out = parts.whole, parts.held_out
     prediction = parts.predicted(outcome.law)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)

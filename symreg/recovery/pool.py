@@ -8,13 +8,14 @@ share of the posterior.
 Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
 import numpy as np
 import sympy
 
+from orbits.command.watch import Watch
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import ROUNDING, Fitted, fit, preferred, refitted, simplified, structure
@@ -59,7 +60,7 @@ def search_pool(
     samples: Samples,
     config: RecoverConfig,
     seeds: int,
-    progress: Callable[[str], None] | None = None,
+    watch: Watch,
     guesses: Sequence[sympy.Expr] = (),
     units: Mapping[str, Unit] | None = None,
 ) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
@@ -70,7 +71,7 @@ def search_pool(
         samples: to search and fit on.
         config: budget, error floor, first seed, searches at the same time.
         seeds: of the search.
-        progress: is told of the finished searches.
+        watch: says when the searches must end, and is told of them.
         guesses: formulas that are weighed beside those found; symbols that are no features are
             constants to fit.
         units: by column and of the target; formulas that they cannot match are dropped.
@@ -80,10 +81,8 @@ def search_pool(
     """
     if config.form is not None:
         return _given(config.form, samples, config)
-    fronts = search_fronts(engine, samples, config, seeds)
+    fronts = search_fronts(engine, samples, config, seeds, watch)
     front = [candidate for each in fronts for candidate in each]
-    if progress is not None:
-        progress(f"{engine.name}: {seeds} searches, {len(front)} formulas")
     laws = _refitted(front, samples)
     laws += [law for guess in guesses if (law := guessed(guess, samples)) is not None]
     named = fitted_laws(samples)

@@ -14,6 +14,7 @@ import sympy
 import xarray as xr
 
 from orbits.command.options import with_options
+from orbits.command.watch import Watch
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
 from orbits.records.typed import as_json
@@ -113,8 +114,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     if problem.any_law and config.error_floor is None:
         config = replace(config, error_floor=0.0)
     engine, reason = choose_engine(config.engine, question, problem.any_law)
+    watch = Watch(config.limit(problem.any_law), progress)
     found = find(
-        problem.samples, problem.references, problem.asked, engine, config, config.seeds, progress,
+        problem.samples, problem.references, problem.asked, engine, config, config.seeds, watch,
         problem.units, problem.any_law,
     )  # fmt: skip
     constant, parameters = strength(found), parameters_of(found)
@@ -149,13 +151,22 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=outcome.floor,
-        notes=problem.notes,
+        notes=(*problem.notes, *_ended_early(watch)),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
-        versions=versions(),
+        versions=versions() | engine.versions,
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explain(result, config.thresholds.least_r2))
+
+
+def _ended_early(watch: Watch) -> tuple[str, ...]:
+    if not watch.ended:
+        return ()
+    return (
+        f"the search ended at its limit of {watch.seconds:g} s (--time-limit): a longer one may "
+        "find more",
+    )
 
 
 def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
@@ -193,8 +204,9 @@ def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
     seeds = min(NULL_SEEDS, config.seeds)
     found = find(
-        shuffled, problem.references, problem.asked, engine, config, seeds, any_law=problem.any_law
-    )
+        shuffled, problem.references, problem.asked, engine, config, seeds,
+        Watch(config.limit(problem.any_law)), any_law=problem.any_law,
+    )  # fmt: skip
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,

@@ -1,12 +1,12 @@
 """Several seeds of one engine, refined and weighed against the named laws: one consensus."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import sympy
-from joblib import Parallel, delayed
 
+from orbits.command.watch import Watch
 from symreg.engines.base import Budget, Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
@@ -53,7 +53,7 @@ def search_seeds(
     samples: Samples,
     config: RecoverConfig,
     seeds: int,
-    progress: Callable[[str], None] | None = None,
+    watch: Watch,
     guesses: Sequence[sympy.Expr] = (),
 ) -> Outcome:
     """Search with every seed, refine, weigh against the named laws, and find the consensus.
@@ -67,13 +67,11 @@ def search_seeds(
         config: budget of one search, error that buys nothing, searches at the same time (threads:
             the engines work outside Python), first seed.
         seeds: number of searches.
-        progress: is told of every finished search.
+        watch: says when the searches must end, and is told of them.
         guesses: formulas that every seed weighs beside its own; symbols that are no features are
             constants to fit.
     """
-    fronts = search_fronts(engine, samples.rows(sharp(samples)), config, seeds)
-    if progress is not None:
-        progress(f"{engine.name}: {seeds} searches, {sum(map(len, fronts))} formulas")
+    fronts = search_fronts(engine, samples.rows(sharp(samples)), config, seeds, watch)
     named = fitted_laws(samples)
     known: dict[str, Fitted | None] = {}
     given = [law for guess in guesses if (law := guessed(guess, samples)) is not None]
@@ -97,25 +95,23 @@ def search_seeds(
         law=law,
         raw=preferred(own, n, floor) if own else None,
         agreeing=counts[structure(law)],
-        seeds=seeds,
+        seeds=len(fronts),
         floor=floor,
         front=[candidate for front in fronts for candidate in front],
     )
 
 
 def search_fronts(
-    engine: Engine, rows: Samples, config: RecoverConfig, seeds: int
+    engine: Engine, rows: Samples, config: RecoverConfig, seeds: int, watch: Watch
 ) -> list[list[Candidate]]:
-    """The front of every seed; the searches are threads, the engines work outside Python."""
-    budget = Budget(
-        config.individuals, config.generations, config.max_size, seconds=config.time_limit
+    """The fronts of all seeds, as far as the watch leaves time for them."""
+    budget = Budget(config.individuals, config.generations, config.max_size, watch=watch)
+    wanted = range(config.seed, config.seed + seeds)
+    fronts = engine.search_all(rows.X, rows.y, rows.names, wanted, budget, config.jobs)
+    watch.say(
+        lambda: f"{engine.name}: {len(fronts)} searches, {sum(map(len, fronts))} formulas", True
     )
-    return list(
-        Parallel(n_jobs=min(config.jobs, seeds), prefer="threads")(
-            delayed(engine.search)(rows.X, rows.y, rows.names, config.seed + i, budget)
-            for i in range(seeds)
-        )
-    )
+    return fronts
 
 
 def guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:

@@ -24,7 +24,7 @@ def rows_of(law, low, high, rows=200, seed=0):
 def closest(law, low, high, **options):
     """The best formula of the search, with its error and the other rows it is held against."""
     X, y, names = rows_of(law, low, high, **options)
-    front = pareto_front(search(X, y, feature_symbols(names, X)), X, y, names, 0, "projection")
+    front = pareto_front(search(X, y, feature_symbols(names, X), Watch()), X, y, names, 0, "projection")
     return min(front, key=lambda candidate: candidate.loss)
 
 
@@ -88,7 +88,7 @@ def test_rows_that_are_zero_are_no_obstacle():
     X, y, names = rows_of(lambda a, b: 3 * a * b**2, 0.5, 2.0)
     X[:5, 0] = 0
     y[:5] = 0
-    found = search(X, y, feature_symbols(names, X))
+    found = search(X, y, feature_symbols(names, X), Watch())
     best = min(found, key=lambda each: np.max(np.abs(evaluate(each, names, X) - y)))
     # the largest y is 24
     assert np.max(np.abs(evaluate(best, names, X) - y)) < 1e-12

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from orbits.command.parent import as_parent
+from orbits.command.watch import Watch
 from orbits.expressions import parse_expression
 from symreg.engines import choose_engine
 from symreg.engines import pysr as adapter
@@ -165,17 +166,43 @@ def test_a_half_written_hall_of_fame_is_read_from_its_copy(tmp_path):
 
 def test_the_engine_returns_the_front_that_the_process_left(monkeypatch):
     def fake(job, seconds):
-        (job / "search").mkdir()
-        (job / "search" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
-        assert json.loads((job / "job.json").read_text())["fit"]["variable_names"] == ["x0"]
+        (job / "search-0").mkdir()
+        (job / "search-0" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        assert json.loads((job / "job.json").read_text())[0]["fit"]["variable_names"] == ["x0"]
+        (job / "versions.json").write_text('{"julia": "1.11.9"}')
         return ""
 
     monkeypatch.setattr(adapter, "run_in_own_process", fake)
     r = np.linspace(0.3, 3, 50)
-    front = PySREngine().search(r[:, None], 39.478 / r**2, ["N"], 4, Budget())
+    engine = PySREngine()
+    front = engine.search(r[:, None], 39.478 / r**2, ["N"], 4, Budget())
+    assert engine.versions == {"julia": "1.11.9"}
     assert str(front[-1].expression.free_symbols) == "{N}"
     assert front[-1].loss < 1e-20
     assert all(c.engine == "pysr" and c.seed == 4 for c in front)
+
+
+def test_seeds_share_processes_and_the_time_that_is_left(monkeypatch):
+    jobs = []
+
+    def fake(job, seconds):
+        searches = json.loads((job / "job.json").read_text())
+        jobs.append([each["new"]["random_state"] for each in searches])
+        for each in searches:
+            assert each["new"]["timeout_in_seconds"] <= 60.0 / len(searches)
+            assert (job / each["data"]).is_file()
+            if each["new"]["random_state"] == 5:
+                continue  # the process was ended before this one
+            (job / each["new"]["run_id"]).mkdir()
+            (job / each["new"]["run_id"] / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        return "no answer"
+
+    monkeypatch.setattr(adapter, "run_in_own_process", fake)
+    r = np.linspace(0.3, 3, 50)
+    budget = Budget(watch=Watch(60.0))
+    fronts = PySREngine().search_all(r[:, None], r**-2, ["r"], [3, 4, 5], budget, jobs=2)
+    assert sorted(jobs) == [[3, 5], [4]]
+    assert [front[0].seed for front in fronts] == [3, 4]
 
 
 def test_a_process_over_its_time_is_killed_with_its_children(tmp_path, monkeypatch):
@@ -230,9 +257,9 @@ def test_guesses_and_units_reach_pysr(monkeypatch):
     written = {}
 
     def fake(job, seconds):
-        written.update(json.loads((job / "job.json").read_text()))
-        (job / "search").mkdir()
-        (job / "search" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        written.update(json.loads((job / "job.json").read_text())[0])
+        (job / "search-0").mkdir()
+        (job / "search-0" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
         return ""
 
     monkeypatch.setattr(adapter, "run_in_own_process", fake)
@@ -376,7 +403,7 @@ def test_a_formula_that_we_do_not_take_is_left_out_with_a_note(tmp_path):
     assert str(formula) == "2.0*x0"
 
 
-FRONT = "mkdir -p $4/search; printf '%s' \"$FRONT\" > $4/search/hall_of_fame.csv"
+FRONT = "mkdir -p $4/search-0; printf '%s' \"$FRONT\" > $4/search-0/hall_of_fame.csv"
 
 
 def alive(number):
@@ -431,8 +458,8 @@ def test_a_search_that_wrote_nothing_leaves_nothing(tmp_path, monkeypatch):
 def test_a_late_writer_does_not_end_the_search(tmp_path, monkeypatch):
     # rmtree meets a folder that fills again while it is removed
     def fake(job, seconds):
-        (job / "search").mkdir()
-        (job / "search" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
+        (job / "search-0").mkdir()
+        (job / "search-0" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
         return ""
 
     def busy(path, *rest, **options):

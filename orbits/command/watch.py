@@ -1,0 +1,52 @@
+"""The clock of long work: when it has to end, and who is told how far it is."""
+
+import math
+import time
+from collections.abc import Callable
+
+EVERY = 2.0
+"""Seconds between two lines of progress."""
+
+
+class Watch:
+    """A limit on wall-clock time that work looks at between its steps.
+
+    Work that looks and finds its time over ends with what it has; `ended` says so afterwards.
+
+    Args:
+        seconds: until the time is over.
+        tell: is told how far the work is, at most once in `EVERY` seconds.
+    """
+
+    def __init__(
+        self, seconds: float = math.inf, tell: Callable[[str], None] | None = None
+    ) -> None:
+        self.seconds = seconds
+        self.ended = False
+        self._tell = tell
+        self._began = self._told = time.monotonic()
+
+    @property
+    def taken(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds left, none below zero."""
+        return max(0.0, self.seconds - self.taken)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is over, for work that ends early if it is."""
+        if self.left > 0:
+            return False
+        self.ended = True
+        return True
+
+    def say(self, text: Callable[[], str], at_once: bool = False) -> None:
+        """Tell how far the work is; the text is made only where it is told."""
+        now = time.monotonic()
+        if self._tell is not None and (at_once or now - self._told >= EVERY):
+            self._told = now
+            self._tell(text())
