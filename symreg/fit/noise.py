@@ -158,8 +158,7 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
     Neighbours are counted in ranks, so that scales do not matter. A pair may count from both sides,
     which makes the deviation of the sum up to sqrt(2) larger than that of independent terms.
     """
-    ranks = np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0, kind="stable")
-    varying = ranks[:, np.ptp(X, axis=0) > 0].astype(float)
+    varying = ranks_of(X[:, np.ptp(X, axis=0) > 0])
     if not varying.shape[1]:
         return 1.0
     _, near = KDTree(varying).query(varying, NEIGHBOURS + 1)
@@ -167,6 +166,11 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
     means = about[near[:, 1:]].mean(axis=1)
     size = float(np.sqrt(np.sum(about**2 * means**2)))
     return float(norm.sf(np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
+
+
+def ranks_of(X: np.ndarray) -> np.ndarray:
+    """(row, feature) place of every row in the order of a feature."""
+    return np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0, kind="stable").astype(float)
 
 
 MOST_INTERACTIONS = 45

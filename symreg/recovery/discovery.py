@@ -55,6 +55,12 @@ def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Sample
     )
 
 
+def misfit_of(law: Fitted, samples: Samples) -> float:
+    """Chance of a misfit as smooth as a formula's; one where there is none to speak of."""
+    chance = misfit_probability(_residuals(law, samples), samples)
+    return 1.0 if chance is None else chance
+
+
 def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
     return samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
 

@@ -32,11 +32,12 @@ from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.units import Unit
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.discovery import Evidence, evidence_of
+from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
 from symreg.recovery.pool import Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, refit_law, search_seeds
 from symreg.recovery.user_table import FEW_ROWS
+from symreg.recovery.wild import standing_out, wild_rows
 
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
@@ -59,6 +60,7 @@ class Finding:
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
         evidence: on rows and ranges that the formula was not fitted to.
+        wild: (row of the samples,) whether it was left out.
         rivals: other formulas of the pool; none where each search chose for itself.
     """
 
@@ -74,6 +76,7 @@ class Finding:
     true_exponents: dict[str, float]
     samples: Samples
     evidence: Evidence
+    wild: np.ndarray
     rivals: tuple[Rival, ...] = ()
 
     @property
@@ -108,12 +111,24 @@ def find(
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
-    parts = _parts(samples, config, rng, any_law)
     guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
+    wild = np.zeros(len(samples.y), dtype=bool)
     if any_law:
-        found = search_pool(engine, parts.training, config, seeds, watch, guesses, units)
-        outcome, rivals, parts = found[0], found[2], parts.alike(found[1])
+
+        def searched(wild: np.ndarray) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
+            parts = _parts(samples.rows(~wild), config, rng, any_law)
+            found = search_pool(engine, parts.training, config, seeds, watch, guesses, units)
+            return parts.alike(found[1]), found[0], found[2]
+
+        aside = standing_out(samples)
+        parts, outcome, rivals = searched(aside)
+        if aside.any():
+            wild = wild_rows(outcome.law, _alike(samples, parts.whole))
+            if misfit_of(outcome.law, parts.whole) < config.thresholds.misfit_p:
+                wild[:] = False
+                parts, outcome, rivals = searched(wild)
     else:
+        parts = _parts(samples, config, rng, any_law)
         outcome = search_seeds(engine, parts.training, config, seeds, watch, guesses)
     whole, held_out = parts.whole, parts.held_out
     prediction = parts.predicted(outcome.law)
@@ -140,6 +155,7 @@ def find(
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
         evidence=evidence_of(outcome.law, parts.training, held_out, whole),
+        wild=wild,
         rivals=rivals,
     )
 

@@ -10,7 +10,6 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
 
 import numpy as np
 import sympy
@@ -18,18 +17,14 @@ import sympy
 from orbits.command.watch import Watch
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
-from symreg.fit.refine import ROUNDING, Fitted, fit, preferred, refitted, simplified, structure
+from symreg.fit.refine import ROUNDING, Fitted, preferred, refitted, simplified, structure
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
-    complexity,
-    constant_symbol,
     evaluate,
-    feature_symbols,
-    symbol,
 )
-from symreg.formulas.reading import read_formula
 from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.form import fit_form
 from symreg.recovery.search import (
     Outcome,
     guessed,
@@ -110,38 +105,11 @@ def search_pool(
     return outcome, samples, _rivals(law, pool, n, floor)
 
 
-STARTS = (1.0, 0.1, 10.0, -1.0, 3.0, 0.3, 6.0, 30.0)
-"""Every constant of a given form starts from one of these."""
-MOST_STARTS = 64
-
-
 def _given(
     text: str, samples: Samples, config: RecoverConfig
 ) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
-    """A form of the user's own, its constants fitted from many starts.
-
-    Raises:
-        ValueError: if it is no formula, has no feature, or no constant.
-    """
-    form = read_formula(text)
-    names = sorted(s.name for s in form.free_symbols if s.name not in samples.names)
-    if not names or len(names) == len(form.free_symbols):
-        raise ValueError(
-            f"--form {text}: name features ({', '.join(samples.names)}) and constants, as in "
-            f"a*{samples.names[0]} + b."
-        )
-    symbols = {s.name: s for s in form.free_symbols}
-    form = form.xreplace({symbols[name]: constant_symbol(i) for i, name in enumerate(names)})
-    signed = feature_symbols(samples.names, samples.X)
-    form = form.xreplace({symbol(s.name): s for s in signed})
-    starts = list(islice(product(STARTS, repeat=len(names)), MOST_STARTS))
-    fits = [fit(form, start, samples, most_steps=100) for start in starts]
-    best = min(fits, key=lambda found: found.mean_square)
-    nodes = complexity(form)
-    law = Fitted(
-        form, best.constants, best.mean_square, best.smooth, nodes, "form", names=tuple(names)
-    )
-    samples, (law,) = with_likelier_errors(samples, [law])
+    """A form of the user's own in place of a search."""
+    samples, (law,) = with_likelier_errors(samples, [fit_form(text, samples)])
     outcome = Outcome(law, law, RESAMPLES, RESAMPLES, config.floor, [])
     return outcome, samples, (Rival(law, 1.0),)
 

@@ -37,6 +37,7 @@ from symreg.recovery.result import (
     RivalFormula,
     Seeds,
 )
+from symreg.recovery.wild import note_on
 from symreg.recovery.words import PERMUTED, explain
 
 RIVALS = 5
@@ -151,13 +152,17 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=outcome.floor,
-        notes=(*problem.notes, *_ended_early(watch)),
+        notes=(*problem.notes, *_left_out(found.wild), *_ended_early(watch)),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
         versions=versions() | engine.versions,
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explain(result, config.thresholds.least_r2))
+
+
+def _left_out(wild: np.ndarray) -> tuple[str, ...]:
+    return (note_on(wild),) if wild.any() else ()
 
 
 def _ended_early(watch: Watch) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
+from orbits.command.watch import Watch
 from symreg.engines.base import Budget, explains_all, pareto_front
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.projection import ProjectionEngine, search
@@ -24,7 +25,9 @@ def rows_of(law, low, high, rows=200, seed=0):
 def closest(law, low, high, **options):
     """The best formula of the search, with its error and the other rows it is held against."""
     X, y, names = rows_of(law, low, high, **options)
-    front = pareto_front(search(X, y, feature_symbols(names, X), Watch()), X, y, names, 0, "projection")
+    front = pareto_front(
+        search(X, y, feature_symbols(names, X), Watch()), X, y, names, 0, "projection"
+    )
     return min(front, key=lambda candidate: candidate.loss)
 
 
@@ -100,7 +103,7 @@ def test_a_column_of_zeros_and_ones_is_a_term():
     X = np.column_stack([a, on])
     # half the rows say nothing of the second term
     y = 3 * a**2 + 5 * a * (1 - on)
-    found = search(X, y, feature_symbols(("a", "on"), X))
+    found = search(X, y, feature_symbols(("a", "on"), X), Watch())
     errors = [np.max(np.abs(evaluate(e, ("a", "on"), X) / y - 1)) for e in found]
     assert min(errors) < 1e-12
 
@@ -110,7 +113,9 @@ def test_noise_is_not_explained():
     # variance of 200 independent rows
     X = np.random.default_rng(0).uniform(0.5, 2, (200, 2))
     y = np.exp(np.random.default_rng(1).standard_normal(200))
-    front = pareto_front(search(X, y, feature_symbols("ab", X)), X, y, "ab", 0, "projection")
+    front = pareto_front(
+        search(X, y, feature_symbols("ab", X), Watch()), X, y, "ab", 0, "projection"
+    )
     assert min(candidate.loss for candidate in front) > 0.5 * np.var(np.log(y))
 
 
@@ -122,7 +127,9 @@ def test_an_exponent_is_set_in_noise_and_not_in_exact_data():
 
     def first_power(targets):
         # lines, whose power is one, are always among the formulas
-        powers = (each.as_powers_dict()[symbols[0]] for each in search(a, targets, symbols))
+        powers = (
+            each.as_powers_dict()[symbols[0]] for each in search(a, targets, symbols, Watch())
+        )
         return next(power for power in powers if power not in (0, 1))
 
     assert first_power(y) == pytest.approx(1.97, abs=1e-12)

@@ -1,0 +1,189 @@
+"""A formula of the user's own, its constants fitted: no search, but the right basin.
+
+Constants in which the formula is linear are solved for; the others are tried at many places, each
+on the scale of what it stands beside, and the best places are polished together.
+
+Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for the linear part.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import sympy
+from scipy.stats import qmc
+
+from symreg.fit.refine import Fit, Fitted, fit
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import (
+    CONSTANT_PREFIX,
+    complexity,
+    constant_symbol,
+    evaluate,
+    feature_symbols,
+    symbol,
+)
+from symreg.formulas.reading import read_formula
+
+PLACES = 2048
+"""Starts of the constants that are not linear; a power of two, for Sobol's points."""
+DECADES = 2.0
+"""A constant is tried so far below and above the scale of what it stands beside."""
+TIMES = 30.0
+"""Largest multiple of that scale that is tried in equal steps, as frequencies need."""
+POLISHED = 16
+MOST_FLIPPED = 7
+EQUAL = 1e-24
+"""Mean square of rounding."""
+STEPS = 100
+HUGE = 1e100
+
+
+def fit_form(text: str, samples: Samples) -> Fitted:
+    """The formula with its constants fitted.
+
+    Args:
+        text: names that are no features are constants.
+        samples: to fit to.
+
+    Raises:
+        ValueError: if it is no formula, has no feature, or no constant.
+    """
+    form = read_formula(text)
+    names = sorted(s.name for s in form.free_symbols if s.name not in samples.names)
+    if not names or len(names) == len(form.free_symbols):
+        raise ValueError(
+            f"--form {text}: name features ({', '.join(samples.names)}) and constants, as in "
+            f"a*{samples.names[0]} + b."
+        )
+    symbols = {s.name: s for s in form.free_symbols}
+    form = form.xreplace({symbols[name]: constant_symbol(i) for i, name in enumerate(names)})
+    signed = feature_symbols(samples.names, samples.X)
+    form = form.xreplace({symbol(s.name): s for s in signed})
+    fits = [
+        fit(form, list(start), samples, most_steps=STEPS) for start in _starts(form, names, samples)
+    ]
+    best = min(fits, key=lambda found: found.mean_square)
+    return Fitted(
+        form, _plainest(form, best, samples), best.mean_square, best.smooth, complexity(form),
+        "form", names=tuple(names),
+    )  # fmt: skip
+
+
+def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...]:
+    """Of the numbers that say the same, those with fewest minus signs, and phases within a turn."""
+
+    def same(constants: np.ndarray) -> bool:
+        errors = samples.residuals(evaluate(form, samples.names, samples.X, constants))
+        return bool(np.mean(errors**2) <= best.mean_square * (1 + 1e-7) + EQUAL)
+
+    found = np.array(best.constants)
+    if len(found) <= MOST_FLIPPED:
+        flips = (np.array(signs) for signs in product((1.0, -1.0), repeat=len(found)))
+        others = sorted((found * signs for signs in flips), key=lambda c: int(np.sum(c < 0)))
+        found = next((other for other in others if same(other)), found)
+    for i, j in product(range(len(found)), repeat=2):
+        # half a turn of a phase is a change of sign, too
+        for sign, angle in ((1.0, 0.0), (-1.0, np.pi)):
+            turned = found.copy()
+            turned[j] *= sign
+            turned[i] = np.remainder(turned[i] + angle + np.pi, 2 * np.pi) - np.pi
+            if _plainer(turned, found) and same(turned):
+                found = turned
+    return tuple(map(float, found))
+
+
+def _plainer(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether numbers have fewer minus signs, or as many and are smaller."""
+    plain, known = ((int(np.sum(c < 0)), float(np.sum(np.abs(c)))) for c in (one, other))
+    return plain[1] < known[1] - 1 or plain[0] < known[0]
+
+
+def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np.ndarray]:
+    """(constant,) the best places to start from, the linear constants solved for."""
+    constants = [constant_symbol(i) for i in range(len(names))]
+    linear = _linear(form, constants)
+    others = [i for i in range(len(names)) if i not in linear]
+    if not others:
+        places = np.ones((1, len(names)))
+    else:
+        scales = np.array([_scale(form, constants[i], samples) for i in others])
+        places = np.ones((PLACES, len(names)))
+        places[:, others] = scales * _multiples(len(others))
+    solved = [_solved(form, place, linear, samples) for place in places]
+    with np.errstate(all="ignore"):
+        errors = [
+            float(np.mean(samples.residuals(evaluate(form, samples.names, samples.X, s)) ** 2))
+            for s in solved
+        ]
+    return [solved[place] for place in np.argsort(errors, kind="stable")[:POLISHED]]
+
+
+def _multiples(count: int) -> np.ndarray:
+    """(place, constant) of the scales: half in equal ratios, half in equal steps, either sign."""
+    drawn = 2 * qmc.Sobol(count, seed=0).random(PLACES) - 1
+    ratios = np.sign(drawn) * 10 ** (DECADES * (2 * np.abs(drawn) - 1))
+    return np.where(np.arange(PLACES)[:, None] % 2 == 0, ratios, TIMES * drawn)
+
+
+def _linear(form: sympy.Expr, constants: Sequence[sympy.Symbol]) -> list[int]:
+    """Places of constants in all of which together the formula is linear."""
+    chosen: list[int] = []
+    for i, constant in enumerate(constants):
+        slope = sympy.diff(form, constant)
+        if not slope.free_symbols & {constants[j] for j in (i, *chosen)}:
+            chosen.append(i)
+    return chosen
+
+
+def _scale(form: sympy.Expr, constant: sympy.Symbol, samples: Samples) -> float:
+    """Size that makes a constant count: of the other terms, or one over the other factors."""
+    for node in sympy.preorder_traversal(form):
+        if not (node.is_Add or node.is_Mul):
+            continue
+        mine = [part for part in node.args if part.has(constant)]
+        if len(mine) != 1:
+            continue
+        base, power = mine[0].as_base_exp()
+        if base != constant or not power.is_number:
+            continue
+        rest = node.func(*(part for part in node.args if not part.has(constant)))
+        rest = rest.xreplace(
+            {s: sympy.Integer(1) for s in rest.free_symbols if s.name.startswith(CONSTANT_PREFIX)}
+        )
+        size = float(np.nanmedian(np.abs(evaluate(rest, samples.names, samples.X))))
+        if not (np.isfinite(size) and size > 0):
+            continue
+        return float(size ** ((1 if node.is_Add else -1) / float(power)))
+    return 1.0
+
+
+def _solved(
+    form: sympy.Expr, place: np.ndarray, linear: Sequence[int], samples: Samples
+) -> np.ndarray:
+    """(constant,) with the linear ones solved for, by equal relative errors."""
+    if not linear:
+        return place
+    divided = samples.scale if samples.errors is None else samples.errors
+
+    def at(values: dict[int, float]) -> np.ndarray:
+        constants = place.copy()
+        constants[list(linear)] = 0.0
+        for i, value in values.items():
+            constants[i] = value
+        with np.errstate(all="ignore"):
+            return evaluate(form, samples.names, samples.X, constants) / divided
+
+    rest = at({})
+    design = np.column_stack([at({i: 1.0}) - rest for i in linear])
+    good = (np.abs(rest) < HUGE) & np.all(np.abs(design) < HUGE, axis=1)
+    if good.sum() < len(linear):
+        return place
+    size = np.linalg.norm(design[good], axis=0)
+    size[size == 0] = 1.0
+    solution, *_ = np.linalg.lstsq(
+        design[good] / size, (samples.y / divided - rest)[good], rcond=1e-12
+    )
+    solved = place.copy()
+    solved[list(linear)] = solution / size
+    return solved

@@ -1,0 +1,113 @@
+"""Wild rows: a few that nothing in the other rows explains, as a slip of the pen is.
+
+One of them in a hundred hides a law from least squares, and a rich family of formulas bends to it.
+So rows that stand out from their neighbours, or from a product of powers, are put aside before the
+search. They count as wild if the formula found without them misses them too; rows that it explains
+come back. Rows that are many, or lie together, are none: there it is the formula that is wrong.
+"""
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from symreg.fit.noise import ranks_of
+from symreg.fit.refine import Fitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate
+
+FAR = 8.0
+"""Robust standard deviations from which a row is wild."""
+MOST = 0.05
+"""Largest part of the rows."""
+LEAST_ROWS = 20
+ROUNDED = 1e-6
+"""Relative errors up to this are rounding of printed numbers."""
+NEIGHBOURS = 5
+TOGETHER = 0.3
+"""Part of a wild row's neighbours that may be wild."""
+STEPS = 20
+NAMED = 8
+
+
+def standing_out(samples: Samples) -> np.ndarray:
+    """(row,) whether a row stands out from the others, whatever the law.
+
+    Magnitudes are compared with a product of powers of the features that is fitted to most rows,
+    and with what the neighbours are off that; the closer of the two decides. A sign that is nearly
+    always the other is looked at, too.
+    """
+    y, X = samples.y, samples.X
+    rows = len(y)
+    if rows < LEAST_ROWS or np.any(y == 0) or np.any(X == 0):
+        return np.zeros(rows, dtype=bool)
+    others = np.sign(y) != np.sign(np.median(y))
+    few = others if others.mean() <= MOST else np.zeros(rows, dtype=bool)
+    size = np.log(np.abs(y))
+    design = np.column_stack([np.ones(rows), np.log(np.abs(X))])
+    off = size - design @ _least_absolute(design, size)
+    _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
+    closer = off - np.median(off[near[:, 1:]], axis=1)
+    if _spread(closer) < _spread(off):
+        off = closer
+    far = _far(off)
+    if others.any() and not few.any():
+        # near a change of sign magnitudes are small by right
+        far &= off > 0
+    return _isolated(far | few, X)
+
+
+def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
+    """(row,) whether a formula misses a row by far more than the others."""
+    if len(samples.y) < LEAST_ROWS:
+        return np.zeros(len(samples.y), dtype=bool)
+    errors = samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
+    far = _far(errors)
+    alone = _isolated(far, samples.X)
+    # where most of them lie together it is the formula that is wrong
+    return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
+
+
+def note_on(wild: np.ndarray) -> str:
+    """What is said of them; rows are counted from one, below the header."""
+    rows = np.flatnonzero(wild) + 1
+    named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
+    return (
+        f"{len(rows)} of {len(wild)} rows lie {FAR:g} and more standard deviations off what the "
+        f"others say, and were left out: row{'' if len(rows) == 1 else 's'} {named}"
+    )
+
+
+def _far(errors: np.ndarray) -> np.ndarray:
+    about = np.abs(errors - np.median(errors))
+    return np.asarray(about > max(FAR * _spread(errors), ROUNDED))
+
+
+def _spread(errors: np.ndarray) -> float:
+    """Robust standard deviation."""
+    return 1.4826 * float(np.median(np.abs(errors - np.median(errors))))
+
+
+def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Those whose neighbours are not wild; none if they are many."""
+    ranks = ranks_of(X)
+    _, near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)
+    alone = wild & (wild[near[:, 1:]].mean(axis=1) <= TOGETHER)
+    return alone if alone.mean() <= MOST else np.zeros(len(wild), dtype=bool)
+
+
+def _unit(X: np.ndarray) -> np.ndarray:
+    """Features of unit spread, in logarithms where they are of one sign."""
+    columns = [np.log(np.abs(x)) if np.all(x > 0) or np.all(x < 0) else x for x in X.T]
+    return np.column_stack([x / (np.std(x) or 1.0) for x in columns])
+
+
+def _least_absolute(design: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(column,) coefficients of the least absolute errors, by reweighting."""
+    weights = np.ones(len(wanted))
+    solution = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        root = np.sqrt(weights)
+        solution, *_ = np.linalg.lstsq(design * root[:, None], wanted * root, rcond=1e-12)
+        errors = np.abs(wanted - design @ solution)
+        weights = 1 / np.maximum(errors, 1e-6 * (np.median(errors) + 1e-12))
+        weights /= weights.max()
+    return solution
