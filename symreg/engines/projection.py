@@ -32,7 +32,8 @@ NEAR = 1.15
 """Mean square over the least of all, up to which formulas are handed over."""
 TIDIED = 24
 """Products of a search whose numbers are set to simple ones where they may be."""
-SUMS = 24
+SUMS = 8
+"""Sums of each number of terms."""
 MOST_VARIABLES = 10
 FEW = 100
 """Up to so many rows structure is hard to see, and the sums cost little: they are tried too."""
@@ -77,6 +78,18 @@ class ProjectionEngine(Engine):
         expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
         return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
+    def search_all(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        names: Sequence[str],
+        seeds: Sequence[int],
+        budget: Budget,
+        jobs: int = 1,
+    ) -> list[list[Candidate]]:
+        """One search: others would look at the same formulas again."""
+        return [self.search(X, y, names, seeds[0], budget)]
+
 
 def search(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
@@ -98,8 +111,12 @@ def search(
     found, best = _products(X, y, np.ones(len(y)), symbols, watch)
     expressions += found
     names = [s.name for s in symbols]
-    explained = len(y) > FEW and any(
-        explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3])
+    # the logarithm of a target that changes its sign is blind where it does: sums are tried too
+    one_sign = bool(np.all(y > 0) or np.all(y < 0))
+    explained = (
+        one_sign
+        and len(y) > FEW
+        and any(explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3]))
     )
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
@@ -210,8 +227,9 @@ def _sums(
     floor = np.maximum(size, 1e-3 * np.max(size))
     for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
         some = search_sums(y, sigma, atoms, watch, polynomial=polynomial)
-        some.sort(key=lambda s: (len(s.atoms), s.mean_square))
-        found += some[:SUMS]
+        some.sort(key=lambda s: s.mean_square)
+        for terms in {len(s.atoms) for s in some}:
+            found += [s for s in some if len(s.atoms) == terms][:SUMS]
         if watch.over or min(s.mean_square for s in some) < EXACT**2:
             break
     return [each.expression() for each in found]
