@@ -164,6 +164,14 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
     return made(found.x * scale, found.fun)
 
 
+def refit_law(law: Fitted, samples: Samples) -> Fitted:
+    """The same formula with its constants fitted to other samples."""
+    found = fit(law.form, law.constants, samples)
+    return replace(
+        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
+    )
+
+
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
     """The formula with its floats refitted.
 

@@ -9,6 +9,7 @@ systematic part is the largest shift; it is added to the statistical part in qua
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from symreg.formulas.expressions import evaluate
 
 DRAWS = 1000
 CONFIDENCE = 0.95
+NORMAL = 1.959964
+"""Standard deviations of a normal variable within which that part of it lies."""
 ALLOWANCE = 1.5
 """A smooth error may leave this many times over what residuals show: draws are few and far apart,
 and no true error is a sine."""
@@ -117,18 +120,42 @@ def constant_intervals(
     constants = np.array(law.constants)
     if not len(constants):
         return []
-    steps = 1e-6 * np.maximum(np.abs(constants), 1e-9)
+    jacobian, residuals = slopes(law, samples)
+    return _intervals(constants, jacobian, residuals, samples, floor, rng, draws)
+
+
+def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """(row, constant) derivatives of the residuals by the constants, and the (row,) residuals."""
+    constants = np.array(law.constants)
+    steps = 1e-6 * np.where(constants == 0, 1e-3, np.abs(constants))
 
     def residuals(values: np.ndarray) -> np.ndarray:
         return samples.residuals(evaluate(law.form, samples.names, samples.X, values))
 
-    jacobian = np.column_stack(
-        [
-            (residuals(constants + step) - residuals(constants - step)) / (2 * step.max())
-            for step in np.diag(steps)
-        ]
-    )
-    return _intervals(constants, jacobian, residuals(constants), samples, floor, rng, draws)
+    columns = [
+        (residuals(constants + step) - residuals(constants - step)) / (2 * step.max())
+        for step in np.diag(steps)
+    ]
+    return np.column_stack(columns), residuals(constants)
+
+
+def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
+    """(constant, constant) of a law's constants: their correlation and the widths of intervals.
+
+    Args:
+        law: fitted to the samples.
+        samples: the rows it was fitted to.
+        intervals: of the constants.
+    """
+    if not intervals:
+        return np.zeros((0, 0))
+    jacobian, _ = slopes(law, samples)
+    size = np.linalg.norm(jacobian, axis=0)
+    size[size == 0] = 1.0
+    shape = np.linalg.pinv((jacobian / size).T @ (jacobian / size), hermitian=True)
+    shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), 1e-300))
+    width = np.array([(each.high - each.low) / (2 * NORMAL) for each in intervals])
+    return np.asarray(shape * np.outer(width, width))
 
 
 def exponent_intervals(

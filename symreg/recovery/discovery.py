@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreg.fit.noise import EXACT, LARGEST, misfit_probability, smooth_mean_square
-from symreg.fit.refine import ROUNDING, Fitted, fit
+from symreg.fit.refine import ROUNDING, Fitted, refit_law
 from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import evaluate
 
 OUTER = 0.15
@@ -66,10 +67,8 @@ def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
 
 
 def _rms(law: Fitted, samples: Samples) -> float:
-    """Of the errors, the worst hundredth left out: one wild row is no failure."""
-    squares = np.sort(_residuals(law, samples) ** 2)
-    kept = squares[: max(1, int(np.ceil(0.99 * len(squares))))]
-    return float(np.sqrt(np.mean(kept)))
+    """Of the errors."""
+    return float(np.sqrt(_without_the_worst(np.sort(_residuals(law, samples) ** 2))))
 
 
 def _ratio(outer: float, inner: float) -> float:
@@ -90,14 +89,27 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
         for outside in (column > high, column < low):
             if not LEAST_ROWS / 8 <= outside.sum() <= rows / 2:
                 continue
-            inside = samples.rows(~outside)
-            found = fit(law.form, law.constants, inside)
-            carried = Fitted(law.form, found.constants, 0.0, 0.0, 0, law.source)
-            away = samples.rows(outside)
-            allowed = max(_rms(carried, inside), EXACT)
-            # what the fitted constants may be off by, carried to the ends: see the margin's gate
-            worst = max(worst, _rms(carried, away) / allowed)
+            inside, away = samples.rows(~outside), samples.rows(outside)
+            carried = refit_law(law, inside)
+            spread = max(_rms(carried, inside), EXACT)
+            # what the constants may be off by, carried to the ends, is no fault of the formula
+            allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
+            squares = np.sort((_residuals(carried, away) / allowed) ** 2)
+            worst = max(worst, float(np.sqrt(_without_the_worst(squares))))
     return worst
+
+
+def _leverage(law: Fitted, inside: Samples, away: Samples) -> np.ndarray:
+    """(row,) standard error of a prediction away from the rows fitted to, of unit errors there."""
+    if not law.constants:
+        return np.zeros(len(away.y))
+    basis = np.linalg.pinv(slopes(law, inside)[0])
+    return np.asarray(np.linalg.norm(slopes(law, away)[0] @ basis, axis=1))
+
+
+def _without_the_worst(squares: np.ndarray) -> float:
+    """Mean of sorted squares, the worst hundredth left out: one wild row is no failure."""
+    return float(np.mean(squares[: max(1, int(np.ceil(0.99 * len(squares))))]))
 
 
 def misfit_allowed(floor: float) -> float:

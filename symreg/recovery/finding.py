@@ -14,9 +14,14 @@ from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
 from symreg.fit.noise import weighed
-from symreg.fit.refine import Fitted, fit
+from symreg.fit.refine import Fitted, fit, refit_law
 from symreg.fit.samples import Samples
-from symreg.fit.uncertainty import Interval, constant_intervals, exponent_intervals
+from symreg.fit.uncertainty import (
+    Interval,
+    constant_intervals,
+    covariance,
+    exponent_intervals,
+)
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
@@ -35,10 +40,11 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
 from symreg.recovery.pool import Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
-from symreg.recovery.search import Outcome, refit_law, search_seeds
-from symreg.recovery.user_table import FEW_ROWS
+from symreg.recovery.search import Outcome, search_seeds
 from symreg.recovery.wild import standing_out, wild_rows
 
+ONE_BY_ONE = 50
+"""Below so many rows all are searched; each is predicted by the formula fitted to the others."""
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
@@ -60,6 +66,7 @@ class Finding:
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
         evidence: on rows and ranges that the formula was not fitted to.
+        covariance: (constant, constant) of the law's constants.
         wild: (row of the samples,) whether it was left out.
         rivals: other formulas of the pool; none where each search chose for itself.
     """
@@ -76,6 +83,7 @@ class Finding:
     true_exponents: dict[str, float]
     samples: Samples
     evidence: Evidence
+    covariance: np.ndarray
     wild: np.ndarray
     rivals: tuple[Rival, ...] = ()
 
@@ -155,6 +163,7 @@ def find(
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
         evidence=evidence_of(outcome.law, parts.training, held_out, whole),
+        covariance=covariance(law, whole, intervals),
         wild=wild,
         rivals=rivals,
     )
@@ -192,7 +201,7 @@ def _parts(
     samples: Samples, config: RecoverConfig, rng: np.random.Generator, any_law: bool
 ) -> Parts:
     training, held_out = samples.split(config.held_out, rng)
-    few = any_law and len(samples.y) < FEW_ROWS
+    few = any_law and len(samples.y) < ONE_BY_ONE
     if few:
         training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)

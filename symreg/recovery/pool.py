@@ -17,7 +17,15 @@ import sympy
 from orbits.command.watch import Watch
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
-from symreg.fit.refine import ROUNDING, Fitted, preferred, refitted, simplified, structure
+from symreg.fit.refine import (
+    ROUNDING,
+    Fitted,
+    preferred,
+    refit_law,
+    refitted,
+    simplified,
+    structure,
+)
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
     evaluate,
@@ -29,7 +37,6 @@ from symreg.recovery.search import (
     Outcome,
     guessed,
     merged_by_form,
-    refit_law,
     search_fronts,
 )
 

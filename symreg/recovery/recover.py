@@ -24,8 +24,9 @@ from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, written
-from symreg.formulas.units import Unit, constant_units
+from symreg.formulas.units import ONE, Unit, constant_units
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses
 from symreg.recovery.judge import found_gates, law_gates, null_gate, passed
 from symreg.recovery.problem import Problem, of_force_samples, of_user_table
@@ -129,9 +130,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     gates += controls
     of_any_law = found_gates(found, config.thresholds, problem.non_central) + controls
     reference = found.reference.spec if found.reference else None
-    unit = problem.constant_unit(reference, constant.name)
-    if unit is not None:
-        constant = replace(constant, unit=unit.text, unit_in_si=unit.size)
+    constant = with_unit(constant, problem.constant_unit(reference, constant.name))
     outcome = found.outcome
     result = Recovery(
         recovered=passed(gates),
@@ -149,6 +148,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         engine_reason=reason,
         rows=problem.rows,
         rows_used=len(found.samples.y),
+        rows_left_out=int(found.wild.sum()),
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=outcome.floor,
@@ -183,6 +183,7 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
             for rival in found.rivals[:RIVALS]
         ),
         coefficients=coefficients_of(found, problem.units),
+        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
         form=form_of(found.law),
         domain={
             name: (float(column.min()), float(column.max()))
@@ -247,13 +248,19 @@ def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Qu
     for symbol, name, interval in zip(
         _constants(law), coefficient_names(law), finding.intervals, strict=False
     ):
-        unit = known.get(symbol.name)
-        found[name] = replace(
-            Quantity.of(name, interval, None),
-            unit=unit.text if unit else None,
-            unit_in_si=unit.size if unit else None,
-        )
+        found[name] = with_unit(Quantity.of(name, interval, None), known.get(symbol.name))
     return found
+
+
+def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
+    """A quantity that has a unit; a constant of physics is recognised by both."""
+    if unit is None:
+        return quantity
+    value, low, high = quantity.value, quantity.low, quantity.high
+    known = quantity.recognised
+    if value is not None and low is not None and high is not None and unit.powers != ONE.powers:
+        known = recognised(value, low, high, unit)
+    return replace(quantity, unit=unit.text, unit_in_si=unit.size, recognised=known)
 
 
 def _constants(law: Fitted) -> list[sympy.Symbol]:

@@ -13,9 +13,9 @@ import sympy
 from orbits.expressions import parse_expression
 from orbits.records.files import write_json
 from orbits.records.typed import as_json, of_json, read_typed
-from symreg.fit.uncertainty import Interval, KnownConstant
+from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
 from symreg.formulas.compare import FOUND
-from symreg.formulas.expressions import evaluate, mathml, rounded
+from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,8 @@ class Recovery:
         found_gates: every condition on `found`.
         rivals: formulas of the pool, the selected one first, with their share of the posterior.
         coefficients: every fitted number of the formula, as `form` names them.
+        covariance: (constant, constant) of the coefficients, in their order; it gives predictions
+            their intervals.
         domain: lowest and highest value of every feature; the formula is not known outside.
         form: the formula with names in place of its numbers.
         engine: that searched.
@@ -166,6 +168,7 @@ class Recovery:
         pareto_front: every candidate of every search.
         rows: of the table.
         rows_used: drawn at random from them for the last fit.
+        rows_left_out: wild ones, that no fit has seen.
         groups: of the table (orbits).
         non_central: rms of the tangential acceleration over rms of the whole.
         error_floor: relative error that no law was asked to explain.
@@ -201,11 +204,13 @@ class Recovery:
     groups: int
     non_central: float | None
     error_floor: float
+    rows_left_out: int = 0
     found: bool = False
     matches: str | None = None
     found_gates: tuple[Gate, ...] = ()
     rivals: tuple[RivalFormula, ...] = ()
     coefficients: dict[str, Quantity] = field(default_factory=dict)
+    covariance: tuple[tuple[float, ...], ...] = ()
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     form: str = ""
     explanation: str = ""
@@ -230,14 +235,18 @@ class Recovery:
         """The selected formula in sympy; symbols are positive where the features are."""
         values = {name: quantity.value for name, quantity in self.coefficients.items()}
         text = self.form if self.form and None not in values.values() else self.expression
+        formula, symbols = self._parsed(text)
+        return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
+
+    def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
+        """A formula of this result with its symbols, positive where the features are."""
         symbols = {s.name: s for s in parse_expression(text).free_symbols}
         for name, (low, _) in self.domain.items():
             if low <= 0 and name in symbols:
                 symbols[name] = sympy.Symbol(name, real=True)
-        for name in values:
+        for name in self.coefficients:
             symbols[name] = sympy.Symbol(name, real=True)
-        formula = parse_expression(text, symbols)
-        return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
+        return parse_expression(text, symbols), symbols
 
     def predict(self, features: Mapping[str, Any] | pd.DataFrame) -> np.ndarray:
         """The law's value at given features.
@@ -259,6 +268,47 @@ class Recovery:
         if not columns:
             return np.array([float(self.formula)])
         return evaluate(self.formula, names, np.column_stack(np.broadcast_arrays(*columns)))
+
+    def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
+        """The law's value with the 95 % interval that its constants' uncertainty leaves.
+
+        The interval is that of the law, to first order in the constants; a new measurement scatters
+        about it as the table's rows do.
+
+        Args:
+            features: as for `predict`.
+
+        Returns:
+            Columns `value`, `low`, `high`, and `inside`: whether every feature lies within
+            `domain`, outside of which the formula was never tried.
+
+        Raises:
+            ValueError: if a feature that the formula has is not given.
+        """
+        value = self.predict(features)
+        names = sorted(s.name for s in self.formula.free_symbols)
+        columns = [np.asarray(features[name], dtype=float) for name in names]
+        X = np.column_stack(np.broadcast_arrays(*columns)) if columns else np.zeros((1, 0))
+        spread = np.zeros(len(value))
+        if self.covariance:
+            form, symbols = self._parsed(self.form)
+            place = {symbols[name]: i for i, name in enumerate(self.coefficients)}
+            values = [quantity.value for quantity in self.coefficients.values()]
+            constants = np.array(values, dtype=float)
+            numbered = form.xreplace({s: constant_symbol(i) for s, i in place.items()})
+            slopes = np.column_stack(
+                [
+                    evaluate(sympy.diff(numbered, constant_symbol(i)), names, X, constants)
+                    for i in range(len(constants))
+                ]
+            )
+            covariance = np.array(self.covariance)
+            spread = NORMAL * np.sqrt(np.einsum("ri,ij,rj->r", slopes, covariance, slopes))
+        low, high = (np.array([self.domain[name][end] for name in names]) for end in (0, 1))
+        inside = np.all((low <= X) & (high >= X), axis=1)
+        return pd.DataFrame(
+            {"value": value, "low": value - spread, "high": value + spread, "inside": inside}
+        )
 
     def plot(self, axes: Any = None) -> Any:
         """The Pareto front of all searches, the complexity of the formula kept ringed.

@@ -13,7 +13,6 @@ from symreg.fit.noise import sharp
 from symreg.fit.refine import (
     Fitted,
     effective_floor,
-    fit,
     preferred,
     refitted,
     simplified,
@@ -118,14 +117,6 @@ def guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
     """A user's formula, its constants fitted from one on."""
     free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
     return refitted(with_floats(guess.xreplace(free)), samples, "guess")
-
-
-def refit_law(law: Fitted, samples: Samples) -> Fitted:
-    """The same formula with its constants fitted to other samples."""
-    found = fit(law.form, law.constants, samples)
-    return replace(
-        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
-    )
 
 
 def _refit_all(

@@ -22,6 +22,8 @@ LEAST_ROWS = 20
 ROUNDED = 1e-6
 """Relative errors up to this are rounding of printed numbers."""
 NEIGHBOURS = 5
+ABOUT = 15
+"""Rows whose errors tell how large errors are there."""
 TOGETHER = 0.3
 """Part of a wild row's neighbours that may be wild."""
 STEPS = 20
@@ -48,7 +50,7 @@ def standing_out(samples: Samples) -> np.ndarray:
     closer = off - np.median(off[near[:, 1:]], axis=1)
     if _spread(closer) < _spread(off):
         off = closer
-    far = _far(off)
+    far = _far(off, X)
     if others.any() and not few.any():
         # near a change of sign magnitudes are small by right
         far &= off > 0
@@ -60,7 +62,7 @@ def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
     if len(samples.y) < LEAST_ROWS:
         return np.zeros(len(samples.y), dtype=bool)
     errors = samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
-    far = _far(errors)
+    far = _far(errors, samples.X)
     alone = _isolated(far, samples.X)
     # where most of them lie together it is the formula that is wrong
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
@@ -76,9 +78,13 @@ def note_on(wild: np.ndarray) -> str:
     )
 
 
-def _far(errors: np.ndarray) -> np.ndarray:
+def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """(row,) whether an error is far outside those of all rows, and of the rows about it."""
     about = np.abs(errors - np.median(errors))
-    return np.asarray(about > max(FAR * _spread(errors), ROUNDED))
+    ranks = ranks_of(X)
+    _, near = KDTree(ranks).query(ranks, min(ABOUT, len(errors)))
+    local = 1.4826 * np.median(about[near], axis=1)
+    return np.asarray(about > np.maximum(FAR * np.maximum(local, _spread(errors)), ROUNDED))
 
 
 def _spread(errors: np.ndarray) -> float:

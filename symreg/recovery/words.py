@@ -4,6 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import sympy
+
+from orbits.expressions import parse_expression
 from symreg.recovery.result import Gate, Quantity, Recovery
 
 if TYPE_CHECKING:
@@ -60,6 +63,41 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+MOST_DIGITS = 6
+
+
+def digits_of(quantity: Quantity) -> int:
+    """Significant digits that an interval leaves of its value: two of the half-width, at least two.
+
+    Six where there is no interval, and at most.
+    """
+    if quantity.value is None or quantity.low is None or quantity.high is None:
+        return MOST_DIGITS
+    half = (quantity.high - quantity.low) / 2
+    if not (half > 0 and quantity.value and math.isfinite(half)):
+        return MOST_DIGITS
+    places = math.floor(math.log10(abs(quantity.value))) - math.floor(math.log10(half)) + 2
+    return max(2, min(MOST_DIGITS, places))
+
+
+def with_its_digits(result: Recovery) -> str:
+    """The formula of a result, no number with more digits than its interval bears."""
+    if not result.form or not result.coefficients:
+        return result.expression
+    formula = parse_expression(result.form)
+    numbers = {
+        symbol: sympy.Float(quantity.value, digits_of(quantity))
+        for symbol in formula.free_symbols
+        if (quantity := result.coefficients.get(symbol.name)) is not None
+        and quantity.value is not None
+    }
+    return sympy.sstr(formula.xreplace(numbers))
+
+
+def _in_a_line(formula: str) -> str:
+    return formula.replace("**", "^").replace("*", "·")
+
+
 def interval(quantity: Quantity, spec: str = ".5g") -> str:
     """A value with its interval, `39.42 [38.37, 40.48]`."""
     if quantity.value is None:
@@ -77,10 +115,11 @@ def shortened(text: str, length: int) -> str:
 
 def explain(result: Recovery, least_r2: float) -> str:
     """Two or three sentences that a physicist would sign: the law, its numbers, the verdict."""
-    formula = result.expression.replace("**", "^").replace("*", "·")
-    sentences = [f"The selected law is {formula}{_strength(result.constant)}."]
     if result.rivals:
-        sentences = [*_found(result, formula)]
+        sentences = [*_found(result, _in_a_line(with_its_digits(result)))]
+    else:
+        law = _in_a_line(result.expression)
+        sentences = [f"The selected law is {law}{_strength(result.constant)}."]
     for name, parameter in result.parameters.items():
         sentences.append(f"Its {name} is {interval(parameter)}{_truth(parameter)}.")
     exponent = result.exponent
@@ -104,8 +143,9 @@ def explain(result: Recovery, least_r2: float) -> str:
             if not gate.passed
         ]
         sentences.append(f"It does not count as recovered: {'; '.join(reasons)}.")
-    if result.rows_used < result.rows:
+    if result.rows_used + result.rows_left_out < result.rows:
         sentences.append(f"{result.rows_used} of {result.rows} rows, drawn at random, were used.")
+    sentences += [f"Note: {note}." for note in result.notes if result.rivals]
     return " ".join(sentences)
 
 
@@ -113,7 +153,7 @@ def _found(result: Recovery, formula: str) -> list[str]:
     """Whether a law was found, how sure that is, and what else it may be."""
     if result.found:
         sentences = [
-            f"A law was found: {formula}{_strength(result.constant)}. It is selected in "
+            f"A law was found: {formula}{_numbers(result)}. It is selected in "
             f"{result.seeds.agreeing} of {result.seeds.run} resamples and has "
             f"{percent(result.rivals[0].weight)} of the posterior."
         ]
@@ -127,8 +167,7 @@ def _found(result: Recovery, formula: str) -> list[str]:
     others = [rival for rival in result.rivals[1:] if rival.weight >= RIVAL_SHARE]
     if others:
         listed = "; ".join(
-            f"{rival.expression.replace('**', '^').replace('*', '·')} ({percent(rival.weight)})"
-            for rival in others
+            f"{_in_a_line(rival.expression)} ({percent(rival.weight)})" for rival in others
         )
         sentences.append(f"The data do not rule out: {listed}.")
     return sentences
@@ -218,6 +257,19 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 def kicks_in_words(kick_r2: Mapping[str, float | None]) -> str:
     """`0.9997 (k=1), 0.9998 (k=4)`."""
     return ", ".join(f"{fixed(value)} (k={step})" for step, value in kick_r2.items())
+
+
+def _numbers(result: Recovery) -> str:
+    """Every number of a formula with its interval, and its name in `form`."""
+    many = [
+        _strength(quantity).removeprefix(", with ")
+        for quantity in result.coefficients.values()
+        if quantity.value is not None
+    ]
+    if not many or result.law is not None:
+        return _strength(result.constant)
+    form = f" = {_in_a_line(result.form)}" if len(many) > 1 else ""
+    return f"{form}, with {', '.join(many)}"
 
 
 def _strength(constant: Quantity) -> str:

@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from symreg.fit.noise import misfit_probability
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.recovery.config import RecoverConfig
@@ -15,7 +15,6 @@ from symreg.recovery.finding import each_by_the_others
 from symreg.recovery.pool import with_likelier_errors
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
-from symreg.recovery.search import refit_law
 
 C0, C1, C2 = (constant_symbol(i) for i in range(3))
 

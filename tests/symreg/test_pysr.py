@@ -476,15 +476,12 @@ TWO_SEARCHES = """
 import sys, threading
 import numpy as np
 from orbits.command.parser import interruptible
-from joblib import Parallel, delayed
 from symreg.engines import pysr as adapter
 adapter.sys.executable = sys.argv[1]
 r = np.linspace(0.3, 3, 50)
 engine = adapter.PySREngine()
 with interruptible():
-    Parallel(n_jobs=2, prefer="threads")(
-        delayed(engine.search)(r[:, None], r**2, ["r"], seed, adapter.Budget()) for seed in (0, 1)
-    )
+    engine.search_all(r[:, None], r**2, ["r"], [0, 1], adapter.Budget(), jobs=2)
 """
 
 
