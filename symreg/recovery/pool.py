@@ -45,6 +45,8 @@ REFINED = 8
 COMPARED = 25
 """Formulas that a resample chooses from."""
 RESAMPLES = 100
+ALIKE = 1e-9
+"""Relative difference of formulas that say the same."""
 LARGEST_RELATIVE = 0.3
 """Relative errors beyond this are no model of errors: zero would be a good prediction."""
 
@@ -109,7 +111,7 @@ def search_pool(
         floor=floor,
         front=front,
     )
-    return outcome, samples, _rivals(law, pool, n, floor)
+    return outcome, samples, _rivals(law, [law, *_unlike(law, pool, samples)], n, floor)
 
 
 def _given(
@@ -209,6 +211,20 @@ def _agreeing(
         ]
         agreeing += structure(preferred(drawn, n, floor)) == structure(law)
     return agreeing
+
+
+def _unlike(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitted]:
+    """The formulas that say anything else: not the law with a term of rounding's size added."""
+
+    def values(each: Fitted) -> np.ndarray:
+        return evaluate(each.form, samples.names, samples.X, each.constants)
+
+    ours = values(law)
+    return [
+        each
+        for each in pool
+        if each is not law and not np.allclose(values(each), ours, rtol=ALIKE, atol=0.0)
+    ]
 
 
 def _rivals(law: Fitted, pool: Sequence[Fitted], n: int, floor: float) -> tuple[Rival, ...]:

@@ -29,8 +29,10 @@ from symreg.recovery.user_table import (
     columns_in,
     group_numbers,
     read_user_table,
+    require_names,
     samples_of,
     sigma_column,
+    telling,
 )
 
 Source = str | os.PathLike[str] | pd.DataFrame
@@ -130,15 +132,18 @@ def of_user_table(source: Source, config: RecoverConfig) -> Problem:
 
 
 def _scalar(source: Source, config: RecoverConfig) -> Problem:
-    (target,), features = config.target_names, config.feature_names
-    read = _columns(source, (target, *features), config)
+    (target,) = config.target_names
+    require_names(target, config.feature_names)
+    read = _columns(source, (target, *config.feature_names), config)
+    features, left_out = telling(read.table, config.feature_names)
     samples = samples_of(read, target, features, config.groups, config.sigma)
     references = of_table(features, config.law)
-    units = parse_units(config.unit_texts, (target, *features)) if config.units else {}
+    units = parse_units(config.unit_texts, (target, *config.feature_names)) if config.units else {}
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    return Problem(samples, references, asked, read.rows, read.notes, units=units)
+    notes = (*read.notes, *left_out)
+    return Problem(samples, references, asked, read.rows, notes, units=units)
 
 
 def _vector(source: Source, config: RecoverConfig) -> Problem:
@@ -161,7 +166,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     size = np.sum(vector**2, axis=1)
     across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
     table = read.table.assign(r=r, attraction=inward)
-    names = ["r", *others]
+    names, left_out = telling(table, ["r", *others])
     samples = samples_of(
         replace(read, table=table), "attraction", names, config.groups, config.sigma
     )
@@ -175,7 +180,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
         of_table(samples.names, config.law),
         config.law is not None,
         read.rows,
-        read.notes,
+        (*read.notes, *left_out),
         float(across),
         gates,
     )
@@ -186,12 +191,15 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
     spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(columns_in(source)) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
+    found = force.samples
+    kept, left_out = telling(pd.DataFrame(found.X, columns=list(found.names)), found.names)
+    samples = replace(found, X=found.X[:, [found.names.index(n) for n in kept]], names=tuple(kept))
     return Problem(
-        force.samples,
-        of_table(force.samples.names, config.law),
+        samples,
+        of_table(samples.names, config.law),
         config.law is not None,
         read.rows,
-        (*read.notes, f"third law: {force.third_law:.1%} unbalanced"),
+        (*read.notes, *left_out, f"third law: {force.third_law:.1%} unbalanced"),
         force.non_central,
         (_third_law(force.third_law, config),),
     )

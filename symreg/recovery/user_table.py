@@ -134,23 +134,16 @@ def samples_of(
         sigma: column of the target's standard errors, or a number for all rows.
 
     Raises:
-        ValueError: for a target or feature that is constant, standard errors that are not
-            positive, or the same column twice (says which).
+        ValueError: for a target that is constant, standard errors that are not positive, or the
+            same column twice (says which).
     """
     table = read.table
-    names = [target, *features]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"{', '.join(repeated)} is asked for twice; target and features differ.")
-    for name in names:
-        if name.startswith(CONSTANT_PREFIX):
-            raise ValueError(f"the column {name} starts with {CONSTANT_PREFIX}; rename it.")
-        if table[name].nunique() == 1:
-            what = "target" if name == target else "feature"
-            raise ValueError(
-                f"the {what} {name} is {table[name].iloc[0]:g} in every row; a constant column "
-                f"tells nothing. {'Leave it out' if what == 'feature' else 'Choose another'}."
-            )
+    require_names(target, features)
+    if table[target].nunique() == 1:
+        raise ValueError(
+            f"the target {target} is {table[target].iloc[0]:g} in every row; a constant column "
+            "tells nothing. Choose another."
+        )
     y = table[target].to_numpy(dtype=float)
     index = group_numbers(table, groups)
     return Samples(
@@ -161,6 +154,63 @@ def samples_of(
         target=target,
         errors=None if sigma is None else _errors(table, y, sigma),
     )
+
+
+def require_names(target: str, features: Sequence[str]) -> None:
+    """Check that no column is asked for twice, and that none is named like our constants.
+
+    Raises:
+        ValueError: if one is (says which).
+    """
+    names = [target, *features]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{', '.join(repeated)} is asked for twice; target and features differ.")
+    for name in names:
+        if name.startswith(CONSTANT_PREFIX):
+            raise ValueError(f"the column {name} starts with {CONSTANT_PREFIX}; rename it.")
+
+
+def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The features that can tell something, and notes on those that are left out.
+
+    A constant column has no exponent that could be told, and one that is a multiple of another adds
+    nothing to it.
+
+    Raises:
+        ValueError: if none is left.
+    """
+    kept: list[str] = []
+    notes = []
+    for name in features:
+        values = table[name].to_numpy(dtype=float)
+        if np.ptp(values) <= ALIKE * np.max(np.abs(values)):
+            notes.append(f"{name} is {values[0]:g} in every row, and was left out")
+            continue
+        twin = next((other for other in kept if _multiple(values, table[other]) is not None), None)
+        if twin is not None:
+            factor = _multiple(values, table[twin])
+            notes.append(f"{name} is {factor:g} times {twin} in every row, and was left out")
+            continue
+        kept.append(name)
+    if not kept:
+        raise ValueError(f"no feature is left: {'; '.join(notes)}. Choose others.")
+    return kept, tuple(notes)
+
+
+ALIKE = 1e-12
+"""Relative difference of numbers that are the same but for rounding."""
+
+
+def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
+    """How many times the other column a column is, the same in every row; or None."""
+    other = others.to_numpy(dtype=float)
+    place = int(np.argmax(np.abs(other)))
+    if other[place] == 0:
+        return None
+    factor = float(values[place] / other[place])
+    away = np.max(np.abs(values - factor * other))
+    return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
 
 
 def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:

@@ -1,0 +1,221 @@
+"""Tables as people have them: wild rows, idle columns, forms, units, and little time."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from orbits.command.watch import Watch
+from symreg.engines.operon import OperonEngine
+from symreg.fit.refine import refitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import symbol
+from symreg.formulas.units import parse_unit
+from symreg.recovery.constants import KNOWN, recognised
+from symreg.recovery.form import fit_form
+from symreg.recovery.recover import recover
+from symreg.recovery.result import Quantity, Recovery
+from symreg.recovery.wild import standing_out, wild_rows
+from symreg.recovery.words import digits_of
+
+A = symbol("a")
+
+
+def searched(columns, **options):
+    """What the exhaustive search finds in columns of which y is the target."""
+    table = pd.DataFrame(columns)
+    features = tuple(name for name in table if name != "y")
+    settings = {"engine": "projection", "null": False, "seeds": 1} | options
+    return recover(table, target="y", features=features, **settings)
+
+
+def one_feature(y, a):
+    return Samples(a[:, None], y, ("a",), np.arange(len(y)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("factor", [1.6, 40.0, 1e5, -1.0])
+def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
+    rng = np.random.default_rng(3)
+    a, b = rng.uniform(0.5, 5, (2, 200))
+    y = 3 * a**2 / b * (1 + noise * rng.standard_normal(200))
+    y[[17, 120]] *= factor
+    found = searched({"y": y, "a": a, "b": b})
+    assert found.found, found.explanation
+    assert str(found.form) == "a**2*c1/b"
+    assert found.coefficients["c1"].value == pytest.approx(3, rel=0.01)
+    assert any("left out: rows 18, 121" in note for note in found.notes)
+    assert "rows 18, 121" in found.explanation
+    assert found.rows_left_out == 2
+
+
+def test_a_peak_is_no_wild_row():
+    a = np.random.default_rng(0).uniform(0.5, 10, 200)
+    y = 1 / ((a - 5) ** 2 + 0.01)
+    found = searched({"y": y, "a": a})
+    assert found.rows_left_out == 0
+    assert found.formula.subs(A, 5.0) == pytest.approx(100, rel=1e-6)
+
+
+def test_many_rows_or_rows_that_lie_together_are_never_left_out():
+    rng = np.random.default_rng(1)
+    a = np.sort(rng.uniform(0.5, 5, 200))
+    y = a**2 * (1 + 0.01 * rng.standard_normal(200))
+    together, many, few = y.copy(), y.copy(), y.copy()
+    together[50:58] *= 30
+    many[::8] *= 30
+    few[[3, 90, 180]] *= 30
+    assert not standing_out(one_feature(together, a)).any()
+    assert not standing_out(one_feature(many, a)).any()
+    assert list(np.flatnonzero(standing_out(one_feature(few, a)))) == [3, 90, 180]
+    law = refitted(A**2 * 1.0, one_feature(y, a), "test")
+    assert not wild_rows(law, one_feature(y, a)).any()
+    assert list(np.flatnonzero(wild_rows(law, one_feature(few, a)))) == [3, 90, 180]
+
+
+def test_idle_columns_are_left_out_with_a_note():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(0.5, 5, 100)
+    found = searched({"y": 3 * a**2, "a": a, "b": 2.5 * a, "c": 7.0, "d": rng.uniform(1, 2, 100)})
+    assert found.form == "a**2*c1"
+    assert set(found.exponents) == {"a", "d"}
+    assert "b is 2.5 times a in every row, and was left out" in found.notes
+    assert "c is 7 in every row, and was left out" in found.notes
+
+
+def test_nothing_but_idle_columns_is_refused():
+    with pytest.raises(ValueError, match="no feature is left: c is 7 in every row"):
+        searched({"y": np.arange(1.0, 31), "c": 7.0})
+
+
+def test_a_pair_of_constant_masses_obeys_newton():
+    rng = np.random.default_rng(1)
+    angle, r = rng.uniform(0, 2 * np.pi, 100), rng.uniform(0.5, 3, 100)
+    along = np.column_stack([np.cos(angle), np.sin(angle)])
+    m1, m2, force = 3.0, 5.0, (39.478 * 15 / r**2)[:, None] * along
+    first, second = -along * (r * 5 / 8)[:, None], along * (r * 3 / 8)[:, None]
+    names = ("x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
+    values = np.column_stack([first, second, force / m1, -force / m2])
+    table = pd.DataFrame(values, columns=list(names)).assign(m1=m1, m2=m2)
+    found = recover(table, pair=True, null=False, engine="projection", seeds=1)
+    assert found.matches == "newton"
+    assert found.recovered, found.explanation
+    assert list(found.exponents) == ["r"]
+
+
+@pytest.mark.parametrize(
+    ("form", "truth"),
+    [
+        ("p*sin(w*a)", {"p": 3.0, "w": 7.0}),
+        ("p*sin(w*a + f) + q", {"p": 3.0, "w": 7.0, "f": 1.0, "q": 5.0}),
+        ("p*sin(w*a + f)*exp(-g*a)", {"p": 3.0, "w": 7.0, "f": 1.0, "g": 0.2}),
+        ("p/(1 + (a/s)**n)", {"p": 3.0, "s": 4.0, "n": 3.3}),
+        ("p*a**n + q*a**m", {"p": 3.0, "n": 1.7, "q": 2.0, "m": -0.6}),
+    ],
+)
+def test_a_form_is_fitted_in_the_right_basin(form, truth):
+    rng = np.random.default_rng(1)
+    a = rng.uniform(0.1, 10, 200)
+    y = eval(form, {"sin": np.sin, "exp": np.exp, "a": a, **truth})
+    found = fit_form(form, one_feature(y * (1 + 0.002 * rng.standard_normal(200)), a))
+    values = dict(zip(found.names, found.constants, strict=True))
+    if form.count("**") == 2 and values["n"] < values["m"]:
+        values = {"p": values["q"], "n": values["m"], "q": values["p"], "m": values["n"]}
+    assert values == pytest.approx(truth, rel=0.03)
+
+
+def test_intervals_of_predictions_hold_the_law():
+    places = np.array([0.6, 1.0, 2.0, 4.0, 8.0])
+    truth = 2 * places + 0.3 / places**2
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        a = rng.uniform(0.5, 5, 100)
+        y = (2 * a + 0.3 / a**2) * (1 + 0.02 * rng.standard_normal(100))
+        found = searched({"y": y, "a": a}, form="p*a + q/a**2")
+        told = found.predict_interval({"a": places})
+        held.append((told["low"] <= truth) & (truth <= told["high"]))
+    assert list(told["inside"]) == [True, True, True, True, False]
+    assert np.all(told["high"] > told["low"])
+    # the standard error of a share of 0.95 in 60 draws is 0.028
+    assert np.all(np.abs(np.mean(held, axis=0) - 0.95) < 0.09)
+    again = Recovery.of(found.to_dict())
+    pd.testing.assert_frame_equal(again.predict_interval({"a": places}), told)
+    with pytest.raises(ValueError, match="needs a too"):
+        found.predict_interval({"b": places})
+
+
+def test_constants_are_recognised_by_value_and_unit():
+    rng = np.random.default_rng(0)
+    T, V, n = rng.uniform(200, 400, 100), rng.uniform(1, 9, 100), rng.uniform(0.5, 5, 100)
+    # litres and kilojoules: R = 8.314 kJ/K per 1000 mol; one of the user's units each
+    y = 8.314462618e-3 * n * T / V * 1e6 * (1 + 0.001 * rng.standard_normal(100))
+    found = searched(
+        {"y": y, "n": n, "T": T, "V": V}, units=("y=Pa", "n=mol", "T=K", "V=L"), seed=1
+    )
+    known = found.coefficients["c1"].recognised
+    assert known.name == "gas constant R"
+    assert "gas constant R" in found.explanation
+    half = recognised(8.0e3, 7.9e3, 8.4e3, parse_unit("Pa*L/mol/K"))
+    assert half is None  # in the interval, but 4 % off
+    assert recognised(8.3e3, 8.2e3, 8.31e3, parse_unit("Pa*L/mol/K")) is None  # outside it
+    assert recognised(8.3, 8.2, 8.4, parse_unit("m")) is None
+    assert all(size > 0 and parse_unit(unit).size == 1 for size, unit in KNOWN.values())
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "digits"),
+    [(3.00021, 0.004, 5), (39.478, 1.05, 3), (39.478, 1e-12, 6), (8.0, 30.0, 2), (1e-23, 2e-26, 5)],
+)
+def test_digits_follow_the_interval(value, half, digits):
+    assert digits_of(Quantity("c", value, value - half, value + half)) == digits
+
+
+def test_numbers_of_a_formula_are_told_with_the_digits_they_bear():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(0.5, 5, 100)
+    found = searched({"y": 3 * a**2 * (1 + 0.05 * rng.standard_normal(100)), "a": a})
+    shown = float(found.explanation.split("A law was found: ")[1].split("·")[0])
+    assert shown == pytest.approx(3, rel=0.02)
+    assert len(str(shown)) <= 5
+
+
+def test_a_search_ends_with_its_time_and_says_so():
+    rng = np.random.default_rng(0)
+    a, b, c, d = rng.uniform(0.5, 5, (4, 400))
+    y = np.exp(np.sin(3 * a) * b) + c / (d + a * b) + 0.1 * rng.standard_normal(400)
+    told = []
+    began = time.monotonic()
+    table = pd.DataFrame({"y": y, "a": a, "b": b, "c": c, "d": d})
+    found = recover(
+        table, target="y", features=("a", "b", "c", "d"), null=False, time_limit=0.5,
+        progress=told.append,
+    )  # fmt: skip
+    assert any("ended at its limit of 0.5 s" in note for note in found.notes)
+    assert time.monotonic() - began < 60  # a search without a limit takes minutes
+    assert any("formulas" in line for line in told)
+
+
+def test_the_best_formula_so_far_is_told():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 5, (200, 2))
+    from symreg.engines.base import Budget
+
+    told = []
+    watch = Watch(tell=told.append)
+    watch._told -= 10.0
+    OperonEngine().search_all(X, X[:, 0] ** 2 / X[:, 1], ["a", "b"], [0], Budget(watch=watch))
+    assert len(told) == 1
+    assert told[0].startswith("operon, ")
+    assert "so far" in told[0]
+
+
+def test_seeds_without_time_are_left_out_but_one_always_runs():
+    from symreg.engines.base import Budget
+
+    X = np.random.default_rng(0).uniform(0.5, 5, (100, 1))
+    fronts = OperonEngine().search_all(
+        X, X[:, 0] ** 2, ["a"], [3, 4, 5], Budget(10, 1, watch=Watch(0.0))
+    )
+    assert [front[0].seed for front in fronts] == [3]
