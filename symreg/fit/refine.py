@@ -34,8 +34,8 @@ EXACT_RATIO = 20.0
 the floor then shrinks to this many times its error."""
 ROUNDING = 1e-9
 """Relative error that buys nothing even in exact data: where a fit's steps stop."""
-NODE_COST = 2.0
-"""Twice the nats that a node costs: about the logarithm of the number of symbols to choose from."""
+NODE_COST = 4.0
+"""Twice the nats that a node costs: a choice among eight symbols costs ln 8 = 2.1 of them."""
 CLEARLY_BETTER = 10.0
 """Difference of the criterion from which a law is preferred to a simpler one: 'very strong' on
 the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""

@@ -1,7 +1,7 @@
 """One pass over samples: search, consensus, verdict against the references, numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,9 +66,9 @@ class Finding:
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
         evidence: on rows and ranges that the formula was not fitted to.
+        rivals: other formulas of the pool; none where each search chose for itself.
         covariance: (constant, constant) of the law's constants.
         wild: (row of the samples,) whether it was left out.
-        rivals: other formulas of the pool; none where each search chose for itself.
     """
 
     outcome: Outcome
@@ -83,9 +83,9 @@ class Finding:
     true_exponents: dict[str, float]
     samples: Samples
     evidence: Evidence
-    covariance: np.ndarray
-    wild: np.ndarray
     rivals: tuple[Rival, ...] = ()
+    covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    wild: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def r2(self) -> float:

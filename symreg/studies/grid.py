@@ -19,7 +19,8 @@ from symreg.studies.figures import FIGURES
 KEYS = ("name", "question", "base", "grid", "figure", "cost")
 LONGEST_NAME = 120
 """Characters of a cell's name, which is a folder's name too; longer ones are cut."""
-NO_FIGURE = "none"
+NO_FIGURE, ANY_FIGURE = "none", "grid"
+"""A study that asks for no figure, and the one of a study that names none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Study:
         question: in a sentence.
         base: options of all cells, by their short or dotted names.
         grid: options with the values that they take, part by part.
-        figure: of `symreg.studies.figures`, or `none`.
+        figure: of `symreg.studies.figures`, or `none`; `grid` where the file names none.
         cost: in words.
         cells: every run.
     """
@@ -108,7 +109,7 @@ def parse_study(content: Any) -> Study:
     for key in ("name", "question"):
         if not isinstance(content.get(key), str) or not content[key].strip():
             raise ValueError(f"{key} is missing: a text.")
-    figure = str(content.get("figure") or NO_FIGURE)
+    figure = str(content.get("figure") or ANY_FIGURE)
     require_known("figure", figure, [NO_FIGURE, *FIGURES])
     base = _base(content.get("base") or {})
     grid = [_part(part) for part in _parts(content.get("grid"))]

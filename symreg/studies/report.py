@@ -9,6 +9,7 @@ from orbits.records.files import write_text
 from orbits.records.provenance import git_commit, versions
 from symreg.recovery.words import KINDS, number
 from symreg.runs.report import embedded, environment, save
+from symreg.studies.answer import answer, answer_table
 from symreg.studies.figures import FIGURES
 from symreg.studies.grid import NO_FIGURE, Study
 
@@ -57,6 +58,7 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
         frame: its table.
         captions: by figure.
     """
+    done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}
     columns |= {name: title for name, title in SHOWN.items() if _known(frame, name)}
     rows = [
@@ -77,6 +79,8 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
             study=study,
             titles=list(columns.values()),
             rows=rows,
+            answer=answer(done, study.axes),
+            settings=answer_table(done, study.axes) if not done.empty else [],
             counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
             hours=float(frame["seconds"].sum()) / 3600 if _known(frame, "seconds") else 0.0,
             captions=captions,

@@ -9,9 +9,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from orbits.command.entry import INTERRUPTED
+from orbits.command.help import say
 from orbits.records.files import write_json
 from symreg.runs.folder import held_as, require_same_run
 from symreg.runs.processes import cores, places
+from symreg.studies.answer import in_a_terminal
 from symreg.studies.cells import Outcome, finished_run, prepare, run_cell, workers_of
 from symreg.studies.config import StudyConfig
 from symreg.studies.grid import Cell, Study, load_study
@@ -69,6 +71,8 @@ def run_study(source: str, config: StudyConfig) -> int:
             write_report(study, folder, frame)
     for name, error in errors.items():
         print(f"failed: {name}: {error}")
+    print()
+    say(in_a_terminal(frame[frame["status"] == "done"], study.axes))
     print(f"\nResults: {folder / 'results.csv'}\nReport: {folder / 'report.html'}")
     return 1 if errors else 0
 

@@ -10,11 +10,9 @@ from orbits.records.files import written_aside
 from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity
 from symreg.runs.result import Source
+from symreg.studies.answer import FIXED
 from symreg.studies.cells import finished_run
 from symreg.studies.grid import Cell, Study
-
-FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
-"""Columns that every study has, whatever was asked."""
 
 
 def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame:
@@ -36,7 +34,9 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     """
     frame = pd.DataFrame([_row(study, folder, cell, errors.get(cell.name)) for cell in study.cells])
     missing = [name for name in FIXED if name not in frame]
-    return frame.assign(**dict.fromkeys(missing)).convert_dtypes()
+    frame = frame.assign(**dict.fromkeys(missing)).convert_dtypes()
+    frame.attrs["axes"] = study.axes
+    return frame
 
 
 def write_table(frame: pd.DataFrame, folder: Path) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from symreg.studies.answer import answer, answer_table, in_a_terminal
 from symreg.studies.figures import FIGURES
 from symreg.studies.figures.attention import plot_kinds
 from symreg.studies.figures.base import plot_against
@@ -50,6 +51,7 @@ def frame(**axes):
 
 
 TABLES = {
+    "grid": {"context_length": [2, 32], "attention": ["softmax", "lssar"], "seed": [0, 1]},
     "context": {"seed": [0, 1], "context_length": [2, 3, 4, 8, 16, 32, 64, 100]},
     "attention": {"attention": KINDS, "window": [None, 2], "kicked": [0.0, 0.5], "seed": [0, 1]},
     "extrapolation": {
@@ -84,7 +86,7 @@ def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_pat
         figure.savefig(tmp_path / f"{name}.png")
         assert caption.endswith(".")
         assert "not measured" not in texts(figure)
-        assert all(axes.get_legend() for axes in figure.axes)
+        assert kind == "grid" or all(axes.get_legend() for axes in figure.axes)
     bare = table[[*TABLES[kind], "status"]]
     for figure, _ in FIGURES[kind].draw(bare).values():
         figure.savefig(tmp_path / "bare.png")
@@ -122,3 +124,58 @@ def test_loss_ratios_begin_at_one():
     plot_loss_ratios(axes, frame(attention=["softmax"], seed=[0, 1]), "title")
     for line in axes.lines[:3]:
         np.testing.assert_allclose(np.asarray(line.get_xydata())[0], [1, 1])
+
+
+def judged(**axes):
+    """A table whose models are Newtonian where their context is short."""
+    table = frame(**axes)
+    short = table["kicked.kick_r2_first"] > 0.9
+    kinds = np.where(short, "Newtonian", "Keplerian")
+    return table.assign(cell="x", error=None, gates_failed=None, recovered=short, world_model=kinds)
+
+
+def test_the_answer_counts_kinds_by_setting_and_by_value():
+    axes = {"context_length": [2, 32], "attention": ["softmax", "lssar"], "seed": [0, 1, 2]}
+    table = judged(**axes)
+    rows = answer_table(table, list(axes))
+    assert rows[0][:3] == ["setting", "cells", "Newtonian"]
+    assert [row[0] for row in rows[1:]] == [
+        f"context length {n}, attention {kind}" for n in (2, 32) for kind in axes["attention"]
+    ]
+    assert rows[1][1:3] == ["3", "3 of 3 (44–100 %)"]
+    assert rows[3][1:3] == ["3", "0 of 3 (0–56 %)"]
+    median, low, high = (float(x) for x in rows[1][3].replace("[", "").replace("]", "").replace(
+        ",", "").split())  # fmt: skip
+    assert low <= median <= high
+    said = answer(table, list(axes))
+    assert "Of 12 cells that are done: 6 Newtonian, 6 Keplerian." in said
+    assert "Newtonian by context length: at 2 6 of 6 (61–100 %); at 32 0 of 6 (0–39 %)." in said
+    assert "Newtonian by attention: at softmax 3 of 6 (19–81 %)" in said
+    assert "The kick R² is largest with context length 2" in said
+
+
+def test_an_answer_needs_no_model_and_no_cell():
+    table = judged(law=["newton", "hooke"], seed=[0, 1]).assign(world_model=None)
+    assert "Newtonian" not in answer(table, ["law", "seed"])
+    assert "The kick R² is largest with law" in answer(table, ["law", "seed"])
+    assert answer(table.iloc[:0], ["law"]) == "No cell is done yet."
+    printed = in_a_terminal(table, ["law", "seed"]).splitlines()
+    assert printed[0].startswith("setting")
+    assert printed[2].startswith("law newton")
+
+
+def test_seeds_alone_are_one_setting():
+    table = judged(seed=[0, 1, 2])
+    assert [row[0] for row in answer_table(table, ["seed"])[1:]] == ["all cells"]
+
+
+def test_a_grid_of_anything_is_drawn_by_setting():
+    axes = {"context_length": [2, 32], "generate.dt": [0.01, 0.02], "seed": [0, 1]}
+    table = judged(**axes)
+    table.attrs["axes"] = list(axes)
+    table.loc[0, "kicked.kick_r2_first"] = -50.0
+    (figure, caption), *_ = FIGURES["grid"].draw(table).values()
+    ticks = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert ticks == [f"context length {n}, dt {dt}" for n in (2, 32) for dt in (0.01, 0.02)]
+    assert figure.axes[0].get_xlim()[0] > -1.2
+    assert "Arrows" in caption

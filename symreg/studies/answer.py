@@ -1,0 +1,149 @@
+"""What a study says: its cells put together by setting, over the seeds, in a table and in words."""
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN, PARROT, number, plural, table
+
+FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
+"""Columns that the table of every study has, whatever was asked."""
+SEED = "seed"
+MEASURES = {
+    "kicked.kick_r2_first": "kick R²",
+    "kicked.kick_r2_4": "kick R², 4 steps on",
+    "kicked.exponent": "exponent",
+    "orbit.r2": "R² on orbits",
+    "evaluate.error_16": "roll-out error, 16 steps",
+    "extrapolate.ratio_16": "loss at 16× over that at 1×",
+}
+"""Columns that answer, by what they are called; the first that is known leads."""
+
+
+def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
+    """Options that take more than one value, the seeds left out."""
+    return [
+        axis
+        for axis in axes
+        if axis.rsplit(".", 1)[-1] != SEED
+        and frame[axis].astype("string").nunique(dropna=False) > 1
+    ]
+
+
+def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
+    """(cell,) what tells a cell's setting from the others', without its seeds, in words."""
+    telling = telling_axes(frame, axes)
+    words = [
+        ", ".join(f"{_short(axis)} {row[axis]}" for axis in telling if _is_set(row[axis]))
+        for row in frame.to_dict("records")
+    ]
+    rest = "all others" if telling else "all cells"
+    return pd.Series([word or rest for word in words], index=frame.index, dtype=object)
+
+
+def _short(axis: str) -> str:
+    return axis.rsplit(".", 1)[-1].replace("_", " ")
+
+
+def _is_set(value: object) -> bool:
+    return not (value is None or value is pd.NA or value != value or value in ("none", ""))
+
+
+def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) -> list[list[str]]:
+    """Rows of a table, the head first: a row for every setting, numbers over its seeds.
+
+    A number is the median with the lowest and the highest; a share has its 95 % interval.
+
+    Args:
+        frame: the table of the study, of cells that are done.
+        axes: options that vary.
+        most: columns of numbers; all by default.
+    """
+    words = settings(frame, axes)
+    measures = {name: MEASURES[name] for name in [n for n in MEASURES if _known(frame, n)][:most]}
+    judged = _known(frame, "world_model")
+    rows = [["setting", "cells", *([NEWTONIAN] if judged else []), *measures.values()]]
+    for word in dict.fromkeys(words):
+        part = frame[words == word]
+        shares = [_newtonian(part)] if judged else []
+        rows.append([word, str(len(part)), *shares, *(over(part[name]) for name in measures)])
+    return rows
+
+
+def _newtonian(part: pd.DataFrame) -> str:
+    return share(int((part["world_model"] == NEWTONIAN).sum()), len(part))
+
+
+def _known(frame: pd.DataFrame, name: str) -> bool:
+    return name in frame and bool(frame[name].notna().any())
+
+
+def share(count: int, of: int) -> str:
+    """`2 of 3 (21–94 %)`, Wilson's interval."""
+    low, high = binomtest(count, of).proportion_ci(method="wilson")
+    return f"{count} of {of} ({100 * low:.0f}–{100 * high:.0f} %)"
+
+
+def over(values: pd.Series) -> str:
+    """Median of some seeds with the lowest and the highest: `0.98 [0.97, 0.99]`."""
+    known = values.dropna().astype(float)
+    if known.empty:
+        return "–"
+    if len(known) == 1:
+        return number(float(known.iloc[0]), 3)
+    ends = ", ".join(number(float(end), 3) for end in (known.min(), known.max()))
+    return f"{number(float(known.median()), 3)} [{ends}]"
+
+
+def answer(frame: pd.DataFrame, axes: list[str]) -> str:
+    """The answer in sentences: the kinds that were found, and how often by each option's value.
+
+    Args:
+        frame: as for `answer_table`.
+        axes: options that vary.
+    """
+    if frame.empty:
+        return "No cell is done yet."
+    sentences = []
+    if _known(frame, "world_model"):
+        counts = frame["world_model"].value_counts()
+        kinds = ", ".join(
+            f"{int(counts[kind])} {kind}"
+            for kind in (NEWTONIAN, KEPLERIAN, PARROT, NEITHER)
+            if kind in counts
+        )
+        sentences.append(f"Of {plural(len(frame), 'cell')} that are done: {kinds}.")
+        if NEWTONIAN in counts and counts[NEWTONIAN] < len(frame):
+            sentences += [_by_value(frame, axis) for axis in telling_axes(frame, axes)]
+    leading = next((name for name in MEASURES if _known(frame, name)), None)
+    if leading is not None:
+        sentences += _ends(frame, leading, settings(frame, axes))
+    return " ".join(sentences) or f"{plural(len(frame), 'cell')} done."
+
+
+def _by_value(frame: pd.DataFrame, axis: str) -> str:
+    """How often a model is Newtonian, by the value of an option."""
+    values = frame[axis].astype("string").fillna("none")
+    told = (f"at {value} {_newtonian(frame[values == value])}" for value in dict.fromkeys(values))
+    return f"{NEWTONIAN} by {_short(axis)}: {'; '.join(told)}."
+
+
+def _ends(frame: pd.DataFrame, name: str, words: pd.Series) -> list[str]:
+    """The settings with the largest and the smallest median."""
+    measured = frame[name].astype(float).groupby(words, sort=False)
+    medians = measured.median().dropna().sort_values()
+    if len(medians) < 2:
+        return []
+    ends = ((medians.index[-1], "largest"), (medians.index[0], "smallest"))
+    told = (f"{word} with {setting}: {over(measured.get_group(setting))}" for setting, word in ends)
+    return [f"The {MEASURES[name]} is {'; '.join(told)}."]
+
+
+PRINTED = 3
+"""Columns of numbers on a terminal."""
+
+
+def in_a_terminal(frame: pd.DataFrame, axes: list[str]) -> str:
+    """Table and answer as they are printed."""
+    if frame.empty:
+        return answer(frame, axes)
+    return "\n".join([*table(answer_table(frame, axes, PRINTED)), "", answer(frame, axes)])
