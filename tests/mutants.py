@@ -857,6 +857,7 @@ IN_SYMREG = [
 PYSR, NOISE, FORMULA_UNITS = (
     "symreg/engines/pysr.py", "symreg/fit/noise.py", "symreg/formulas/units.py",
 )  # fmt: skip
+WILD, OWN_TABLE = "symreg/recovery/wild.py", "symreg/test_own_table.py::test_"
 DISCOVERY, PROJECTION = "symreg/test_discovery.py::test_", "symreg/test_projection.py::test_"
 IN_DISCOVERY = [
     mutant(
@@ -885,8 +886,7 @@ IN_DISCOVERY = [
         DISCOVERY + "a_misfit_in_a_product_of_two_of_six_features_is_seen",
     ),
     mutant(
-        "symreg/recovery/discovery.py", "worst = max(worst, _rms(carried, away) / allowed)",
-        "worst = max(worst, _rms(law, away) / allowed)",
+        "symreg/recovery/discovery.py", "carried = refit_law(law, inside)", "carried = law",
         "the held-out range is fitted to before it is held out",
         DISCOVERY + "a_polynomial_that_fits_inside_alone_fails_at_the_ends",
     ),
@@ -924,6 +924,55 @@ IN_DISCOVERY = [
         "orbits/command/parent.py", "ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)",
         "pass", "a process inside Julia outlives the command",
         "symreg/test_pysr.py::test_a_process_inside_julia_dies_with_its_killed_parent",
+    ),
+    mutant(
+        WILD, "return alone if alone.mean() <= MOST else", "return alone if True else",
+        "any number of rows may be wild",
+        OWN_TABLE + "many_rows_or_rows_that_lie_together_are_never_left_out",
+    ),
+    mutant(
+        WILD, "alone = wild & (wild[near[:, 1:]].mean(axis=1) <= TOGETHER)", "alone = wild",
+        "rows that lie together may be wild",
+        OWN_TABLE + "many_rows_or_rows_that_lie_together_are_never_left_out",
+    ),
+    mutant(
+        "symreg/recovery/finding.py", "aside = standing_out(samples)",
+        "aside = np.zeros(len(samples.y), dtype=bool)", "no row is put aside before the search",
+        OWN_TABLE + "a_wild_row_in_a_hundred_is_left_out_and_named[40.0-0.0]",
+    ),
+    mutant(
+        "symreg/recovery/user_table.py", "if twin is not None:", "if False:",
+        "a duplicated column is searched",
+        OWN_TABLE + "idle_columns_are_left_out_with_a_note",
+    ),
+    mutant(
+        "symreg/recovery/form.py", "TIMES * drawn)", "drawn)",
+        "frequencies are tried up to one alone",
+        OWN_TABLE + "a_form_is_fitted_in_the_right_basin[p*sin(w*a)-truth0]",
+    ),
+    mutant(
+        "symreg/fit/uncertainty.py", "return np.asarray(shape * np.outer(width, width))",
+        "return np.diag(width**2)", "constants are not correlated in predictions",
+        OWN_TABLE + "intervals_of_predictions_hold_the_law",
+    ),
+    mutant(
+        "symreg/recovery/constants.py", "if _units()[name].powers != unit.powers:", "if False:",
+        "a constant is recognised whatever its unit",
+        OWN_TABLE + "constants_are_recognised_by_value_and_unit",
+    ),
+    mutant(
+        "symreg/engines/base.py", "if place and budget.watch.over:", "if False:",
+        "searches begin when the time is over",
+        OWN_TABLE + "seeds_without_time_are_left_out_but_one_always_runs",
+    ),
+    mutant(
+        PYSR, "seconds / len(seeds),", "seconds,", "every seed of a process has all its time",
+        "symreg/test_pysr.py::test_seeds_share_processes_and_the_time_that_is_left",
+    ),
+    mutant(
+        "symreg/studies/answer.py", "values.dropna().astype(float)",
+        "values.dropna().astype(float).head(1)", "the first seed stands for all",
+        "symreg/test_study_figures.py::test_the_answer_counts_kinds_by_setting_and_by_value",
     ),
 ]  # fmt: skip
 MUTANTS = [*IN_ORBITS, *IN_WORLDMODEL, *IN_SYMREG, *IN_DISCOVERY]
