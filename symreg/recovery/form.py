@@ -29,7 +29,7 @@ PLACES = 2048
 """Starts of the constants that are not linear; a power of two, for Sobol's points."""
 DECADES = 2.0
 """A constant is tried so far below and above the scale of what it stands beside."""
-TIMES = 30.0
+TIMES = 200.0
 """Largest multiple of that scale that is tried in equal steps, as frequencies need."""
 POLISHED = 16
 MOST_FLIPPED = 7

@@ -33,6 +33,7 @@ from symreg.recovery.user_table import (
     samples_of,
     sigma_column,
     telling,
+    written_names,
 )
 
 Source = str | os.PathLike[str] | pd.DataFrame
@@ -55,6 +56,7 @@ class Problem:
         units: of the columns, where they are given.
         any_law: whether any law may be in the table: one of the user's own, or forces of data whose
             law nobody knows.
+        columns: names of columns that formulas cannot hold, by how they are written there.
     """
 
     samples: Samples
@@ -67,6 +69,7 @@ class Problem:
     metrics: dict[str, Any] = field(default_factory=dict)
     units: dict[str, Unit] = field(default_factory=dict)
     any_law: bool = True
+    columns: dict[str, str] = field(default_factory=dict)
 
     @property
     def si_units(self) -> dict[str, str]:
@@ -133,17 +136,29 @@ def of_user_table(source: Source, config: RecoverConfig) -> Problem:
 
 def _scalar(source: Source, config: RecoverConfig) -> Problem:
     (target,) = config.target_names
+    names = (target, *config.feature_names)
     require_names(target, config.feature_names)
-    read = _columns(source, (target, *config.feature_names), config)
-    features, left_out = telling(read.table, config.feature_names)
+    read = _columns(source, names, config)
+    units = parse_units(config.unit_texts, names) if config.units else {}
+    written = written_names(names)
+    if renamed := {name: text for name, text in written.items() if name != text}:
+        # groups and standard errors keep their columns, whatever they are called
+        copies = {text: read.table[name] for name, text in renamed.items()}
+        read = replace(read, table=read.table.assign(**copies))
+        units = {written[name]: unit for name, unit in units.items()}
+        target = written[target]
+    features, left_out = telling(read.table, [written[name] for name in config.feature_names])
     samples = samples_of(read, target, features, config.groups, config.sigma)
     references = of_table(features, config.law)
-    units = parse_units(config.unit_texts, (target, *config.feature_names)) if config.units else {}
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    notes = (*read.notes, *left_out)
-    return Problem(samples, references, asked, read.rows, notes, units=units)
+    told = tuple(f"{text} is the column {name!r}" for name, text in renamed.items())
+    columns = {text: name for name, text in renamed.items()}
+    return Problem(
+        samples, references, asked, read.rows, (*read.notes, *told, *left_out), units=units,
+        columns=columns,
+    )  # fmt: skip
 
 
 def _vector(source: Source, config: RecoverConfig) -> Problem:

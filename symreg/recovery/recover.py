@@ -149,6 +149,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         rows=problem.rows,
         rows_used=len(found.samples.y),
         rows_left_out=int(found.wild.sum()),
+        columns=problem.columns,
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=outcome.floor,

@@ -159,6 +159,7 @@ class Recovery:
         found_gates: every condition on `found`.
         rivals: formulas of the pool, the selected one first, with their share of the posterior.
         coefficients: every fitted number of the formula, as `form` names them.
+        columns: names of columns that a formula cannot hold, by how they are written in it.
         covariance: (constant, constant) of the coefficients, in their order; it gives predictions
             their intervals.
         domain: lowest and highest value of every feature; the formula is not known outside.
@@ -210,6 +211,7 @@ class Recovery:
     found_gates: tuple[Gate, ...] = ()
     rivals: tuple[RivalFormula, ...] = ()
     coefficients: dict[str, Quantity] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
     covariance: tuple[tuple[float, ...], ...] = ()
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     form: str = ""
@@ -260,14 +262,23 @@ class Recovery:
         Raises:
             ValueError: if a feature that the formula has is not given.
         """
+        names, X = self._columns_of(features)
+        return evaluate(self.formula, names, X) if names else np.array([float(self.formula)])
+
+    def _columns_of(
+        self, features: Mapping[str, Any] | pd.DataFrame
+    ) -> tuple[list[str], np.ndarray]:
+        """Names of the features that the formula has, and (row, feature) of them."""
         names = sorted(s.name for s in self.formula.free_symbols)
-        missing = [name for name in names if name not in features]
+        own = {name: self.columns.get(name, name) for name in names}
+        missing = [own[name] for name in names if not {name, own[name]} & set(features)]
         if missing:
             raise ValueError(f"the formula {self.expression} needs {', '.join(missing)} too.")
-        columns = [np.asarray(features[name], dtype=float) for name in names]
-        if not columns:
-            return np.array([float(self.formula)])
-        return evaluate(self.formula, names, np.column_stack(np.broadcast_arrays(*columns)))
+        chosen = [features[own[name] if own[name] in features else name] for name in names]
+        if not names:
+            return names, np.zeros((1, 0))
+        columns = np.broadcast_arrays(*(np.asarray(column, dtype=float) for column in chosen))
+        return names, np.column_stack(columns)
 
     def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
         """The law's value with the 95 % interval that its constants' uncertainty leaves.
@@ -286,9 +297,7 @@ class Recovery:
             ValueError: if a feature that the formula has is not given.
         """
         value = self.predict(features)
-        names = sorted(s.name for s in self.formula.free_symbols)
-        columns = [np.asarray(features[name], dtype=float) for name in names]
-        X = np.column_stack(np.broadcast_arrays(*columns)) if columns else np.zeros((1, 0))
+        names, X = self._columns_of(features)
         spread = np.zeros(len(value))
         if self.covariance:
             form, symbols = self._parsed(self.form)

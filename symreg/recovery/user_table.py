@@ -1,6 +1,8 @@
 """Tables of the user's own: CSV, Parquet or a DataFrame with a target and its features."""
 
+import keyword
 import os
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.command.near_misses import require_known
+from orbits.expressions import CONSTANTS, FUNCTIONS
 from orbits.records.files import require_input
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
@@ -154,6 +157,22 @@ def samples_of(
         target=target,
         errors=None if sigma is None else _errors(table, y, sigma),
     )
+
+
+def written_names(names: Sequence[str]) -> dict[str, str]:
+    """How formulas write columns: by name, or without what a formula cannot hold.
+
+    `log P (days)` is written `log_P_days`, `lambda` is `lambda_`, and `pi`, a number, `pi_`.
+    """
+    taken: dict[str, str] = {}
+    for name in names:
+        text = re.sub(r"\W+", "_", name).strip("_") or "x"
+        if text[0].isdigit():
+            text = f"x{text}"
+        while keyword.iskeyword(text) or text in {*FUNCTIONS, *CONSTANTS} or text in taken.values():
+            text += "_"
+        taken[name] = text if not name.isidentifier() or text != name.strip("_") else name
+    return taken
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
