@@ -155,7 +155,7 @@ def trains(data, folder, seed):
 LEFT_OUT = {
     ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
     ("symreg", "study", "scheduler"): "tests/symreg/test_study.py",
-    ("symreg", "run", "generate.scheduler"): "decided by the run",
+    ("symreg", "run", "generate.scheduler"): "decided by the command",
     ("worldmodel", "train", "compile"): "needs a C++ compiler; below",
 }
 

@@ -445,7 +445,7 @@ def _is_of_names(hint: Any) -> bool:
     return bool(names) and all(isinstance(name, str) for name in names)
 
 
-def _instance(config: type, options: Any) -> Any:
+def _instance(config: type, options: Any, default: Any = None) -> Any:
     """The configuration of what was parsed; options that cannot be given keep their defaults."""
     values = {}
     for name, hint in hints_of(config).items():
@@ -454,10 +454,10 @@ def _instance(config: type, options: Any) -> Any:
         value = options[name]
         if is_group(hint):
             try:
-                value = _instance(hint, value)
+                value = _instance(hint, value, default_of(config, name))
             except OptionError as error:
                 raise error.within(name) from None
         elif isinstance(value, list):
             value = tuple(value)
         values[name] = value
-    return config(**values)
+    return config(**values) if default is None else dataclasses.replace(default, **values)

@@ -18,6 +18,7 @@ from orbits.command.options import (
     Output,
     option_names,
     option_value,
+    refuse_decided,
 )
 from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
@@ -141,17 +142,10 @@ class RunConfig(Options):
     def __post_init__(self) -> None:
         """Check what no stage can check by itself."""
         super().__post_init__()
-        self._check_decided()
+        refuse_decided(self)
         self._check_orbits()
         self._check_questions()
         self._check_predictor()
-
-    def _check_decided(self) -> None:
-        for name in self.DECIDED:
-            group, _, own = name.partition(".")
-            default = option_value(type(getattr(self, group))(), own)
-            if option_value(self, name) != default:
-                raise OptionError(name, "is decided by the run itself; leave it out.")
 
     def _check_orbits(self) -> None:
         orbits, samples = self.generate.orbits, self.generate.samples
