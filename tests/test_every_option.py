@@ -102,6 +102,17 @@ symreg recover own.csv own.json --target F --features r --groups g --units r=au,
     --sigma s --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --no-null
+symreg recover long.csv moved.json --trajectories --body name --bodies b1 b2 --time time \
+    --position x,y --seeds 1 --no-null --engine named-laws --method spline --noise 1e-6 \
+    --measuring.orbits 1 --every 3
+symreg recover stars.csv three.json --trajectories --time when --position x1,y1 x2,y2 \
+    --velocity u1,v1 u2,v2 --importing.bodies a b --orbit run --time-unit d --length-unit km \
+    --velocity-unit km/s --relative-to b --bad-rows mend --importing.dt 0.01 --gap 4 \
+    --importing.samples 60 --seeds 1 --no-null --engine named-laws
+symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
+    --engine named-laws
+symreg weigh solar.zarr searched.json --engine projection --seed 1 --search-seeds 1 \
+    --individuals 50 --generations 2 --max-size 12 --jobs 1 --time-limit 60
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20

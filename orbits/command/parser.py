@@ -213,8 +213,9 @@ def _gathered(arguments: Sequence[str], config: type) -> list[str]:
 
     The parser would keep the last.
     """
-    hints = hints_of(config)
-    lists = {_flag(name) for name in hints if typing.get_origin(plain_hint(hints[name])) is tuple}
+    aliases = _aliases(config)
+    lists = {_flag(name) for name in option_names(config) if _is_list(config, name)}
+    lists |= {_flag(short) for short, name in aliases.items() if _is_list(config, name)}
     result: list[str] = []
     words: dict[str, list[str]] = {}
     inside: str | None = None
@@ -232,6 +233,14 @@ def _gathered(arguments: Sequence[str], config: type) -> list[str]:
         else:
             words[inside].append(argument)
     return [part for word in result for part in (word, *words.get(word, ()))]
+
+
+def _is_list(config: type, name: str) -> bool:
+    """Whether an option, by its dotted name, takes several words."""
+    for part in name.split("."):
+        hint = hints_of(config)[part]
+        config = hint
+    return typing.get_origin(plain_hint(hint)) is tuple
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
