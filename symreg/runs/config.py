@@ -76,6 +76,9 @@ class RunConfig(Options):
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
     seed: Annotated[int, Between(0, 2**62)] = 0
     """Seed of the orbits, the weights, the kicks and the search."""
+    data: str | None = None
+    """Dataset of one's own (`orbits import`, `orbits generate`) in the place of simulated orbits;
+    what needs a law is left out where it is not known."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
@@ -233,7 +236,8 @@ class RunConfig(Options):
         """The run directory."""
         if self.out is not None:
             return Path(self.out)
-        law, kind = file_name(self.law), file_name(self.train.attention)
+        law = file_name(self.law if self.data is None else Path(self.data).stem)
+        kind = file_name(self.train.attention)
         if self.predictor.model is not None:
             kind = file_name(Path(self.predictor.model).name)
             return Path("runs") / f"{law}-{kind}-seed{self.seed}"
