@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orbits.command.options import OptionError
+from orbits.command.options import OptionError, with_options
 from orbits.dataset import open_dataset
 from orbits.forces import UNKNOWN
-from symreg.runs.config import SIMULATOR, RunConfig
+from symreg.runs.config import RunConfig
 from symreg.runs.stages import HELD_OUT, TRAIN, Stage
 
 SYSTEMS = ("relative", "barycentric")
@@ -47,11 +47,10 @@ def of_data(config: RunConfig) -> RunConfig:
             "the force samples."
         )
     law = str(data.attrs["law"])
-    generate = replace(
-        plain.generate, law=law, system=system, orbits=data.sizes["orbit"],
-        samples=data.sizes["time"], dt=float(data.attrs["dt"]), dimensions=data.sizes["axis"],
-        engine=SIMULATOR,
-    )  # fmt: skip
+    told = {"law": law, "system": system, "orbits": data.sizes["orbit"],
+            "samples": data.sizes["time"], "dt": float(data.attrs["dt"]),
+            "dimensions": data.sizes["axis"]}  # fmt: skip
+    generate = with_options(plain.generate, told)
     asked: dict[str, Any] = {"data": str(path), "generate": generate}
     if law == UNKNOWN:
         for name in WITHOUT_LAW:
