@@ -245,12 +245,13 @@ COMMANDS = [
             Positional(
                 "data",
                 "Dataset with several visible bodies, as `orbits import`, `orbits ephemeris "
-                "--together` or `orbits generate --system nbody` writes it.",
+                "--together` or `orbits generate --system nbody` writes it; or force samples of "
+                "several bodies (`worldmodel probe`, `orbits forces`).",
                 path="input",
             ),
             Positional("out", "JSON file for the result.", path="output"),
         ),
-        examples=("weigh solar.zarr masses.json",),
+        examples=("weigh solar.zarr masses.json", "weigh forces.parquet believed.json"),
     ),
     Command(
         "compare",

@@ -20,9 +20,6 @@ GAIN = 10.0
 """Nats that a further parameter must gain."""
 LEAST_GAIN = 0.8
 """Part of a power's squares that another law must come below: rounding is not independent."""
-ADEQUATE = 1e-5
-"""Part of an acceleration left without explanation below which no other law than a power is tried:
-the Solar System's own departures from Newton's law (relativity, asteroids) are below it."""
 SHOWN = 5
 """Formulas of the engines that are listed."""
 SHOWN_POINTS = 9
@@ -54,7 +51,7 @@ def select(
         return fitted(equations, _granted(config), (), extra), power, (), ()
     tried, best = [power], power
     errors = errors_of(equations, power, config.noise)
-    if np.max(errors.misfit) > ADEQUATE:
+    if np.max(errors.misfit) > equations.ADEQUATE:
         for shape in others:
             starts = shape.start(power.parameters[0], separations)
             tried.append(best_of(equations, shape, starts, extra, power.weights))
@@ -116,7 +113,7 @@ def _with_formulas(
         own = one if one is power else fitted(equations, one.shape, one.parameters, extra)
         found.append(own)
         left.append(float(np.max(errors_of(equations, own, config.noise).misfit)))
-    return found[1] if left[1] <= max(EXPLAINED * left[0], ADEQUATE) else found[0]
+    return found[1] if left[1] <= max(EXPLAINED * left[0], equations.ADEQUATE) else found[0]
 
 
 def _description(equations: Equations, fit: Fit, loss: float) -> float:

@@ -27,7 +27,10 @@ def beside_drag(
         extra: (row,) accelerations that are known.
         noise: of a position, au; 0 where it is to be found.
     """
-    drag, is_any, pulled = _drag(equations, fit)
+    columns = equations.drag()
+    if columns is None:
+        return Estimate(), None
+    drag, is_any, pulled = _drag(columns, equations, fit)
     if not is_any:
         return drag, None
     beside = fitted(equations, fit.shape, fit.parameters, extra + pulled)
@@ -36,9 +39,8 @@ def beside_drag(
     return drag, (beside, left) if explained else None
 
 
-def _drag(equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
+def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
     """A drag beside the law: its coefficient, whether it is any, and what it does to every row."""
-    columns = equations.drag()
     own = fit.jacobian.shape[1]
     design = np.concatenate([fit.jacobian, columns], axis=1)
     step = solved(design, fit.residuals, fit.weights)

@@ -87,11 +87,11 @@ def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
     system = equations.system
     found = np.zeros(system.bodies)
     for i in equations.seen:
-        if given:
+        if given or not equations.set_of(0).noise:
             found[i] = given
             continue
         found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
-    if given:
+    if given or not equations.set_of(0).noise:
         return found
     square = _mean_square(equations, fit.residuals)
     counts = np.bincount(equations.group, minlength=equations.groups)

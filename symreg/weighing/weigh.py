@@ -2,13 +2,16 @@
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from orbits.command.options import options_from
 from orbits.dataset import as_dataset
+from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import versions
 from orbits.records.typed import as_json
 from orbits.units import G
@@ -17,17 +20,15 @@ from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
+from symreg.weighing.forces import PointEquations, system_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
 from symreg.weighing.weak import Equations, System
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
-CENTRAL = 3e-5
-"""Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
-(relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
 
-Data = xr.Dataset | str | os.PathLike[str]
+Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
 
 def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> Weighing:
@@ -40,7 +41,8 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
 
     Args:
         data: a dataset of two or more visible bodies, or its path: imported, or made by
-            `orbits generate --system nbody`.
+            `orbits generate --system nbody`. Or force samples of several bodies: what a model of
+            them acts by (`worldmodel.probe`), or measured ones.
         config: how to weigh.
         **options: fields of `WeighConfig` that differ from `config`.
 
@@ -53,10 +55,9 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     Source: weak form after Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474.
     """
     began = time.monotonic()
-    data = as_dataset(data)
-    config = _with_hidden_noise(options_from(WeighConfig, config, options), data)
-    system, notes = _system(data, config)
-    equations = Equations(system, config.scales)
+    config = options_from(WeighConfig, config, options)
+    equations, notes, config = _equations(data, config)
+    system = equations.system
     extra = np.zeros_like(equations.left)
     fit, power, tried, curve = select(equations, config, extra)
     if config.relativity:
@@ -66,7 +67,7 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
     if beside is not None:  # the law is that which acts beside the drag
         fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
-    central = bool(np.max(errors.misfit) <= CENTRAL) and beside is None
+    central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
     exponent = _exponent(power, _own(equations, fit, power, errors, config))
     law, formula = name_of(fit, exponent, central, config)
     result = Weighing(
@@ -106,6 +107,27 @@ def _momentum(equations: Equations, fit: Fit, errors: Errors) -> Momentum:
     return Momentum(*momentum(equations, fit.masses, errors.noise))
 
 
+def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], WeighConfig]:
+    """The weak equations of a dataset, or those of a table of forces, state by state."""
+    if isinstance(data, (str, os.PathLike)) and Path(data).is_file():
+        data = ForceSamples.read(data)
+    if isinstance(data, ForceSamples):
+        if config.relativity:
+            raise ValueError("--relativity needs velocities, which forces come without.")
+        system, acceleration, notes = system_of(data, config.orbit)
+        _require_reference(config, system.names)
+        return PointEquations(system, acceleration), notes, config
+    data = as_dataset(data)
+    config = _with_hidden_noise(config, data)
+    system, notes = _system(data, config)
+    return Equations(system, config.scales), notes, config
+
+
+def _require_reference(config: WeighConfig, names: Sequence[str]) -> None:
+    if config.reference and config.reference not in names:
+        raise ValueError(f"--reference {config.reference} is not one of {', '.join(names)}.")
+
+
 def _with_hidden_noise(config: WeighConfig, data: xr.Dataset) -> WeighConfig:
     """The options, with the noise that splines have smoothed away: its errors are still there."""
     hidden = float(data.attrs.get("smoothed_noise", 0.0))
@@ -130,8 +152,7 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
     velocity = data["velocity"].values[rows].astype(np.float64)
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
     inertial = not str(data.attrs.get("frame", "")).startswith("relative to")
-    if config.reference and config.reference not in names:
-        raise ValueError(f"--reference {config.reference} is not one of {', '.join(names)}.")
+    _require_reference(config, names)
     system = System(position, float(data.attrs["dt"]), tuple(names), inertial, velocity)
     return system, notes
 
@@ -147,6 +168,11 @@ def _exponent(power: Fit, errors: Errors) -> Estimate:
     return Estimate.of(power.parameters[0], float(np.sqrt(errors.covariance[k, k])))
 
 
+def _exp(logarithm: float) -> float:
+    """Finite, as JSON needs it."""
+    return float(np.exp(min(logarithm, 700.0)))
+
+
 def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
     found = {}
     for k, name in enumerate(fit.shape.names):
@@ -154,7 +180,7 @@ def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
         estimate = Estimate.of(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
         if name.startswith("log_"):
             ends = (estimate.value, estimate.low, estimate.high)
-            name, estimate = name[4:], Estimate(*(float(np.exp(end or 0.0)) for end in ends))
+            name, estimate = name[4:], Estimate(*(_exp(end or 0.0) for end in ends))
         found[name] = estimate
     return found
 
