@@ -93,13 +93,24 @@ def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
         found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
     if given or not equations.set_of(0).noise:
         return found
-    square = _mean_square(equations, fit.residuals)
+    # no more than the residuals of any width allow; the least of many is low by chance alone
+    square = _mean_square(equations, fit.residuals) * _chance(equations)
     counts = np.bincount(equations.group, minlength=equations.groups)
     for group in range(equations.groups):
         if counts[group] >= ENOUGH * equations.set_of(group).overlap:
             i = equations.body_of(group)
             found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
     return found
+
+
+def _chance(equations: Equations) -> np.ndarray:
+    """(group,) factor by which chance raises a mean square at most.
+
+    It gives one of k independent numbers a relative error sqrt(2/k).
+    """
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    return np.asarray(1 + CHANCE * np.sqrt(2 * overlap / counts))
 
 
 def _mean_square(equations: Equations, values: np.ndarray) -> np.ndarray:
@@ -119,11 +130,7 @@ def _unexplained(
     )
     expected = np.array([s.noise for s in sets]) * sigma[body]
     expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
-    # chance gives a mean square of k independent numbers a relative error sqrt(2/k)
-    chance = 1 + CHANCE * np.sqrt(2 * overlap / counts)
-    left = np.where(square > chance * expected**2, square - expected**2, 0.0)
+    left = np.where(square > _chance(equations) * expected**2, square - expected**2, 0.0)
     misfit = np.zeros(equations.system.bodies)
     for i in equations.seen:
         own = body == i
