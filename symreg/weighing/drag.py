@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from symreg.weighing.errors import Errors, errors_of, rough_covariance
+from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
 from symreg.weighing.fit import Fit, fitted, solved
 from symreg.weighing.result import Estimate
 from symreg.weighing.weak import Equations
@@ -46,6 +46,8 @@ def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate
     step = solved(design, fit.residuals, fit.weights)
     left = fit.residuals - design @ step
     beside = replace(fit, jacobian=design, residuals=left)
-    error = float(np.sqrt(rough_covariance(equations, beside)[own, own]))
+    # a drag is the same at all times and widths; what a body that is not seen leaves is not
+    apart = of_subsets(equations, replace(fit, jacobian=design), np.zeros(design.shape[1]))
+    error = float(np.sqrt(rough_covariance(equations, beside)[own, own] + apart[own]))
     value = float(step[own])
     return Estimate.of(value, error), bool(abs(value) > SURE * error), columns @ step[own:]

@@ -55,7 +55,7 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     unexplained, misfit = _unexplained(equations, fit, sigma)
     if np.any(unexplained):
         systematic = _of_misfit(equations, estimator, unexplained)
-        covariance += systematic + np.diag(_of_subsets(equations, fit, np.diag(covariance)))
+        covariance += systematic + np.diag(of_subsets(equations, fit, np.diag(covariance)))
     return Errors(covariance, sigma, misfit, free)
 
 
@@ -162,7 +162,7 @@ def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
 
 
-def _of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
+def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
     """(estimate,) variance among parts of the equations, beyond that of the noise.
 
     Jackknife over fifths of the time, and over widths: what is not in the law (a body that is not

@@ -118,7 +118,8 @@ class Weighing:
         scale: what fixes the one scale that positions leave free.
         central: whether attraction along the lines between the bodies explains the motion.
         misfit: largest part of a body's acceleration that neither law nor noise explains.
-        drag: coefficient of -v in every acceleration, 1/yr, beside the law.
+        drag: coefficient of -v in every acceleration, 1/yr, beside the law; free where something
+            is left that neither law nor drag explains, and for forces without velocities.
         momentum: whether it is conserved.
         curve: the free curve over the law.
         alternatives: families that were tried.

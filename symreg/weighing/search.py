@@ -37,6 +37,8 @@ BIASED = 1e-5
 """Relative error of a spline through a smooth law, which no formula is asked to explain."""
 UNKNOWN = 0.1
 """Relative error beyond which the curve says nothing of a distance."""
+GAINED = 0.5
+"""Part of a power's squares that the free curve must come below for formulas to be searched."""
 WEIGHED = 12
 """Formulas of the search, best first, that are fitted to the equations."""
 R = symbol("r")
@@ -145,7 +147,7 @@ def searched(
         known: laws of families, whose exponents may be simple ones.
     """
     curve = _curve(equations, power, extra)
-    samples = _samples(equations, curve)
+    samples = None if curve is None else _samples(equations, curve)
     if samples is None:
         return []
     engine, _ = choose_engine(config.engine, config.question, own_table=True)
@@ -186,14 +188,19 @@ def _shorter(expression: sympy.Expr) -> Iterable[sympy.Expr]:
             yield expression / factor
 
 
-def _curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit:
-    """The free curve, fitted to the end with weights of its own."""
+def _curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit | None:
+    """The free curve, fitted to the end with weights of its own.
+
+    None where no function of the distance explains much more than the power.
+    """
     distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
     base = power.parameters[0]
     shape = Curve.over(distances, base, SPAN, PIECES)
     start = shape.start(base, equations.system.separations)[0]
     # far from the law the weights of its own residuals lead astray: those of the power come first
     near = fitted(equations, shape, start, extra, power.weights)
+    if not near.loss <= GAINED * power.loss:
+        return None
     return fitted(equations, shape, near.parameters, extra)
 
 

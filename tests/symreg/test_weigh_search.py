@@ -46,6 +46,14 @@ def test_a_body_that_is_not_seen_is_no_formula(world):
     found = symreg.weigh(orbits.from_table(frame, position=tuple(f"x{k},y{k},z{k}" for k in seen)))
     assert found.law == "none"
     assert not found.central
+    assert found.drag.value is None
+    assert "drag" not in found.explanation
+
+
+def test_newtonian_bodies_have_no_drag(world):
+    found = symreg.weigh(world(samples=2000, seed=4))
+    assert found.drag.low < 0 < found.drag.high
+    assert found.law == "newton"
 
 
 def test_nothing_is_searched_where_a_power_or_a_drag_explains_all(world, two_stars):
