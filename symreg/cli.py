@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 from orbits.command.help import say
@@ -157,10 +158,11 @@ def run(config: RunConfig) -> int:
 
 
 def check_run(config: RunConfig) -> None:
-    """Refuse what no stage could do."""
+    """Refuse what no stage could do, without asking for a dataset that is not there yet."""
     from symreg.runs.run import check
 
-    check(config)
+    missing = config.data is not None and not Path(config.data).exists()
+    check(replace(config, data=None) if missing else config)
 
 
 def study(source: str, config: StudyConfig) -> int:

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from orbits.command.options import OptionError, option_names
 from orbits.config import ForcesConfig, ImportConfig
-from orbits.records.force_samples import ForceSamples
 from symreg.recovery.config import RecoverConfig
+
+if TYPE_CHECKING:
+    from orbits.records.force_samples import ForceSamples
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class RecoverFileConfig(RecoverConfig):
 
     def forces_of(
         self, table: str, announce: Callable[[str], object] | None = None
-    ) -> ForceSamples | None:
+    ) -> "ForceSamples | None":
         """Force samples along the trajectories of a table or a dataset.
 
         Args:

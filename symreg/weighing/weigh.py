@@ -79,7 +79,6 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         scale=scale_of(fit, exponent, config),
         central=central,
         misfit=float(np.max(errors.misfit)),
-        # what nothing explains may hide a drag, or look like one
         drag=drag if central or beside is not None else Estimate(),
         momentum=_momentum(equations, fit, errors),
         curve=curve,
