@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 from orbits.command.help import say
@@ -10,7 +11,7 @@ from orbits.command.options import Above, Options, Range
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
 from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST, SECONDS
-from symreg.recovery.config import RecoverConfig
+from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
 from symreg.weighing.config import WeighConfig
@@ -46,12 +47,15 @@ class EnginesConfig(Options):
     """Nothing to choose: the engines are looked for where they would run."""
 
 
-def recover(table: str, out: str, config: RecoverConfig) -> None:
+def recover(table: str, out: str, config: RecoverFileConfig) -> None:
     """Recover the law of a table and write the result as JSON."""
     from symreg.recovery.recover import recover as search
 
     require_target(table, config)
-    result = search(table, config, progress=say)
+    forces = config.forces_of(table, announce=lambda line: say(f"{table}: {line}."))
+    if forces is not None:
+        say(f"{table}: {forces.attributes['summary']}")
+    result = search(table if forces is None else forces, config, progress=say)
     result.write(out)
     say(result)
 
@@ -59,13 +63,13 @@ def recover(table: str, out: str, config: RecoverConfig) -> None:
 TEXT_TABLES = (".csv", ".csv.gz", ".tsv")
 
 
-def require_target(table: str, config: RecoverConfig) -> None:
+def require_target(table: str, config: RecoverFileConfig) -> None:
     """A table in text is a user's own, of which the columns must be named.
 
     Raises:
         ValueError: without --target; says what to add, with the columns that are there.
     """
-    if config.target or config.pair or not table.lower().endswith(TEXT_TABLES):
+    if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
         return
     from symreg.recovery.user_table import columns_in
 
@@ -76,11 +80,12 @@ def require_target(table: str, config: RecoverConfig) -> None:
     there = f" Columns there: {columns}." if columns else ""
     raise ValueError(
         f"{table} is a table of your own; say which column the law is for and what it may depend "
-        f"on: add --target F --features r,m1,m2.{there}"
+        f"on: add --target F --features r,m1,m2; or, if it holds positions over time, "
+        f"--trajectories.{there}"
     )
 
 
-def check_recover(table: str, out: str, config: RecoverConfig) -> None:
+def check_recover(table: str, out: str, config: RecoverFileConfig) -> None:
     """Refuse an engine or a law that is not known, without reading the table."""
     from symreg.engines import choose_engine
     from symreg.recovery.references import is_law, parse_law
@@ -153,10 +158,11 @@ def run(config: RunConfig) -> int:
 
 
 def check_run(config: RunConfig) -> None:
-    """Refuse what no stage could do."""
+    """Refuse what no stage could do, without asking for a dataset that is not there yet."""
     from symreg.runs.run import check
 
-    check(config)
+    missing = config.data is not None and not Path(config.data).exists()
+    check(replace(config, data=None) if missing else config)
 
 
 def study(source: str, config: StudyConfig) -> int:
@@ -212,13 +218,14 @@ COMMANDS = [
     Command(
         "recover",
         recover,
-        RecoverConfig,
+        RecoverFileConfig,
         "Search the law of a table of forces and compare it with a reference law.",
         (
             Positional(
                 "table",
                 "Force samples of `worldmodel probe` or `orbits forces`, or a dataset of orbits, "
-                "along which they are measured; with --target a CSV or Parquet file.",
+                "along which they are measured; with --target a CSV or Parquet file; with "
+                "--trajectories a table of positions.",
                 path="input",
             ),
             Positional("out", "JSON file for the result.", path="output"),
@@ -228,6 +235,7 @@ COMMANDS = [
             "recover kicked.parquet law.json",
             "recover table.csv law.json --target F --features r,m1,m2",
             "recover stars.zarr law.json",
+            "recover stars.csv law.json --trajectories --position x1,y1 --position x2,y2",
         ),
     ),
     Command(
@@ -239,12 +247,13 @@ COMMANDS = [
             Positional(
                 "data",
                 "Dataset with several visible bodies, as `orbits import`, `orbits ephemeris "
-                "--together` or `orbits generate --system nbody` writes it.",
+                "--together` or `orbits generate --system nbody` writes it; or force samples of "
+                "several bodies (`worldmodel probe`, `orbits forces`).",
                 path="input",
             ),
             Positional("out", "JSON file for the result.", path="output"),
         ),
-        examples=("weigh solar.zarr masses.json",),
+        examples=("weigh solar.zarr masses.json", "weigh forces.parquet believed.json"),
     ),
     Command(
         "compare",

@@ -102,11 +102,25 @@ symreg recover own.csv own.json --target F --features r --groups g --units r=au,
     --sigma s --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --no-null
+orbits import many.csv x.zarr --orbit run
+symreg recover long.csv moved.json --trajectories --body name --bodies b1 b2 --time time \
+    --position x,y --seeds 1 --no-null --engine named-laws --method spline --noise 1e-6 \
+    --measuring.orbits 1 --every 3
+symreg recover stars.csv three.json --trajectories --time when --position x1,y1 x2,y2 \
+    --velocity u1,v1 u2,v2 --importing.bodies a b --orbit run --time-unit d --length-unit km \
+    --velocity-unit km/s --relative-to b --bad-rows mend --importing.dt 0.01 --gap 4 \
+    --importing.samples 60 --seeds 1 --no-null --engine named-laws
+symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
+    --engine named-laws
+symreg weigh solar.zarr searched.json --engine projection --seed 1 --search-seeds 1 \
+    --individuals 50 --generations 2 --max-size 12 --jobs 1 --time-limit 60
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20
 symreg engines
 symreg study small.yaml --out study --workers 1 --minutes 30
+symreg run --data x.zarr --out mine --sources orbit --controls untrained --steps 4 --d-model 16 \
+    --n-heads 2 --search-seeds 1
 symreg run --out own --workers 2 --seed 1 --held-out 12 --sources kicked --controls injected \
     --readouts symmetry --symmetry.states 10 --field.states 10 --field.velocities 2 \
     --rollout.steps 2 --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
@@ -155,7 +169,7 @@ def trains(data, folder, seed):
 LEFT_OUT = {
     ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
     ("symreg", "study", "scheduler"): "tests/symreg/test_study.py",
-    ("symreg", "run", "generate.scheduler"): "decided by the run",
+    ("symreg", "run", "generate.scheduler"): "decided by the command",
     ("worldmodel", "train", "compile"): "needs a C++ compiler; below",
 }
 
@@ -217,6 +231,11 @@ def write_trajectories(folder):
             row += f",{x * au},{y * au},{-y * turn / k * speed},{x * turn / k * speed}"
             long += f"{t},b{k},{x},{y}\n"
         wide += f"{365.25 * t},{i // 100}{row}\n"
+    many = "time,run,x,y\n"
+    for i in range(40 * 32):
+        t, run = 0.02 * (i % 32), i // 32
+        many += f"{t},{run},{math.cos(6.28 * t + run)},{math.sin(6.28 * t + run)}\n"
+    (folder / "many.csv").write_text(many)
     (folder / "stars.csv").write_text(wide)
     (folder / "long.csv").write_text(long)
 

@@ -199,6 +199,18 @@ def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T
     return with_options(kind() if given is None else given, values)
 
 
+def refuse_decided(options: Any) -> None:
+    """Refuse what a command decides by itself: the options of its groups in `DECIDED`.
+
+    Raises:
+        OptionError: for one that is not what the command's own default has.
+    """
+    for name in options.DECIDED:
+        group, _, own = name.partition(".")
+        if option_value(options, name) != option_value(default_of(type(options), group), own):
+            raise OptionError(name, "is decided by the command itself; leave it out.")
+
+
 def hints_of(options: type) -> dict[str, Any]:
     """Annotations of the fields by name, in order."""
     hints = typing.get_type_hints(options, include_extras=True)

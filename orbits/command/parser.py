@@ -213,8 +213,9 @@ def _gathered(arguments: Sequence[str], config: type) -> list[str]:
 
     The parser would keep the last.
     """
-    hints = hints_of(config)
-    lists = {_flag(name) for name in hints if typing.get_origin(plain_hint(hints[name])) is tuple}
+    aliases = _aliases(config)
+    lists = {_flag(name) for name in option_names(config) if _is_list(config, name)}
+    lists |= {_flag(short) for short, name in aliases.items() if _is_list(config, name)}
     result: list[str] = []
     words: dict[str, list[str]] = {}
     inside: str | None = None
@@ -232,6 +233,14 @@ def _gathered(arguments: Sequence[str], config: type) -> list[str]:
         else:
             words[inside].append(argument)
     return [part for word in result for part in (word, *words.get(word, ()))]
+
+
+def _is_list(config: type, name: str) -> bool:
+    """Whether an option, by its dotted name, takes several words."""
+    for part in name.split("."):
+        hint = hints_of(config)[part]
+        config = hint
+    return typing.get_origin(plain_hint(hint)) is tuple
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
@@ -445,7 +454,7 @@ def _is_of_names(hint: Any) -> bool:
     return bool(names) and all(isinstance(name, str) for name in names)
 
 
-def _instance(config: type, options: Any) -> Any:
+def _instance(config: type, options: Any, default: Any = None) -> Any:
     """The configuration of what was parsed; options that cannot be given keep their defaults."""
     values = {}
     for name, hint in hints_of(config).items():
@@ -454,10 +463,10 @@ def _instance(config: type, options: Any) -> Any:
         value = options[name]
         if is_group(hint):
             try:
-                value = _instance(hint, value)
+                value = _instance(hint, value, default_of(config, name))
             except OptionError as error:
                 raise error.within(name) from None
         elif isinstance(value, list):
             value = tuple(value)
         values[name] = value
-    return config(**values)
+    return config(**values) if default is None else dataclasses.replace(default, **values)

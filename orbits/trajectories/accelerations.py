@@ -66,6 +66,8 @@ def measure_forces(data: Data, config: ForcesConfig | None = None, **options: An
         "law": None if law is None else law.spec,
         "dt": float(data.attrs["dt"]),
         "methods": sorted(methods),
+        "bodies": data.attrs.get("bodies"),
+        "one_system": bool(data.attrs.get("one_system")),
         "metrics": metrics,
         "summary": _summary(table, metrics, methods),
         **provenance(config),
@@ -94,21 +96,20 @@ def _of_orbit(
     if bodies.shape[1] <= 2:
         table = _pair_or_single(one, law, time, bodies, acceleration, error)
     else:
-        table = _of_planets(one, law, time, bodies, acceleration, error)
+        mass = one["mass"].values if law is not None else None
+        table = planet_rows(time, bodies, acceleration, law, mass, error)
     finite = np.isfinite(table.to_numpy()).all(axis=1)
     return table[finite][:: config.every], {m.method for m in found}, float(max(noises))
 
 
 def _columns(
-    time: np.ndarray, position: np.ndarray, acceleration: np.ndarray, error: np.ndarray
+    time: np.ndarray, position: np.ndarray, acceleration: np.ndarray, error: np.ndarray | None
 ) -> dict[str, np.ndarray]:
     columns = {"time": time, "r": np.linalg.norm(position, axis=-1)}
     for axis, name in enumerate("xyz"[: position.shape[-1]]):
-        columns |= {
-            name: position[:, axis],
-            f"a_{name}": acceleration[:, axis],
-            f"sigma_a_{name}": error[:, axis],
-        }
+        columns |= {name: position[:, axis], f"a_{name}": acceleration[:, axis]}
+        if error is not None:
+            columns[f"sigma_a_{name}"] = error[:, axis]
     columns["a_norm"] = np.linalg.norm(acceleration, axis=-1)
     return columns
 
@@ -144,26 +145,34 @@ def _pair_or_single(
     return pd.DataFrame(columns)
 
 
-def _of_planets(
-    one: xr.Dataset,
-    law: ForceLaw | None,
+def planet_rows(
     time: np.ndarray,
     bodies: np.ndarray,
     acceleration: np.ndarray,
-    error: np.ndarray,
+    law: ForceLaw | None,
+    mass: np.ndarray | None,
+    error: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Rows of every body as seen from the first: what attracts it is that and all the others."""
+    """Rows of every body as seen from the first: what attracts it is that and all the others.
+
+    Args:
+        time: (time,) yr.
+        bodies: (time, body, axis) positions, au.
+        acceleration: (time, body, axis) au/yr^2.
+        law: gives the true values; None where it is not known.
+        mass: (body,) solar masses, where they are known.
+        error: (time, body, axis) standard errors of the accelerations.
+    """
     tables = []
-    mass = one["mass"].values if law is not None else np.full(bodies.shape[1], np.nan)
     for k in range(1, bodies.shape[1]):
         columns = _columns(
             time,
             bodies[:, k] - bodies[:, 0],
             acceleration[:, k] - acceleration[:, 0],
-            np.hypot(error[:, k], error[:, 0]),
+            None if error is None else np.hypot(error[:, k], error[:, 0]),
         )
-        if law is not None and np.isfinite(mass).all():
-            true = _pull(law, bodies, mass, k) - _pull(law, bodies, mass, 0)
+        if law is not None and mass is not None and np.isfinite(mass).all():
+            true = pull(law, bodies, mass, k) - pull(law, bodies, mass, 0)
             columns |= {f"true_a_{n}": true[:, i] for i, n in enumerate("xyz"[: true.shape[-1]])}
             columns["gm"] = np.full(len(time), G * (mass[0] + mass[k]))
         columns["body"] = np.full(len(time), k)
@@ -171,8 +180,8 @@ def _of_planets(
     return pd.concat(tables, ignore_index=True)
 
 
-def _pull(law: ForceLaw, bodies: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
-    """(time, axis) acceleration of one body by all others."""
+def pull(law: ForceLaw, bodies: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
+    """(time, axis) acceleration of one of (time, body, axis) bodies by all others, au/yr^2."""
     total = np.zeros_like(bodies[:, k])
     for j in range(bodies.shape[1]):
         if j != k:

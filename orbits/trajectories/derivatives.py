@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_lsq_spline
 from scipy.linalg import solveh_banded
+from scipy.ndimage import uniform_filter1d
 from scipy.signal import oaconvolve
 
 from orbits.trajectories.bumps import LEAST_HALF_WIDTH, point_kernel
@@ -26,6 +27,11 @@ SMALL_NOISE = 1e-3
 UNDERSMOOTHED = 2 / 3
 """Knots are set closer than cross-validation asks for, so that the bias is small beside the noise:
 at 2/3 of the spacing it is a ninth (fourth order), the noise 2.8 times as large."""
+KNOTS_AROUND = 2
+"""Knots on each side over which the bias of a spline is averaged."""
+OF_A_WAVE = 0.72
+"""Standard error that stands for a wave of rms one: 95 % of the wave lies within 1.41, which is
+1.96 times this."""
 AT_ONCE = 1024
 """Rows of the spline's design that are solved for at once."""
 
@@ -172,7 +178,9 @@ def by_spline(position: np.ndarray, dt: float, noise: float) -> Measured:
     rough = make_lsq_spline(times, position, knots(times, coarse), k=DEGREE).derivative(2)(times)
     # of fourth order, as second derivatives of quintic splines are
     bias = (found - rough) / ((coarse / spacing) ** 4 - 1)
-    error = np.hypot(noise * np.sqrt(variance)[:, None], bias)
+    # it changes its sign within a few knots, and is not small where it does
+    spread = OF_A_WAVE * np.sqrt(uniform_filter1d(bias**2, 2 * KNOTS_AROUND * coarse + 1, axis=0))
+    error = np.hypot(noise * np.sqrt(variance)[:, None], spread)
     for end in (slice(0, 3 * spacing), slice(count - 3 * spacing, count)):
         found[end] = np.nan  # the last pieces hang on one side only
     return Measured(found, error, "spline")

@@ -18,6 +18,7 @@ from orbits.command.options import (
     Output,
     option_names,
     option_value,
+    refuse_decided,
 )
 from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
@@ -75,6 +76,9 @@ class RunConfig(Options):
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
     seed: Annotated[int, Between(0, 2**62)] = 0
     """Seed of the orbits, the weights, the kicks and the search."""
+    data: str | None = None
+    """Dataset of one's own (`orbits import`, `orbits generate`) in the place of simulated orbits;
+    what needs a law is left out where it is not known."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
@@ -141,17 +145,10 @@ class RunConfig(Options):
     def __post_init__(self) -> None:
         """Check what no stage can check by itself."""
         super().__post_init__()
-        self._check_decided()
+        refuse_decided(self)
         self._check_orbits()
         self._check_questions()
         self._check_predictor()
-
-    def _check_decided(self) -> None:
-        for name in self.DECIDED:
-            group, _, own = name.partition(".")
-            default = option_value(type(getattr(self, group))(), own)
-            if option_value(self, name) != default:
-                raise OptionError(name, "is decided by the run itself; leave it out.")
 
     def _check_orbits(self) -> None:
         orbits, samples = self.generate.orbits, self.generate.samples
@@ -239,7 +236,8 @@ class RunConfig(Options):
         """The run directory."""
         if self.out is not None:
             return Path(self.out)
-        law, kind = file_name(self.law), file_name(self.train.attention)
+        law = file_name(self.law if self.data is None else Path(self.data).stem)
+        kind = file_name(self.train.attention)
         if self.predictor.model is not None:
             kind = file_name(Path(self.predictor.model).name)
             return Path("runs") / f"{law}-{kind}-seed{self.seed}"

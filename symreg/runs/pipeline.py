@@ -22,6 +22,7 @@ from orbits.records.files import read_json, sha256_of_file, sha256_of_json, writ
 from orbits.records.typed import as_json, of_json
 from symreg.runs.config import RunConfig
 from symreg.runs.folder import claimed
+from symreg.runs.own_data import on_data
 from symreg.runs.processes import end, environment, places
 from symreg.runs.stages import Stage, stages
 
@@ -81,8 +82,11 @@ def run_stages(config: RunConfig) -> dict[str, float]:
         ValueError: if the run directory belongs to another configuration, or is in use.
         StageFailure: if a stage ends with an error; it has said why, and earlier stages stay.
     """
+    todo = stages(config)
+    if config.data is not None:
+        todo = on_data(todo, config.data)
     with claimed(config.folder, config):
-        return Pipeline(config.folder, stages(config), places(config.workers)).run()
+        return Pipeline(config.folder, todo, places(config.workers)).run()
 
 
 class Pipeline:

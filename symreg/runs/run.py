@@ -6,7 +6,7 @@ from typing import Any
 
 from orbits.command.near_misses import require_known
 from orbits.command.options import OptionError, with_options
-from orbits.forces import parse_law
+from orbits.forces import UNKNOWN, known_law
 from orbits.records.files import write_json, write_text
 from orbits.records.provenance import provenance
 from orbits.systems import resolve
@@ -15,6 +15,7 @@ from symreg.recovery import words
 from symreg.recovery.judge import model_gates, passed, world_model_kind
 from symreg.recovery.result import Gate, Recovery
 from symreg.runs.config import RunConfig
+from symreg.runs.own_data import LEFT_OUT, of_data
 from symreg.runs.pipeline import run_stages
 from symreg.runs.readouts import readouts
 from symreg.runs.report import draw_figures, render
@@ -62,6 +63,7 @@ def run(
 
 def _run(config: RunConfig) -> Run:
     check(config)
+    config = of_data(config)
     (config.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
     seconds = run_stages(config)
     print("draw the figures and write the report", flush=True)
@@ -103,11 +105,13 @@ def check(config: RunConfig) -> str:
     """
     from orbits.planets import BODIES
 
-    parse_law(config.law)
+    config = of_data(config)
+    known_law(config.law)
     for spec in (config.predictor.model, config.predictor.untrained_model):
         if spec is not None and not is_served(spec):
             source_of(spec)
-    resolve(config.orbits_of(config.generate.orbits, config.seed))
+    if config.data is None:
+        resolve(config.orbits_of(config.generate.orbits, config.seed))
     for body in config.planets.bodies if "planets" in config.sources else ():
         require_known("body", body, BODIES)
     try:
@@ -125,7 +129,8 @@ def assemble(config: RunConfig, seconds: dict[str, float]) -> Run:
         config: the run's options; its folder has `laws/` of every source and control.
         seconds: by stage.
     """
-    law, folder, t = parse_law(config.law).spec, config.folder, config.recover.thresholds
+    known = known_law(config.law)
+    law, folder, t = known.spec if known else UNKNOWN, config.folder, config.recover.thresholds
     asked = (*config.sources, *transfers(config))
     sources = {name: _source(folder, name, law) for name in asked}
     controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}
@@ -133,7 +138,7 @@ def assemble(config: RunConfig, seconds: dict[str, float]) -> Run:
     kicked, orbit = sources.get("kicked"), sources.get("orbit")
     gates: list[Gate] = []
     kind = None
-    told = words.NOT_KICKED
+    told = words.NOT_KICKED if known else LEFT_OUT
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
         gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t)

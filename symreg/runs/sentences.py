@@ -159,7 +159,12 @@ def command_of(config: RunConfig) -> str:
     default = RunConfig()
     for name in option_names(RunConfig):
         value = option_value(config, name)
-        if name in (*config.DECIDED, *config.FREE) or value == option_value(default, name):
+        told_by_data = config.data is not None and name.startswith("generate.")
+        if (
+            told_by_data
+            or name in (*config.DECIDED, *config.FREE)
+            or value == option_value(default, name)
+        ):
             continue
         flag = short.get(name, name).replace("_", "-")
         if isinstance(value, bool):

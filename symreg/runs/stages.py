@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orbits.config import GenerateConfig
+from orbits.forces import UNKNOWN
 from orbits.records.typed import as_json
 from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, TRANSFERS, RunConfig
 from worldmodel.config import SEVERAL_THREADS
@@ -200,7 +201,8 @@ def _planets(config: RunConfig) -> Stage:
 
 def _implied(config: RunConfig, name: str, title: str) -> Iterator[Stage]:
     """Implied accelerations of a source or a control, and the law that is found in them."""
-    states = "orbit" if name in ("orbit", "planets") else "kicked"
+    undisturbed = name in ("orbit", "planets") or config.law == UNKNOWN
+    states = "orbit" if undisturbed else "kicked"
     control = name if name in CONTROLS else "none"
     data, forces = PLANETS if name == "planets" else HELD_OUT, f"forces/{name}.parquet"
     what = f"read the accelerations that the predictions imply: {title}"
@@ -294,7 +296,9 @@ def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **opti
 
 def _law(config: RunConfig, name: str, title: str) -> Stage:
     forces, law = f"forces/{name}.parquet", f"laws/{name}.json"
-    options = replace(config.recover, law=config.law, seed=config.seed)
+    options = replace(
+        config.recover, law=None if config.law == UNKNOWN else config.law, seed=config.seed
+    )
     command = ("symreg", "recover", forces, law)
     return Stage(
         f"recover_{name}", f"search the law: {title}", command, as_json(options), (forces,), law

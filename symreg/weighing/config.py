@@ -1,9 +1,16 @@
 """Options of `symreg weigh`; light, so that `--help` is fast."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import AtLeast, Between, Options
+from orbits.command.options import AtLeast, Between, Options, option_names, refuse_decided
+from symreg.recovery.config import RecoverConfig
+
+ASKED = ("engine", "seed", "seeds", "individuals", "generations", "max_size", "jobs", "time_limit")
+"""Options of `symreg recover` that count for the search of a formula for the free curve."""
+
+BIAS = 1e-4
+"""Relative error of a curve of splines, which no formula is asked to explain."""
 
 
 @dataclass(frozen=True)
@@ -27,3 +34,22 @@ class WeighConfig(Options):
     """Ratio of the width of one set of test functions to the next."""
     relativity: bool = False
     """Whether the heaviest body's first post-Newtonian term is added."""
+    search: RecoverConfig = field(
+        default_factory=lambda: RecoverConfig(engine="projection", seeds=1, error_floor=BIAS)
+    )
+
+    ALIASES: ClassVar[dict[str, str]] = {
+        "engine": "search.engine",
+        "search_seeds": "search.seeds",
+        "seed": "search.seed",
+    }
+    """Short names of the search's options."""
+    DECIDED: ClassVar[tuple[str, ...]] = tuple(
+        f"search.{name}" for name in option_names(RecoverConfig) if name not in ASKED
+    )
+    """Options of the search that weighing decides by itself."""
+
+    def __post_init__(self) -> None:
+        """Check that nothing is asked of the search that weighing decides."""
+        super().__post_init__()
+        refuse_decided(self)

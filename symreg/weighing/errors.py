@@ -55,7 +55,7 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     unexplained, misfit = _unexplained(equations, fit, sigma)
     if np.any(unexplained):
         systematic = _of_misfit(equations, estimator, unexplained)
-        covariance += systematic + np.diag(_of_subsets(equations, fit, np.diag(covariance)))
+        covariance += systematic + np.diag(of_subsets(equations, fit, np.diag(covariance)))
     return Errors(covariance, sigma, misfit, free)
 
 
@@ -87,19 +87,30 @@ def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
     system = equations.system
     found = np.zeros(system.bodies)
     for i in equations.seen:
-        if given:
+        if given or not equations.set_of(0).noise:
             found[i] = given
             continue
         found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
-    if given:
+    if given or not equations.set_of(0).noise:
         return found
-    square = _mean_square(equations, fit.residuals)
+    # no more than the residuals of any width allow; the least of many is low by chance alone
+    square = _mean_square(equations, fit.residuals) * _chance(equations)
     counts = np.bincount(equations.group, minlength=equations.groups)
     for group in range(equations.groups):
         if counts[group] >= ENOUGH * equations.set_of(group).overlap:
             i = equations.body_of(group)
             found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
     return found
+
+
+def _chance(equations: Equations) -> np.ndarray:
+    """(group,) factor by which chance raises a mean square at most.
+
+    It gives one of k independent numbers a relative error sqrt(2/k).
+    """
+    counts = np.bincount(equations.group, minlength=equations.groups)
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    return np.asarray(1 + CHANCE * np.sqrt(2 * overlap / counts))
 
 
 def _mean_square(equations: Equations, values: np.ndarray) -> np.ndarray:
@@ -119,11 +130,7 @@ def _unexplained(
     )
     expected = np.array([s.noise for s in sets]) * sigma[body]
     expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
-    # chance gives a mean square of k independent numbers a relative error sqrt(2/k)
-    chance = 1 + CHANCE * np.sqrt(2 * overlap / counts)
-    left = np.where(square > chance * expected**2, square - expected**2, 0.0)
+    left = np.where(square > _chance(equations) * expected**2, square - expected**2, 0.0)
     misfit = np.zeros(equations.system.bodies)
     for i in equations.seen:
         own = body == i
@@ -155,7 +162,7 @@ def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
 
 
-def _of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
+def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
     """(estimate,) variance among parts of the equations, beyond that of the noise.
 
     Jackknife over fifths of the time, and over widths: what is not in the law (a body that is not

@@ -83,8 +83,13 @@ def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
 
 
 def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted least squares; of combinations that the rows leave free, the least."""
+    """Weighted least squares; of combinations that the rows leave free, the least.
+
+    NaN where the design is not defined: a formula that has no value at some distance.
+    """
     weighted = design * weights[:, None]
+    if not np.all(np.isfinite(weighted)):
+        return np.full(design.shape[1], np.nan)
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
     found = np.linalg.lstsq(weighted / scale, target * weights, rcond=NULL)[0]

@@ -8,6 +8,9 @@ from typing import Any
 from orbits.records.files import write_json
 from orbits.records.typed import as_json, read_typed
 
+TWO_SIDED = 1.959964
+"""Standard errors of a 95 % interval."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -16,6 +19,12 @@ class Estimate:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @classmethod
+    def of(cls, value: float, error: float) -> "Estimate":
+        """A number with its interval by a standard error."""
+        half = TWO_SIDED * error
+        return cls(float(value), float(value - half), float(value + half))
 
     def __str__(self) -> str:
         if self.value is None:
@@ -80,17 +89,19 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A family of laws that was tried.
+    """A family of laws, or a formula of the engines, that was tried.
 
     Attributes:
         family: its name.
         parameters: by name.
         loss: mean square of the weighted residuals, over that of the best power.
+        formula: g(r)/G with the parameters' names, where the family is `formula`.
     """
 
     family: str
     parameters: dict[str, float]
     loss: float
+    formula: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,7 +118,8 @@ class Weighing:
         scale: what fixes the one scale that positions leave free.
         central: whether attraction along the lines between the bodies explains the motion.
         misfit: largest part of a body's acceleration that neither law nor noise explains.
-        drag: coefficient of -v in every acceleration, 1/yr, beside the law.
+        drag: coefficient of -v in every acceleration, 1/yr, beside the law; free where something
+            is left that neither law nor drag explains, and for forces without velocities.
         momentum: whether it is conserved.
         curve: the free curve over the law.
         alternatives: families that were tried.

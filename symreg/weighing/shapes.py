@@ -11,6 +11,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+import sympy
 from scipy.interpolate import BSpline
 
 from orbits.forces import ForceLaw
@@ -48,6 +49,11 @@ class Shape(ABC):
     @abstractmethod
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         """g(r), au/yr^2."""
+
+    @property
+    def nodes(self) -> int:
+        """Complexity that the shape is charged for; nothing for a law with a name."""
+        return 0
 
     def allowed(self, parameters: Parameters) -> bool:
         """Whether the parameters are any at all."""
@@ -136,6 +142,10 @@ class ScreenedPower(Shape):
     name: ClassVar[str] = "screened_power"
 
     @property
+    def nodes(self) -> int:
+        return 15  # of G*exp(-k*r)/r^n, as the engines' formulas are charged
+
+    @property
     def names(self) -> tuple[str, ...]:
         return ("n", "inverse_length")
 
@@ -144,6 +154,11 @@ class ScreenedPower(Shape):
 
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         return G * np.exp(-np.clip(r * parameters[1], -50, 50)) * r ** -parameters[0]
+
+    def expression(self, parameters: Parameters) -> sympy.Expr:
+        """g(r)/G with its numbers in place."""
+        r, (n, inverse) = sympy.Symbol("r", positive=True), parameters
+        return r ** sympy.Float(-n) * sympy.exp(sympy.Float(-inverse) * r)
 
 
 @dataclass(frozen=True)
@@ -173,12 +188,17 @@ class Curve(Shape):
     name: ClassVar[str] = "curve"
 
     @classmethod
-    def over(cls, separations: np.ndarray, base: float) -> "Curve":
+    def over(
+        cls,
+        separations: np.ndarray,
+        base: float,
+        span: float = CURVE_SPAN,
+        counts: tuple[int, int] = CURVE_KNOTS,
+    ) -> "Curve":
         """With knots where the distances are, by their quantiles."""
         logs = np.log(separations)
         low, high = float(logs.min()), float(logs.max())
-        least, most = CURVE_KNOTS
-        pieces = int(np.clip(np.ceil((high - low) / CURVE_SPAN), least, most))
+        pieces = int(np.clip(np.ceil((high - low) / span), *counts))
         even = np.linspace(low, high, pieces + 1)
         dense = np.quantile(logs, np.linspace(0, 1, pieces + 1))
         inner = 0.5 * (even + dense)[1:-1]

@@ -177,25 +177,32 @@ class Equations:
     are those of the bodies relative to the first, whose own are left out.
     """
 
+    CENTRAL = 3e-5
+    """Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
+    (relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
+    ADEQUATE = 1e-5
+    """Part of it below which no other law than a power is tried: the Solar System's own departures
+    from Newton's law (relativity, asteroids) are below it."""
+
     def __init__(self, system: System, ratio: float) -> None:
-        self.system = system
-        self.sets = bumps(system.position.shape[1], system.dt, ratio)
-        first = 0 if system.inertial else 1
-        self.seen = range(first, system.bodies)
+        self._arranged(system, bumps(system.position.shape[1], system.dt, ratio))
         position = np.moveaxis(system.position, 1, 0)  # time, stretch, body, axis
         # far from the origin, positions lose digits to it
         position = position - position.mean(axis=0, keepdims=True)
         self.left = np.concatenate(
             [self._applied(s.second, position[:, :, i]) for s in self.sets for i in self.seen]
         )
-        sizes = [
-            s.phi.shape[0] * int(np.prod(position[:, :, 0].shape[1:]))
-            for s in self.sets
-            for _ in self.seen
-        ]
+
+    def _arranged(self, system: System, sets: list[Bumps]) -> None:
+        """Number the rows: which body, which width, when."""
+        self.system = system
+        self.sets = sets
+        first = 0 if system.inertial else 1
+        self.seen = range(first, system.bodies)
+        stretches, axes = system.position.shape[0], system.position.shape[3]
+        sizes = [s.phi.shape[0] * stretches * axes for s in self.sets for _ in self.seen]
         self.group = np.repeat(np.arange(len(sizes)), sizes)
         """(row,) number of the width and the body."""
-        stretches, axes = position.shape[1], position.shape[3]
         self.when = np.concatenate(
             [
                 np.repeat(np.linspace(0, 1, s.phi.shape[0] + 2)[1:-1], stretches * axes)
@@ -258,7 +265,7 @@ class Equations:
             [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
         )
 
-    def drag(self) -> np.ndarray:
+    def drag(self) -> np.ndarray | None:
         """(row, 1 + axis) what a drag -v of unit strength does, and a constant acceleration.
 
         With both, the medium that drags may itself move: -k (v - w) = -k v + k w.

@@ -2,59 +2,33 @@
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from orbits.command.options import options_from
 from orbits.dataset import as_dataset
-from orbits.forces import parse_law
+from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import versions
 from orbits.records.typed import as_json
-from orbits.trajectories.tracks import LENGTHS
 from orbits.units import G
+from symreg.weighing.candidates import select
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.errors import Errors, errors_of, momentum, rough_covariance
-from symreg.weighing.fit import Fit, best_of, first_exponent, fitted, solved
-from symreg.weighing.result import (
-    Alternative,
-    CurvePoint,
-    Estimate,
-    Mass,
-    Momentum,
-    Weighing,
-)
-from symreg.weighing.shapes import Curve, Given, Shape, families
+from symreg.weighing.drag import beside_drag
+from symreg.weighing.errors import Errors, errors_of, momentum
+from symreg.weighing.fit import Fit, fitted
+from symreg.weighing.forces import PointEquations, system_of
+from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
 from symreg.weighing.weak import Equations, System
+from symreg.weighing.words import explanation_of, name_of, scale_of
 
-TWO_SIDED = 1.959964
-"""Standard errors of a 95 % interval."""
-CENTRAL = 3e-5
-"""Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
-(relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
-DRAGGED = 0.3
-"""What a drag may leave of the part that is not explained, to count as one; and five standard
-errors are asked."""
-GAIN = 10.0
-"""Nats that a further parameter must gain."""
-LEAST_GAIN = 0.8
-"""Part of a power's squares that another law must come below: rounding is not independent."""
-NAMED = 2.0
-"""Half-widths of the interval within which an exponent is called by its half-integer: one table in
-twenty lies outside one of them, one in ten thousand outside two."""
-ADEQUATE = 1e-5
-"""Part of an acceleration left without explanation below which no other law than a power is tried:
-the Solar System's own departures from Newton's law (relativity, asteroids) are below it."""
-SNAP = 1e-6
-"""Exponents closer to a half-integer than this are it, however sure the fit is."""
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
-SHOWN_POINTS = 9
-CURVE_STEPS = 1
-"""Steps from the best power to the free curve, which is all but linear there."""
 
-Data = xr.Dataset | str | os.PathLike[str]
+Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
 
 def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> Weighing:
@@ -67,7 +41,8 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
 
     Args:
         data: a dataset of two or more visible bodies, or its path: imported, or made by
-            `orbits generate --system nbody`.
+            `orbits generate --system nbody`. Or force samples of several bodies: what a model of
+            them acts by (`worldmodel.probe`), or measured ones.
         config: how to weigh.
         **options: fields of `WeighConfig` that differ from `config`.
 
@@ -80,32 +55,31 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
     Source: weak form after Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474.
     """
     began = time.monotonic()
-    data = as_dataset(data)
-    config = _with_hidden_noise(options_from(WeighConfig, config, options), data)
-    system, notes = _system(data, config)
-    equations = Equations(system, config.scales)
+    config = options_from(WeighConfig, config, options)
+    equations, notes, config = _equations(data, config)
+    system = equations.system
     extra = np.zeros_like(equations.left)
-    fit, power, tried, curve = _searched(equations, config, extra)
+    fit, power, tried, curve = select(equations, config, extra)
     if config.relativity:
         extra = _relativity(equations, fit)
         fit, power = _again(equations, fit, power, extra)
     errors = errors_of(equations, fit, config.noise)
-    drag, beside = _beside_drag(equations, fit, errors, extra, config)
+    drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
     if beside is not None:  # the law is that which acts beside the drag
         fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
-    central = bool(np.max(errors.misfit) <= CENTRAL) and beside is None
+    central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
     exponent = _exponent(power, _own(equations, fit, power, errors, config))
-    law, formula = _named(fit, exponent, central, config)
+    law, formula = name_of(fit, exponent, central, config)
     result = Weighing(
         law=law,
         formula=formula,
         exponent=exponent,
         parameters=_parameters(fit, errors),
         masses=_masses(system, fit, errors, config),
-        scale=_scale(fit, exponent, config),
+        scale=scale_of(fit, exponent, config),
         central=central,
         misfit=float(np.max(errors.misfit)),
-        drag=drag,
+        drag=drag if central or beside is not None else Estimate(),
         momentum=_momentum(equations, fit, errors),
         curve=curve,
         alternatives=tried,
@@ -116,7 +90,7 @@ def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> W
         versions=versions(),
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=_explain(result, beside is not None))
+    return replace(result, explanation=explanation_of(result, beside is not None))
 
 
 def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
@@ -133,17 +107,25 @@ def _momentum(equations: Equations, fit: Fit, errors: Errors) -> Momentum:
     return Momentum(*momentum(equations, fit.masses, errors.noise))
 
 
-def _beside_drag(
-    equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, config: WeighConfig
-) -> tuple[Estimate, tuple[Fit, Errors] | None]:
-    """The coefficient of a drag, and the law beside it where it explains what the law does not."""
-    drag, is_any, pulled = _drag(equations, fit)
-    if not is_any:
-        return drag, None
-    beside = fitted(equations, fit.shape, fit.parameters, extra + pulled)
-    left = errors_of(equations, beside, config.noise)
-    explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
-    return drag, (beside, left) if explained else None
+def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], WeighConfig]:
+    """The weak equations of a dataset, or those of a table of forces, state by state."""
+    if isinstance(data, (str, os.PathLike)) and Path(data).is_file():
+        data = ForceSamples.read(data)
+    if isinstance(data, ForceSamples):
+        if config.relativity:
+            raise ValueError("--relativity needs velocities, which forces come without.")
+        system, acceleration, notes = system_of(data, config.orbit)
+        _require_reference(config, system.names)
+        return PointEquations(system, acceleration), notes, config
+    data = as_dataset(data)
+    config = _with_hidden_noise(config, data)
+    system, notes = _system(data, config)
+    return Equations(system, config.scales), notes, config
+
+
+def _require_reference(config: WeighConfig, names: Sequence[str]) -> None:
+    if config.reference and config.reference not in names:
+        raise ValueError(f"--reference {config.reference} is not one of {', '.join(names)}.")
 
 
 def _with_hidden_noise(config: WeighConfig, data: xr.Dataset) -> WeighConfig:
@@ -170,78 +152,9 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
     velocity = data["velocity"].values[rows].astype(np.float64)
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
     inertial = not str(data.attrs.get("frame", "")).startswith("relative to")
-    if config.reference and config.reference not in names:
-        raise ValueError(f"--reference {config.reference} is not one of {', '.join(names)}.")
+    _require_reference(config, names)
     system = System(position, float(data.attrs["dt"]), tuple(names), inertial, velocity)
     return system, notes
-
-
-def _searched(
-    equations: Equations, config: WeighConfig, extra: np.ndarray
-) -> tuple[Fit, Fit, tuple[Alternative, ...], tuple[CurvePoint, ...]]:
-    """The law that explains most with least, the nearest power, what was tried, the free curve."""
-    system = equations.system
-    simplest, *others = families(LENGTHS[config.unit])
-    exponent = first_exponent(equations, extra)
-    power = best_of(equations, simplest, simplest.start(exponent, system.separations), extra, None)
-    if config.law:
-        return fitted(equations, _granted(config), (), extra), power, (), ()
-    tried = [power]
-    base = power.parameters[0]
-    if np.max(errors_of(equations, power, config.noise).misfit) > ADEQUATE:
-        for shape in others:
-            starts = shape.start(base, system.separations)
-            tried.append(best_of(equations, shape, starts, extra, power.weights))
-    best = min(tried, key=lambda found: _description(equations, found, power.loss))
-    if best.loss > LEAST_GAIN * power.loss:
-        best = power
-    if best is not power:
-        best = fitted(equations, best.shape, best.parameters, extra)
-    distances = np.concatenate([pair.r.ravel()[:: max(1, pair.r.size // 500)]
-                                for pair in system.pairs])  # fmt: skip
-    shape = Curve.over(distances, base)
-    curve = fitted(
-        equations, shape, shape.start(base, system.separations)[0], extra, best.weights, CURVE_STEPS
-    )
-    points = _curve_points(equations, curve, best)
-    alternatives = tuple(
-        Alternative(f.shape.name, dict(zip(f.shape.names, f.parameters, strict=True)),
-                    f.loss / power.loss)
-        for f in tried
-    )  # fmt: skip
-    return best, power, alternatives, points
-
-
-def _description(equations: Equations, fit: Fit, loss: float) -> float:
-    """Nats to describe the residuals and the parameters of a family."""
-    independent = sum(
-        np.count_nonzero(equations.group == g) / equations.set_of(g).overlap
-        for g in range(equations.groups)
-    ) / len(equations.sets)
-    return 0.5 * independent * float(np.log(fit.loss / loss)) + GAIN * len(fit.parameters)
-
-
-def _granted(config: WeighConfig) -> Shape:
-    law = parse_law(config.law)
-    if not law.linear_in_gm:
-        raise ValueError(
-            f"--law {law.name} is not proportional to the mass that attracts; bodies cannot be "
-            "weighed by it."
-        )
-    return Given(law)
-
-
-def _drag(equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
-    """A drag beside the law: its coefficient, whether it is any, and what it does to every row."""
-    columns = equations.drag()
-    own = fit.jacobian.shape[1]
-    design = np.concatenate([fit.jacobian, columns], axis=1)
-    step = solved(design, fit.residuals, fit.weights)
-    left = fit.residuals - design @ step
-    beside = replace(fit, jacobian=design, residuals=left)
-    error = float(np.sqrt(rough_covariance(equations, beside)[own, own]))
-    value = float(step[own])
-    return _estimate(value, error), bool(abs(value) > 5 * error), columns @ step[own:]
 
 
 def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:
@@ -252,22 +165,22 @@ def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: Wei
 def _exponent(power: Fit, errors: Errors) -> Estimate:
     """The free exponent of the power that fits best."""
     k = len(power.masses)
-    return _estimate(power.parameters[0], float(np.sqrt(errors.covariance[k, k])))
+    return Estimate.of(power.parameters[0], float(np.sqrt(errors.covariance[k, k])))
 
 
-def _estimate(value: float, error: float) -> Estimate:
-    return Estimate(float(value), float(value - TWO_SIDED * error),
-                    float(value + TWO_SIDED * error))  # fmt: skip
+def _exp(logarithm: float) -> float:
+    """Finite, as JSON needs it."""
+    return float(np.exp(min(logarithm, 700.0)))
 
 
 def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
     found = {}
     for k, name in enumerate(fit.shape.names):
         at = len(fit.masses) + k
-        estimate = _estimate(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
+        estimate = Estimate.of(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
         if name.startswith("log_"):
             ends = (estimate.value, estimate.low, estimate.high)
-            name, estimate = name[4:], Estimate(*(float(np.exp(end or 0.0)) for end in ends))
+            name, estimate = name[4:], Estimate(*(_exp(end or 0.0) for end in ends))
         found[name] = estimate
     return found
 
@@ -288,7 +201,7 @@ def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tu
         if free[i]:
             found.append(Mass(name, None, None, None, False, noise, misfit))
             continue
-        estimate = _estimate(masses[i], float(np.sqrt(covariance[i, i])))
+        estimate = Estimate.of(masses[i], float(np.sqrt(covariance[i, i])))
         assert estimate.low is not None
         found.append(
             Mass(
@@ -302,73 +215,6 @@ def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tu
             )
         )
     return tuple(found)
-
-
-def _named(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) -> tuple[str, str]:
-    """The law as the project writes it, and its formula."""
-    if not central:
-        return "none", ""
-    if config.law:
-        return parse_law(config.law).spec, str(parse_law(config.law).numeric_expression())
-    values = dict(zip(fit.shape.names, fit.parameters, strict=True))
-    if fit.shape.name == "power_law":
-        n, low, high = exponent.value, exponent.low, exponent.high
-        assert n is not None
-        assert low is not None
-        assert high is not None
-        half = round(2 * n) / 2
-        if abs(n - half) < max(SNAP, NAMED * (high - low) / 2):
-            names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
-            return names.get(half, f"power_law(n={half:g})"), f"G*m/r**{half:g}"
-        return f"power_law(n={n:.6g})", f"G*m/r**{n:.6g}"
-    if fit.shape.name == "yukawa":
-        length = float(np.exp(values["log_length"]))
-        return (
-            f"yukawa(length={length:.6g})",
-            f"G*m*exp(-r/{length:.6g})*(1/r**2+1/({length:.6g}*r))",
-        )
-    if fit.shape.name == "plummer":
-        softening = float(np.exp(values["log_softening"]))
-        return f"plummer(softening={softening:.6g})", f"G*m*r/(r**2+{softening:.6g}**2)**1.5"
-    n, inverse = values["n"], values["inverse_length"]
-    formula = f"G*m*exp(-{inverse:.6g}*r)/r**{n:.6g}"
-    return f"GM*exp(-k*r)*r**-{n:.6g}; k={inverse:.6g}", formula
-
-
-def _scale(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
-    if config.reference:
-        return f"{config.reference} has {config.reference_mass:g} solar masses"
-    if fit.shape.name == "power_law":
-        n = exponent.value or 2.0
-        text = f"G = 4 pi^2 au^3/yr^2/M_sun, for m/r^{n:.5g} with r in {config.unit}"
-        if abs(n - 2) > SNAP:
-            per_metre = (LENGTHS["m"] / LENGTHS[config.unit]) ** (2 - n)
-            text += (
-                f"; with another unit of length every mass is another (r in m: times "
-                f"{per_metre:.6g})"
-            )
-        return text
-    return "G = 4 pi^2 au^3/yr^2/M_sun in front of the formula"
-
-
-def _curve_points(equations: Equations, curve: Fit, law: Fit) -> tuple[CurvePoint, ...]:
-    """The free curve over the law, with the scale of the masses taken out."""
-    low, high = equations.system.separations
-    r = np.geomspace(low, high, SHOWN_POINTS)
-    scale = float(np.sum(curve.masses) / np.sum(law.masses))
-    ratio = scale * curve.strength(r) / law.strength(r)
-    covariance = rough_covariance(equations, curve)
-    n = len(curve.masses)
-    slopes = np.stack([d(r) for d in curve.shape.derivatives(curve.parameters)], axis=1)
-    design = np.concatenate(
-        [np.tile(curve.strength(r)[:, None] / np.sum(curve.masses), (1, n)), slopes], axis=1
-    )
-    variance = np.einsum("ri,ij,rj->r", design, covariance, design)
-    error = TWO_SIDED * np.sqrt(np.maximum(variance, 0.0)) * scale / np.abs(law.strength(r))
-    return tuple(
-        CurvePoint(float(a), float(b), float(b - c), float(b + c))
-        for a, b, c in zip(r, ratio, error, strict=True)
-    )
 
 
 def _relativity(equations: Equations, fit: Fit) -> np.ndarray:
@@ -396,30 +242,3 @@ def _relativity(equations: Equations, fit: Fit) -> np.ndarray:
         forces[i] = gm / (SPEED_OF_LIGHT**2 * r**3) * ((4 * gm / r - speed) * x + 4 * radial * v)
         forces[centre] = forces[centre] - fit.masses[i] / fit.masses[centre] * forces[i]
     return equations.integrated(forces)
-
-
-def _explain(found: Weighing, dragged: bool) -> str:
-    lines = []
-    if found.central:
-        lines.append(f"law: {found.law}, exponent {found.exponent}; attraction {found.formula}.")
-    else:
-        if dragged:
-            why = f"there is a drag of {found.drag} per year. The masses and the exponent"
-            beside = "are those of the attraction beside it"
-        else:
-            why = (
-                f"{found.misfit:.1e} of an acceleration is left that neither law nor noise "
-                "explains. The masses"
-            )
-            beside = "are those of the nearest law"
-        lines.append(f"no law of the distance alone: {why} {beside}; exponent {found.exponent}.")
-    unknown = [mass.body for mass in found.masses if not mass.weighable]
-    if unknown:
-        lines.append(f"cannot be weighed: {', '.join(unknown)}.")
-    lines.append(f"scale: {found.scale}.")
-    if found.momentum.unbalanced is not None:
-        lines.append(
-            f"momentum: {found.momentum.unbalanced:.1e} unbalanced "
-            f"(noise alone: {found.momentum.expected:.1e})."
-        )
-    return " ".join([*lines, *(f"Note: {note}." for note in found.notes)])

@@ -63,7 +63,7 @@ def test_noise_is_told_from_positions(ellipses, noise):
 
 
 @pytest.mark.parametrize("method", ["auto", *METHODS])
-@pytest.mark.parametrize("noise", [1e-7, 1e-5])
+@pytest.mark.parametrize("noise", [1e-9, 1e-7, 1e-5])
 def test_intervals_hold_as_often_as_they_say(ellipses, method, noise):
     forces = orbits.measure_forces(noisy(ellipses, noise), method=method)
     # 40 orbits; neighbouring rows share their noise: 1 % is two standard errors of the share

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import solve_ivp
 
+import orbits
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 
@@ -64,3 +66,59 @@ def force_table(law="newton", seed=0, orbits=100, rows=10, noise=0.0, bias=0.0, 
 def make_force_table():
     """The function above."""
     return force_table
+
+
+def _noisy(data, noise, seed=0):
+    """The same dataset with white noise on every position, au."""
+    found = data.copy(deep=True)
+    random = np.random.default_rng(seed)
+    found["position"].values[:] += noise * random.standard_normal(found["position"].shape)
+    return found
+
+
+def _world(law="newton", seed=0, planets=2, samples=1500):
+    """A star and planets under a law, about the barycentre."""
+    return orbits.generate(
+        law=law, system="nbody", orbits=1, planets=planets, samples=samples, dt=0.004,
+        dtype="float64", seed=seed, companion_mass=(3e-4, 3e-3), semi_major_axis=(0.4, 8.0),
+        hill_spacing=4,
+    )  # fmt: skip
+
+
+def _two_stars(n=2.0, speed=0.8, drag=0.0, years=2.0, first_only=False, noise=0.0):
+    """Stars of 3 and 1 solar masses, one au apart at first; positions in au, an odd origin."""
+    m = np.array([3.0, 1.0])
+
+    def rates(_, y):
+        line = y[2:4] - y[:2]
+        r = np.hypot(*line)
+        pull = orbits.G * line / r ** (n + 1)
+        first, second = m[1] * pull - drag * y[4:6], -m[0] * pull
+        return np.concatenate([y[4:], first, second - (0 if first_only else drag) * y[6:]])
+
+    v = speed * np.sqrt(orbits.G * m.sum())
+    state = np.array([-0.25, 0, 0.75, 0, 0, -v / 4, 0, 3 * v / 4])
+    t = np.linspace(0, years, 3000)
+    found = solve_ivp(rates, (0, years), state, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853")
+    x = found.y[:4] + 5 + 0.3 * t
+    x = x + noise * np.random.default_rng(0).standard_normal(x.shape)
+    frame = pd.DataFrame(np.column_stack([t, x.T]), columns=["time", "x1", "y1", "x2", "y2"])
+    return orbits.from_table(frame, position=("x1,y1", "x2,y2"), bodies=("a", "b"))
+
+
+@pytest.fixture(scope="session")
+def noisy():
+    """The function above."""
+    return _noisy
+
+
+@pytest.fixture(scope="session")
+def world():
+    """The function above."""
+    return _world
+
+
+@pytest.fixture(scope="session")
+def two_stars():
+    """The function above."""
+    return _two_stars

@@ -239,7 +239,7 @@ def test_every_option_of_a_stage_is_declared_by_the_stage_alone():
 
 
 def test_what_the_run_decides_cannot_be_given():
-    with pytest.raises(ValueError, match=r"train.seed is decided by the run itself"):
+    with pytest.raises(ValueError, match=r"train.seed is decided by the command itself"):
         run_config(**{"train.seed": 3})
 
 

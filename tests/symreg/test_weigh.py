@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.integrate import solve_ivp
 
 import orbits
 import symreg
@@ -16,47 +15,11 @@ STARS = Path(__file__).parents[3] / "shared" / "data" / "gravitybench" / "modifi
 TWO = ("x1,y1", "x2,y2")
 
 
-def noisy(data, noise, seed=0):
-    found = data.copy(deep=True)
-    random = np.random.default_rng(seed)
-    found["position"].values[:] += noise * random.standard_normal(found["position"].shape)
-    return found
-
-
-def world(law="newton", seed=0, planets=2, samples=1500):
-    return orbits.generate(
-        law=law, system="nbody", orbits=1, planets=planets, samples=samples, dt=0.004,
-        dtype="float64", seed=seed, companion_mass=(3e-4, 3e-3), semi_major_axis=(0.4, 8.0),
-        hill_spacing=4,
-    )  # fmt: skip
-
-
-def two_stars(n=2.0, speed=0.8, drag=0.0, years=2.0, first_only=False, noise=0.0):
-    """Stars of 3 and 1 solar masses, one au apart at first; positions in au, an odd origin."""
-    m = np.array([3.0, 1.0])
-
-    def rates(_, y):
-        line = y[2:4] - y[:2]
-        r = np.hypot(*line)
-        pull = orbits.G * line / r ** (n + 1)
-        first, second = m[1] * pull - drag * y[4:6], -m[0] * pull
-        return np.concatenate([y[4:], first, second - (0 if first_only else drag) * y[6:]])
-
-    v = speed * np.sqrt(orbits.G * m.sum())
-    state = np.array([-0.25, 0, 0.75, 0, 0, -v / 4, 0, 3 * v / 4])
-    t = np.linspace(0, years, 3000)
-    found = solve_ivp(rates, (0, years), state, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853")
-    x = found.y[:4] + 5 + 0.3 * t
-    x = x + noise * np.random.default_rng(0).standard_normal(x.shape)
-    frame = pd.DataFrame(np.column_stack([t, x.T]), columns=["time", "x1", "y1", "x2", "y2"])
-    return orbits.from_table(frame, position=TWO, bodies=("a", "b"))
-
-
 @pytest.mark.parametrize(
     ("law", "exponent"), [("newton", 2.0), ("logarithmic", 1.0), ("power_law(n=2.5)", 2.5)]
 )
 @pytest.mark.parametrize("noise", [0.0, 1e-6])
-def test_powers_and_masses_of_simulated_worlds(law, exponent, noise):
+def test_powers_and_masses_of_simulated_worlds(law, exponent, noise, world, noisy):
     data = noisy(world(law), noise)
     found = symreg.weigh(data)
     assert found.law == law
@@ -68,7 +31,7 @@ def test_powers_and_masses_of_simulated_worlds(law, exponent, noise):
         assert mass.value == pytest.approx(truth, rel=1e-3)
 
 
-def test_a_screened_force_is_no_power():
+def test_a_screened_force_is_no_power(world):
     data = world("yukawa(length=2)", seed=1)
     found = symreg.weigh(data)
     assert found.law.startswith("yukawa")
@@ -79,7 +42,7 @@ def test_a_screened_force_is_no_power():
 
 @pytest.mark.parametrize("speed", [0.8, 1.6])
 @pytest.mark.parametrize("n", [2.0, 1.8])
-def test_two_stars_bound_or_not(n, speed):
+def test_two_stars_bound_or_not(n, speed, two_stars):
     found = symreg.weigh(two_stars(n, speed))
     assert found.central
     assert found.exponent.value == pytest.approx(n, abs=1e-5)
@@ -88,7 +51,7 @@ def test_two_stars_bound_or_not(n, speed):
 
 
 @pytest.mark.parametrize("drag", [0.03, 0.003])
-def test_a_drag_is_no_central_law(drag):
+def test_a_drag_is_no_central_law(drag, two_stars):
     found = symreg.weigh(two_stars(drag=drag))
     assert found.law == "none"
     assert not found.central
@@ -97,7 +60,7 @@ def test_a_drag_is_no_central_law(drag):
     assert "drag" in found.explanation
 
 
-def test_a_drag_on_one_body_alone_is_no_central_law_either():
+def test_a_drag_on_one_body_alone_is_no_central_law_either(two_stars):
     found = symreg.weigh(two_stars(drag=0.03, first_only=True))
     assert found.law == "none"
     assert found.momentum.unbalanced > 1e3 * found.momentum.expected
@@ -112,7 +75,7 @@ def test_noise_is_not_taken_for_a_law():
     assert not found.central or found.exponent.high - found.exponent.low > 0.5
 
 
-def test_intervals_hold():
+def test_intervals_hold(world, noisy):
     data, held = world(samples=800), []
     true = [*data["mass"].values[0], 2.0]
     size = float(np.sqrt(np.mean(data["position"].values ** 2)))
@@ -124,7 +87,7 @@ def test_intervals_hold():
     assert np.mean(held) > 0.88
 
 
-def test_where_a_body_is_seen_from_another():
+def test_where_a_body_is_seen_from_another(world):
     data = world()
     position = data["position"].values[0]
     frame = pd.DataFrame({"time": data["time"].values})
@@ -140,7 +103,7 @@ def test_where_a_body_is_seen_from_another():
         assert mass.value == pytest.approx(truth, rel=1e-3)
 
 
-def test_the_scale_may_come_from_a_body_and_the_law_may_be_granted():
+def test_the_scale_may_come_from_a_body_and_the_law_may_be_granted(two_stars):
     data = two_stars()
     found = symreg.weigh(data, reference="b", reference_mass=7.0)
     assert found.mass("b").value == 7.0
@@ -191,7 +154,7 @@ def test_mistakes_are_one_line(tmp_path, capsys):
         assert said.count("\n") == 1
 
 
-def test_the_command_writes_what_the_function_gives(tmp_path, capsys):
+def test_the_command_writes_what_the_function_gives(tmp_path, capsys, world):
     data = world(samples=600)
     orbits.from_table(
         pd.DataFrame(

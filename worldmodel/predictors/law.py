@@ -25,6 +25,10 @@ class ByLaw(ArcPredictor):
         self.context_length = context_length
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        if arcs.many is not None:
+            return predict_bodies_by_law(
+                arcs.seen, arcs.many.velocity, arcs.many.mass, self.law, self.dt
+            )
         following = predict_by_law(arcs.position, arcs.velocity, arcs.gm, self.law, self.dt)
         return following[:, :, None] * arcs.shares[:, None, :, None]
 
@@ -67,6 +71,37 @@ def predict_by_law(
     for _ in range(SUBSTEPS):
         x, v = rk4_step(acceleration, x, v, h)
     return x
+
+
+def predict_bodies_by_law(
+    position: Float[np.ndarray, "orbit time body axis"],
+    velocity: Float[np.ndarray, "orbit time body axis"],
+    mass: Float[np.ndarray, "orbit body"],
+    law: "ForceLaw",
+    dt: float,
+) -> Float[np.ndarray, "orbit time body axis"]:
+    """The same for bodies that attract one another.
+
+    Raises:
+        ValueError: if a mass is not known.
+    """
+    from orbits.integration import rk4_step
+    from orbits.trajectories.accelerations import pull
+
+    if not np.isfinite(mass).all():
+        raise ValueError("the masses of the bodies are not known, so that no law can move them.")
+    following = np.empty(position.shape)
+    for row in range(len(position)):
+        x, v = position[row].astype(np.float64), velocity[row].astype(np.float64)
+
+        def acceleration(at: np.ndarray, row: int = row) -> np.ndarray:
+            pulls = [pull(law, at, mass[row], k) for k in range(at.shape[1])]
+            return np.stack(pulls, axis=1)
+
+        for _ in range(SUBSTEPS):
+            x, v = rk4_step(acceleration, x, v, dt / SUBSTEPS)
+        following[row] = x
+    return following
 
 
 def law_jacobians(

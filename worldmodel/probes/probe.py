@@ -71,6 +71,8 @@ def read(model: ModelOrPredictor, data: "Data", config: ProbeConfig) -> Reading:
             "law": subject.facts.law,
             "dt": subject.facts.dt,
             "data": dataclasses.asdict(subject.facts),
+            "bodies": subject.source.dataset.attrs.get("bodies"),
+            "one_system": bool(subject.source.dataset.attrs.get("one_system")),
             **provenance(config),
         }
     return dataclasses.replace(reading, origin=origin)

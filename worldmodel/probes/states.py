@@ -14,6 +14,16 @@ from worldmodel.source import Source, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
+class ManyBodies:
+    """What only a law asks of systems of more than two visible bodies."""
+
+    mass: Float[np.ndarray, "orbit body"]
+    """M_sun; NaN where it is not known."""
+    velocity: Float[np.ndarray, "orbit time body axis"]
+    """au/yr."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Arcs:
     """States that are probed, and which of their times are read.
 
@@ -41,6 +51,8 @@ class Arcs:
     """(orbit,) which planet it is, for planets."""
     kick: int | None = None
     """Time of the kick; None of undisturbed arcs."""
+    many: ManyBodies | None = None
+    """Of more than two visible bodies; `position` is then that of the second from the first."""
 
     @property
     def shares(self) -> Float[np.ndarray, "orbit body"]:
@@ -103,8 +115,9 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
     two = facts.system == "barycentric"
     if facts.bodies != 1 and not two:
         raise ValueError(
-            f"{facts.path} holds {facts.bodies} bodies in each state; probes read relative orbits "
-            "(one body) or barycentric ones (two): generate with --system relative or barycentric."
+            f"{facts.path} holds {facts.bodies} bodies in each state; of so many, probes read "
+            "--readout implied --states orbit alone. For the others generate with --system "
+            "relative (one body) or barycentric (two)."
         )
     chosen = source.read(numbers)
     if not two:

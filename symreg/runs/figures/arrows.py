@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from orbits.forces import known_law
 from orbits.palette import COLORS
 from orbits.records.force_samples import vectors
 from symreg.runs.figures.base import RunFigure, Shown, panels
@@ -30,7 +31,7 @@ class ArrowsFigure(RunFigure):
             "untrained": "the same network, untrained",
         }
         fields = {name: title for name, title in titles.items() if name in shown.tables}
-        if not fields or not shown.relative:
+        if not fields or not shown.relative or known_law(shown.law) is None:
             return None
         figure, axes = panels(len(fields), 4.5 * len(fields), 4.6)
         for panel, (name, title) in zip(axes, fields.items(), strict=True):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 
-from orbits.forces import parse_law
+from orbits.forces import known_law
 from orbits.units import GM_SUN, G
 from symreg.recovery.result import Recovery
 from symreg.recovery.words import shortened
@@ -67,9 +67,11 @@ def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure
     return figure, figure.subplots(1, count, squeeze=False)[0]
 
 
-def reference_curve(law: str) -> Law:
-    """Attraction under a law by distance and GM, au and au^3/yr^2 to au/yr^2."""
-    parsed = parse_law(law)
+def reference_curve(law: str) -> Law | None:
+    """Attraction under a law by distance and GM, au and au^3/yr^2 to au/yr^2; None if unknown."""
+    parsed = known_law(law)
+    if parsed is None:
+        return None
     return lambda r, gm: -parsed.radial_acceleration(r, gm)
 
 

@@ -49,7 +49,7 @@ class LawFigure(RunFigure):
 def plot_field(
     axes: Axes,
     table: pd.DataFrame,
-    reference: Law,
+    reference: Law | None,
     recovered: Curve | None,
     *,
     title: str,
@@ -62,7 +62,7 @@ def plot_field(
         axes: where to draw.
         table: force samples.
         reference: attraction of the true law by distance and GM, au and au^3/yr^2 to au/yr^2;
-            drawn for the median GM of the table.
+            drawn for the median GM of the table. None where it is not known.
         recovered: the recovered formula by distance, or None where there is none.
         title: of the panel.
         color: of the points.
@@ -77,10 +77,12 @@ def plot_field(
     )  # fmt: skip
     hidden = int(np.count_nonzero(pull <= 0))
     grid = np.geomspace(r.min(), r.max(), 200)
-    gm = attracting_gm(table)
-    truth = reference(grid, np.full(len(grid), np.median(gm)))
-    name = "true law, median GM" if varies(gm) else "true law"
-    axes.plot(grid, truth, color=COLORS["reference"], linewidth=1.2, label=name)
+    limits = pull[shown][positive]
+    if reference is not None:
+        gm = attracting_gm(table)
+        limits = reference(grid, np.full(len(grid), np.median(gm)))
+        name = "true law, median GM" if varies(gm) else "true law"
+        axes.plot(grid, limits, color=COLORS["reference"], linewidth=1.2, label=name)
     if recovered is not None:
         values = recovered(grid)
         axes.plot(
@@ -89,7 +91,8 @@ def plot_field(
         )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(truth.min() / 4, truth.max() * 4)
+    if len(limits):
+        axes.set_ylim(limits.min() / 4, limits.max() * 4)
     plain_ticks(axes)
     axes.set_xlabel("distance r (au)")
     axes.set_ylabel("attraction (au/yr²)")

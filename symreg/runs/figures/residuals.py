@@ -31,12 +31,13 @@ class ResidualsFigure(RunFigure):
     wide = True
 
     def draw(self, shown: Shown) -> Figure | None:
-        if not shown.sources or not shown.relative:
+        reference = reference_curve(shown.law)
+        if not shown.sources or not shown.relative or reference is None:
             return None
         figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.2)
         for panel, name in zip(axes, shown.sources, strict=True):
             plot_residuals(
-                panel, shown.tables[name], reference_curve(shown.law), title=shown.titles[name],
+                panel, shown.tables[name], reference, title=shown.titles[name],
                 color=COLORS[name],
             )  # fmt: skip
         return figure

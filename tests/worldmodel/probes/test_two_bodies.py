@@ -105,13 +105,15 @@ def test_powers_of_several_masses_are_found():
     assert found["own_mass_exponent"]["value"] == pytest.approx(-0.5, abs=1e-9)
 
 
-def test_three_bodies_are_refused(some_run, make_orbits, tmp_path, capsys):
+def test_three_bodies_are_refused_where_a_readout_knows_two(
+    some_run, make_orbits, tmp_path, capsys
+):
     data = make_orbits(
         tmp_path / "planets.zarr", system="nbody", planets=2, engine="heyoka", samples=8
     )
     run = some_run(data)
     capsys.readouterr()
-    assert main(["probe", run, data, str(tmp_path / "a.parquet")]) == 2
+    assert main(["probe", run, data, str(tmp_path / "a.json"), "--readout", "jacobian"]) == 2
     message = capsys.readouterr().err
     assert "3 bodies in each state" in message
     assert message.count("\n") == 1

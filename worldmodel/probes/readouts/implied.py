@@ -28,6 +28,8 @@ class Implied(ReadOut):
         matter of three positions (place, velocity and mass), and one step after a kick only two of
         them lie on the new orbit. Orbits that fall into the centre within those steps give no rows.
         """
+        if subject.facts.bodies > 2:
+            return self._of_bodies(subject)
         from worldmodel.probes.acceleration import force_table, read_acceleration, within
         from worldmodel.probes.copier import beside_copier
         from worldmodel.probes.metrics import measure
@@ -41,6 +43,16 @@ class Implied(ReadOut):
         table = force_table(arcs, acceleration, subject.known_law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
         metrics |= beside_copier(subject, arcs, acceleration, kept)
+        return Reading(metrics, subject.states, report(metrics, subject), table)
+
+    def _of_bodies(self, subject: "Subject") -> Reading:
+        """The same of more than two bodies, each as seen from the first; undisturbed states."""
+        from worldmodel.probes.many import read_bodies, table_of_bodies
+        from worldmodel.probes.metrics import measure
+
+        config = subject.config
+        table = table_of_bodies(subject, read_bodies(subject))
+        metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
         return Reading(metrics, subject.states, report(metrics, subject), table)
 
 

@@ -1,0 +1,73 @@
+"""From a table of positions to force samples: what `symreg recover --trajectories` reads."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from orbits.command.options import OptionError, option_names
+from orbits.config import ForcesConfig, ImportConfig
+from symreg.recovery.config import RecoverConfig
+
+if TYPE_CHECKING:
+    from orbits.records.force_samples import ForceSamples
+
+
+@dataclass(frozen=True)
+class RecoverFileConfig(RecoverConfig):
+    """How a law is searched in a file, and how trajectories are read and measured first."""
+
+    trajectories: bool = False
+    """The table holds positions over time, as `orbits import` reads them; accelerations are
+    measured along them first."""
+    importing: ImportConfig = field(default_factory=ImportConfig)
+    measuring: ForcesConfig = field(default_factory=ForcesConfig)
+
+    ALIASES: ClassVar[dict[str, str]] = {
+        **RecoverConfig.ALIASES,
+        **{name: f"importing.{name}" for name in option_names(ImportConfig)},
+        **{name: f"measuring.{name}" for name in option_names(ForcesConfig)},
+    }
+    """Short names of the options of `orbits import` and `orbits forces` too."""
+
+    def __post_init__(self) -> None:
+        """Check that columns of positions are named for trajectories only."""
+        super().__post_init__()
+        if self.trajectories and self.own_table:
+            raise OptionError("target", "is for a table of rows without order; leave it out here.")
+        if not self.trajectories and self.importing != ImportConfig():
+            given = next(
+                name for name in option_names(ImportConfig)
+                if getattr(self.importing, name) != getattr(ImportConfig(), name)
+            )  # fmt: skip
+            raise OptionError(given, "is for trajectories; add --trajectories.")
+
+    def forces_of(
+        self, table: str, announce: Callable[[str], object] | None = None
+    ) -> "ForceSamples | None":
+        """Force samples along the trajectories of a table or a dataset.
+
+        Args:
+            table: the file, or the dataset's folder.
+            announce: told every remark on the import.
+
+        Returns:
+            None for a file that holds forces itself.
+
+        Raises:
+            ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
+        """
+        from orbits.trajectories.accelerations import measure_forces
+        from orbits.trajectories.importing import from_table
+
+        if self.trajectories and Path(table).is_dir():
+            raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
+        if self.trajectories:
+            return measure_forces(
+                from_table(table, config=self.importing, announce=announce), self.measuring
+            )
+        if Path(table).is_dir():
+            return measure_forces(table, self.measuring)
+        if self.measuring != ForcesConfig():
+            raise ValueError(f"{table} holds no trajectories to measure; see --trajectories.")
+        return None

@@ -1,0 +1,53 @@
+"""A drag beside the law: told apart from a law of the distance, and not called one."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
+from symreg.weighing.fit import Fit, fitted, solved
+from symreg.weighing.result import Estimate
+from symreg.weighing.weak import Equations
+
+DRAGGED = 0.3
+"""What a drag may leave of the part that is not explained, to count as one; and five standard
+errors are asked."""
+SURE = 5.0
+
+
+def beside_drag(
+    equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, noise: float
+) -> tuple[Estimate, tuple[Fit, Errors] | None]:
+    """The coefficient of a drag, and the law beside it where it explains what the law does not.
+
+    Args:
+        equations: of the system.
+        fit: of the law.
+        errors: of the fit.
+        extra: (row,) accelerations that are known.
+        noise: of a position, au; 0 where it is to be found.
+    """
+    columns = equations.drag()
+    if columns is None:
+        return Estimate(), None
+    drag, is_any, pulled = _drag(columns, equations, fit)
+    if not is_any:
+        return drag, None
+    beside = fitted(equations, fit.shape, fit.parameters, extra + pulled)
+    left = errors_of(equations, beside, noise)
+    explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
+    return drag, (beside, left) if explained else None
+
+
+def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
+    """A drag beside the law: its coefficient, whether it is any, and what it does to every row."""
+    own = fit.jacobian.shape[1]
+    design = np.concatenate([fit.jacobian, columns], axis=1)
+    step = solved(design, fit.residuals, fit.weights)
+    left = fit.residuals - design @ step
+    beside = replace(fit, jacobian=design, residuals=left)
+    # a drag is the same at all times and widths; what a body that is not seen leaves is not
+    apart = of_subsets(equations, replace(fit, jacobian=design), np.zeros(design.shape[1]))
+    error = float(np.sqrt(rough_covariance(equations, beside)[own, own] + apart[own]))
+    value = float(step[own])
+    return Estimate.of(value, error), bool(abs(value) > SURE * error), columns @ step[own:]

@@ -1,0 +1,233 @@
+"""The pair law searched by the engines: formulas for the free curve, weighed on the equations.
+
+The free curve says what the attraction is at every distance that was seen, and how surely. The
+discovery search of `symreg recover` writes formulas for it; each becomes a shape, whose constants
+and the masses are fitted together to the equations, and competes with the families of laws.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import sympy
+
+from orbits.command.computing_time import TooLongError
+from orbits.units import G
+from symreg.engines import choose_engine
+from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.pool import search_pool
+from symreg.weighing.errors import rough_covariance
+from symreg.weighing.fit import Fit, fitted
+from symreg.weighing.shapes import Curve, Parameters, Shape
+from symreg.weighing.weak import Equations
+
+SPAN = 0.2
+"""Range of log r that a knot of the searched curve spans: its splines are right to 1e-5 then."""
+PIECES = (8, 16)
+"""Least and largest number of pieces of the searched curve."""
+POINTS = 120
+"""Distances at which the curve is handed over."""
+SEEN = (0.002, 0.998)
+"""Quantiles of the distances, beyond which the curve is not handed over."""
+BIASED = 1e-5
+"""Relative error of a spline through a smooth law, which no formula is asked to explain."""
+UNKNOWN = 0.1
+"""Relative error beyond which the curve says nothing of a distance."""
+GAINED = 0.5
+"""Part of a power's squares that the free curve must come below for formulas to be searched."""
+WEIGHED = 12
+"""Formulas of the search, best first, that are fitted to the equations."""
+R = symbol("r")
+
+
+@dataclass(frozen=True)
+class Formula(Shape):
+    """A formula of r that an engine wrote, G in front; its parameters are its other numbers.
+
+    Attributes:
+        form: in r and free constants, `r**(-2) + _c0*r`.
+        begin: values of the constants to start from.
+        charge: its complexity.
+        ends: least and largest distance at which it must be defined, au.
+    """
+
+    form: sympy.Expr
+    begin: Parameters
+    charge: int
+    ends: tuple[float, float]
+    name: ClassVar[str] = "formula"
+
+    @property
+    def nodes(self) -> int:
+        return self.charge
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"k{k + 1}" for k in range(len(self.begin)))
+
+    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
+        return [self.begin]
+
+    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
+        return G * evaluate(self.form, ("r",), r.reshape(-1, 1), parameters).reshape(r.shape)
+
+    def allowed(self, parameters: Parameters) -> bool:
+        r = np.geomspace(*self.ends, POINTS)
+        with np.errstate(all="ignore"):
+            return bool(np.all(np.isfinite(self.value(r, parameters))))
+
+    @property
+    def text(self) -> str:
+        """g(r)/G with the names of its parameters."""
+        names = {constant_symbol(k): sympy.Symbol(name) for k, name in enumerate(self.names)}
+        return sympy.sstr(self.form.xreplace(names))
+
+    def written(self, parameters: Parameters) -> str:
+        """g(r)/G with its numbers in place, six digits of each."""
+        return written(substituted(self.form, parameters))
+
+
+def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
+    """The shape of an attraction: G takes the place of one constant, which positions do not tell.
+
+    That is the constant in front of the steepest power of r, or of the whole where there is none.
+
+    Args:
+        expression: of r.
+        ends: least and largest distance, au.
+
+    Returns:
+        None if it is no function of r, or cannot be written so.
+    """
+    try:
+        plain = sympy.expand_log(merged(expression), force=True)  # log(k*r) is log(k) + log(r)
+        terms = sympy.Add.make_args(sympy.expand_mul(plain))
+    except TooLongError:
+        return None
+    parts = [term.as_coeff_Mul() for term in terms]
+    first = min(range(len(parts)), key=lambda k: _steepness(parts[k][1]))
+    number = parts[first][0]
+    if number == 0 or R not in expression.free_symbols:
+        return None
+    whole = parts[first][1] + sympy.Add(
+        *(sympy.Float(c / number) * rest for k, (c, rest) in enumerate(parts) if k != first)
+    )
+    form, values = skeleton(whole)
+    if form.has(*UNDEFINED) or R not in form.free_symbols:
+        return None
+    shape = Formula(form, tuple(values), charged(whole), ends)
+    return shape if shape.allowed(shape.begin) else None
+
+
+def _steepness(term: sympy.Expr) -> tuple[bool, float]:
+    """Order of the terms: powers of r first, the steepest of them before all."""
+    power = sympy.sympify(term.as_powers_dict().get(R, 0))
+    pure = term == R**power and power != 0
+    return not pure, float(power) if power.is_real and power.is_number else 0.0
+
+
+def searched(
+    equations: Equations,
+    power: Fit,
+    extra: np.ndarray,
+    config: RecoverConfig,
+    known: Sequence[sympy.Expr] = (),
+) -> list[Fit]:
+    """Formulas that the engines find for the free curve, fitted with the masses.
+
+    Args:
+        equations: of the system.
+        power: the nearest power.
+        extra: (row,) accelerations that are known.
+        config: of the search.
+        known: laws of families, whose exponents may be simple ones.
+    """
+    curve = _curve(equations, power, extra)
+    samples = None if curve is None else _samples(equations, curve)
+    if samples is None:
+        return []
+    engine, _ = choose_engine(config.engine, config.question, own_table=True)
+    outcome, _, rivals = search_pool(engine, samples, config, config.seeds)
+    laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
+    shapes: dict[str, Formula] = {}
+    for whole in (*known, *(law.expression for law in laws[:WEIGHED])):
+        for part in (whole, *_shorter(whole)):
+            for expression in (part, _snapped(part)):
+                shape = formula_of(expression, equations.system.separations)
+                if shape is not None:
+                    shapes.setdefault(str(shape.form), shape)
+    found = []
+    for shape in shapes.values():
+        fit = fitted(equations, shape, shape.begin, extra, power.weights)
+        if np.isfinite(fit.loss) and np.sum(fit.masses) > 0:
+            found.append(fit)
+    return found
+
+
+def _snapped(expression: sympy.Expr) -> sympy.Expr:
+    """The formula with exponents near half-integers set to them."""
+    near = {}
+    for node in expression.atoms(sympy.Pow):
+        half = sympy.Rational(round(2 * node.exp), 2) if node.exp.is_Float else node.exp
+        if node.exp.is_Float and abs(node.exp - half) < SNAP_DISTANCE:
+            near[node] = node.base**half
+    return expression.xreplace(near)
+
+
+def _shorter(expression: sympy.Expr) -> Iterable[sympy.Expr]:
+    """The formula without one of its factors: those that the curve's own errors have put there."""
+    factors = sympy.Mul.make_args(expression)
+    for factor in factors:
+        if R in factor.free_symbols and not _steepness(factor)[0]:
+            continue
+        if R in factor.free_symbols and len(factors) > 1:
+            yield expression / factor
+
+
+def _curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit | None:
+    """The free curve, fitted to the end with weights of its own.
+
+    None where no function of the distance explains much more than the power.
+    """
+    distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
+    base = power.parameters[0]
+    shape = Curve.over(distances, base, SPAN, PIECES)
+    start = shape.start(base, equations.system.separations)[0]
+    # far from the law the weights of its own residuals lead astray: those of the power come first
+    near = fitted(equations, shape, start, extra, power.weights)
+    if not near.loss <= GAINED * power.loss:
+        return None
+    return fitted(equations, shape, near.parameters, extra)
+
+
+def _samples(equations: Equations, curve: Fit) -> Samples | None:
+    """The curve at the distances seen, in the unit of the masses found, with its errors."""
+    distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
+    low, high = np.quantile(distances, SEEN)
+    r = np.geomspace(low, high, POINTS)
+    g = curve.strength(r) / G
+    error = curve_error(equations, curve, r) / G
+    error = np.hypot(error, BIASED * np.abs(g))
+    kept = (g > 0) & (error < UNKNOWN * np.abs(g))
+    if np.count_nonzero(kept) < POINTS // 4:
+        return None
+    weights = np.abs(g[kept]) / error[kept]
+    weights /= np.sqrt(np.mean(weights**2))
+    return Samples(
+        r[kept, None], g[kept], ("r",), np.arange(np.count_nonzero(kept)), weights, target="g"
+    )
+
+
+def curve_error(equations: Equations, curve: Fit, r: np.ndarray) -> np.ndarray:
+    """(distance,) standard error of the free curve, the scale of the masses taken out."""
+    covariance = rough_covariance(equations, curve)
+    n = len(curve.masses)
+    slopes = np.stack([d(r) for d in curve.shape.derivatives(curve.parameters)], axis=1)
+    of_masses = np.tile(curve.strength(r)[:, None] / np.sum(curve.masses), (1, n))
+    design = np.concatenate([of_masses, slopes], axis=1)
+    variance = np.einsum("ri,ij,rj->r", design, covariance, design)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

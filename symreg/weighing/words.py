@@ -1,0 +1,93 @@
+"""What weighing found in words: the law's name and formula, the scale, the explanation."""
+
+import numpy as np
+
+from orbits.forces import parse_law
+from orbits.trajectories.tracks import LENGTHS
+from symreg.weighing.config import WeighConfig
+from symreg.weighing.fit import Fit
+from symreg.weighing.result import Estimate, Weighing
+from symreg.weighing.search import Formula
+
+NAMED = 2.0
+"""Half-widths of the interval within which an exponent is called by its half-integer: one table in
+twenty lies outside one of them, one in ten thousand outside two."""
+SNAP = 1e-6
+"""Exponents closer to a half-integer than this are it, however sure the fit is."""
+
+
+def name_of(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) -> tuple[str, str]:
+    """The law as the project writes it, and its formula."""
+    if not central:
+        return "none", ""
+    if config.law:
+        return parse_law(config.law).spec, str(parse_law(config.law).numeric_expression())
+    values = dict(zip(fit.shape.names, fit.parameters, strict=True))
+    if fit.shape.name == "power_law":
+        n, low, high = exponent.value, exponent.low, exponent.high
+        assert n is not None
+        assert low is not None
+        assert high is not None
+        half = round(2 * n) / 2
+        if abs(n - half) < max(SNAP, NAMED * (high - low) / 2):
+            names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
+            return names.get(half, f"power_law(n={half:g})"), f"G*m/r**{half:g}"
+        return f"power_law(n={n:.6g})", f"G*m/r**{n:.6g}"
+    if fit.shape.name == "yukawa":
+        length = float(np.exp(values["log_length"]))
+        return (
+            f"yukawa(length={length:.6g})",
+            f"G*m*exp(-r/{length:.6g})*(1/r**2+1/({length:.6g}*r))",
+        )
+    if fit.shape.name == "plummer":
+        softening = float(np.exp(values["log_softening"]))
+        return f"plummer(softening={softening:.6g})", f"G*m*r/(r**2+{softening:.6g}**2)**1.5"
+    if isinstance(fit.shape, Formula):
+        numbers = "".join(f"; {name}={value:.6g}" for name, value in values.items())
+        return f"GM*({fit.shape.text}){numbers}", f"G*m*({fit.shape.written(fit.parameters)})"
+    n, inverse = values["n"], values["inverse_length"]
+    formula = f"G*m*exp(-{inverse:.6g}*r)/r**{n:.6g}"
+    return f"GM*exp(-k*r)*r**-{n:.6g}; k={inverse:.6g}", formula
+
+
+def scale_of(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
+    if config.reference:
+        return f"{config.reference} has {config.reference_mass:g} solar masses"
+    if fit.shape.name == "power_law":
+        n = exponent.value or 2.0
+        text = f"G = 4 pi^2 au^3/yr^2/M_sun, for m/r^{n:.5g} with r in {config.unit}"
+        if abs(n - 2) > SNAP:
+            per_metre = (LENGTHS["m"] / LENGTHS[config.unit]) ** (2 - n)
+            text += (
+                f"; with another unit of length every mass is another (r in m: times "
+                f"{per_metre:.6g})"
+            )
+        return text
+    return "G = 4 pi^2 au^3/yr^2/M_sun in front of the formula"
+
+
+def explanation_of(found: Weighing, dragged: bool) -> str:
+    lines = []
+    if found.central:
+        lines.append(f"law: {found.law}, exponent {found.exponent}; attraction {found.formula}.")
+    else:
+        if dragged:
+            why = f"there is a drag of {found.drag} per year. The masses and the exponent"
+            beside = "are those of the attraction beside it"
+        else:
+            why = (
+                f"{found.misfit:.1e} of an acceleration is left that neither law nor noise "
+                "explains. The masses"
+            )
+            beside = "are those of the nearest law"
+        lines.append(f"no law of the distance alone: {why} {beside}; exponent {found.exponent}.")
+    unknown = [mass.body for mass in found.masses if not mass.weighable]
+    if unknown:
+        lines.append(f"cannot be weighed: {', '.join(unknown)}.")
+    lines.append(f"scale: {found.scale}.")
+    if found.momentum.unbalanced is not None:
+        lines.append(
+            f"momentum: {found.momentum.unbalanced:.1e} unbalanced "
+            f"(noise alone: {found.momentum.expected:.1e})."
+        )
+    return " ".join([*lines, *(f"Note: {note}." for note in found.notes)])

@@ -1,0 +1,93 @@
+"""From a table of positions to a law, in one command."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import solve_ivp
+
+import orbits
+from symreg.cli import main
+
+QUICK = ["--engine", "projection", "--seeds", "1", "--no-null"]
+DAY, AU = 1 / 365.25, 1.495978707e8
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Two bodies of 3 and 1 solar masses under 1/r^1.8, in km and days."""
+    m, n = np.array([3.0, 1.0]), 1.8
+
+    def rates(_, y):
+        line = y[2:4] - y[:2]
+        pull = orbits.G * line / np.hypot(*line) ** (n + 1)
+        return np.concatenate([y[4:], m[1] * pull, -m[0] * pull])
+
+    v = 0.7 * np.sqrt(orbits.G * m.sum())
+    state = np.array([-0.25, 0, 0.75, 0, 0, -v / 4, 0, 3 * v / 4])
+    t = np.linspace(0, 2, 1500)
+    found = solve_ivp(rates, (0, 2), state, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853")
+    columns = {"when": t / DAY} | dict(zip(("x1", "y1", "x2", "y2"), AU * found.y, strict=False))
+    path = tmp_path_factory.mktemp("table") / "stars.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+UNITS = ["--time", "when", "--time-unit", "d", "--length-unit", "km"]
+BODIES = ["--position", "x1,y1", "--position", "x2,y2"]
+
+
+def test_one_command_from_positions_to_the_law(table, tmp_path, capsys):
+    out = tmp_path / "law.json"
+    words = ["recover", str(table), str(out), "--trajectories", *UNITS, *BODIES, *QUICK]
+    assert main(words) == 0, capsys.readouterr().err
+    found = json.loads(out.read_text())
+    assert found["exponents"]["r"]["value"] == pytest.approx(-1.8, abs=1e-3)
+    assert found["found"]
+    assert found["matches"] != "newton"
+    # the same options from a file
+    options = tmp_path / "options.yaml"
+    options.write_text(
+        "trajectories: true\nimporting: {time: when, time_unit: d, length_unit: km, "
+        "position: ['x1,y1', 'x2,y2']}\n"
+    )
+    again = tmp_path / "again.json"
+    assert main(["recover", str(table), str(again), "--config", str(options), *QUICK]) == 0
+    assert json.loads(again.read_text())["expression"] == found["expression"]
+
+
+def test_positions_without_order_hold_no_law(tmp_path):
+    random = np.random.default_rng(0).standard_normal((600, 2))
+    frame = pd.DataFrame(random, columns=["x", "y"]).assign(time=0.01 * np.arange(600))
+    frame.to_csv(tmp_path / "noise.csv", index=False)
+    out = tmp_path / "law.json"
+    code = main(["recover", str(tmp_path / "noise.csv"), str(out), "--trajectories", *QUICK])
+    assert code == 2 or not json.loads(out.read_text())["recovered"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--position", "x1,y1"], "--position is for trajectories; add --trajectories."),
+        (["--trajectories", "--target", "F"], "--target is for a table of rows"),
+        (["--trajectories", *UNITS, "--position", "x1,z9"], "z9"),
+        (["--trajectories", *UNITS, "--position", "x1"], "give two or three columns"),
+        (["--trajectories", *UNITS, *BODIES, "--length-unit", "mile"], "length-unit"),
+        (["--trajectories", *UNITS, *BODIES, "--methd", "weak"], "did you mean --method?"),
+        ([], "--trajectories"),
+    ],
+)
+def test_mistakes_are_one_line(table, tmp_path, capsys, words, message):
+    assert main(["recover", str(table), str(tmp_path / "law.json"), *words]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_dataset_needs_no_such_word(tmp_path, capsys):
+    orbits.generate(tmp_path / "d.zarr", orbits=4, samples=64)
+    words = ["recover", str(tmp_path / "d.zarr"), str(tmp_path / "law.json"), *QUICK]
+    assert main([*words, "--trajectories"]) == 2
+    assert "is a dataset already" in capsys.readouterr().err
+    assert main([*words, "--method", "spline"]) == 0
