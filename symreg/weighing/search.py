@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 
 from orbits.command.computing_time import TooLongError
+from orbits.command.watch import Watch
 from orbits.units import G
 from symreg.engines import choose_engine
 from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
@@ -151,7 +152,8 @@ def searched(
     if samples is None:
         return []
     engine, _ = choose_engine(config.engine, config.question, own_table=True)
-    outcome, _, rivals = search_pool(engine, samples, config, config.seeds)
+    watch = Watch(config.limit(any_law=True))
+    outcome, _, rivals = search_pool(engine, samples, config, config.seeds, watch)
     laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
     shapes: dict[str, Formula] = {}
     for whole in (*known, *(law.expression for law in laws[:WEIGHED])):
