@@ -807,7 +807,7 @@ IN_SYMREG = [
         OF_PIPELINE + "test_every_question_is_asked_of_the_right_model_and_states",
     ),
     mutant(
-        STAGES, 'states = "orbit" if name in ("orbit", "planets") else "kicked"',
+        STAGES, 'states = "orbit" if undisturbed else "kicked"',
         'states = "kicked" if name == "kicked" else "orbit"', "controls are not kicked",
         OF_PIPELINE + "test_every_question_is_asked_of_the_right_model_and_states",
     ),

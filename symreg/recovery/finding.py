@@ -119,24 +119,14 @@ def find(
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
-    guesses, rivals = read_guesses(config.guesses, samples.names), tuple[Rival, ...]()
     wild = np.zeros(len(samples.y), dtype=bool)
     if any_law:
-
-        def searched(wild: np.ndarray) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
-            parts = _parts(samples.rows(~wild), config, rng, any_law)
-            found = search_pool(engine, parts.training, config, seeds, watch, guesses, units)
-            return parts.alike(found[1]), found[0], found[2]
-
-        aside = standing_out(samples)
-        parts, outcome, rivals = searched(aside)
-        if aside.any():
-            wild = wild_rows(outcome.law, _alike(samples, parts.whole))
-            if misfit_of(outcome.law, parts.whole) < config.thresholds.misfit_p:
-                wild[:] = False
-                parts, outcome, rivals = searched(wild)
+        parts, outcome, rivals, wild = _of_any_law(
+            samples, engine, config, seeds, watch, units, rng
+        )
     else:
-        parts = _parts(samples, config, rng, any_law)
+        parts, rivals = _parts(samples, config, rng, any_law), ()
+        guesses = read_guesses(config.guesses, samples.names)
         outcome = search_seeds(engine, parts.training, config, seeds, watch, guesses)
     whole, held_out = parts.whole, parts.held_out
     prediction = parts.predicted(outcome.law)
@@ -167,6 +157,41 @@ def find(
         wild=wild,
         rivals=rivals,
     )
+
+
+def _of_any_law(
+    samples: Samples,
+    engine: Engine,
+    config: RecoverConfig,
+    seeds: int,
+    watch: Watch,
+    units: Mapping[str, Unit] | None,
+    rng: np.random.Generator,
+) -> tuple["Parts", Outcome, tuple[Rival, ...], np.ndarray]:
+    """One choice from the pool, without rows that stand out; and which of them are wild."""
+    guesses = read_guesses(config.guesses, samples.names)
+
+    def searched(aside: np.ndarray) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
+        parts = _parts(samples.rows(~aside), config, rng, True)
+        outcome, training, rivals = search_pool(
+            engine, parts.training, config, seeds, watch, guesses, units
+        )
+        return parts.alike(training), outcome, rivals
+
+    aside = standing_out(samples)
+    found = searched(aside)
+    if not aside.any():
+        return *found, aside
+    parts, outcome, rivals = found
+    if misfit_of(outcome.law, parts.whole) >= config.thresholds.misfit_p:
+        every = _alike(samples, parts.whole)
+        wild = wild_rows(outcome.law, every)
+        # rows that the formula explains come back
+        whole = every.rows(~wild).thinned(config.rows, rng)
+        return replace(parts, whole=whole), outcome, rivals, wild
+    # without those rows there is no law either: they may be part of it
+    none = np.zeros(len(aside), dtype=bool)
+    return *searched(none), none
 
 
 @dataclass(frozen=True)
