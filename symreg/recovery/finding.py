@@ -121,9 +121,7 @@ def find(
     samples = weighed(samples, config.floor)
     wild = np.zeros(len(samples.y), dtype=bool)
     if any_law:
-        parts, outcome, rivals, wild = _of_any_law(
-            samples, engine, config, seeds, watch, units, rng
-        )
+        parts, outcome, rivals, wild = _any_law(samples, engine, config, seeds, watch, units, rng)
     else:
         parts, rivals = _parts(samples, config, rng, any_law), ()
         guesses = read_guesses(config.guesses, samples.names)
@@ -136,9 +134,7 @@ def find(
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= config.thresholds.least_r2:
         reference, verdict = _verdict(law, references, asked, whole, config)
     intervals = constant_intervals(law, whole, outcome.floor, rng)
-    strength = None
-    if reference is not None and verdict.verdict in FOUND and intervals:
-        strength = _strength(law, reference, verdict, whole, intervals[0])
+    strength = _strength(law, reference, verdict, whole, intervals)
     measurable = usable(whole)
     return Finding(
         outcome=outcome,
@@ -159,7 +155,7 @@ def find(
     )
 
 
-def _of_any_law(
+def _any_law(
     samples: Samples,
     engine: Engine,
     config: RecoverConfig,
@@ -319,9 +315,16 @@ def _tied(law: Fitted) -> sympy.Expr:
 
 
 def _strength(
-    law: Fitted, reference: Reference, verdict: Comparison, samples: Samples, first: Interval
+    law: Fitted,
+    reference: Reference | None,
+    verdict: Comparison,
+    samples: Samples,
+    intervals: Sequence[Interval],
 ) -> Interval | None:
     """The reference's strength: the law's constant, in the reference's units."""
+    if reference is None or verdict.verdict not in FOUND or not intervals:
+        return None
+    first = intervals[0]
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
     values = evaluate(law.form, samples.names, samples.X, law.constants)
     unit = strength_at_one(reference, samples, own)

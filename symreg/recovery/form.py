@@ -6,7 +6,7 @@ on the scale of what it stands beside, and the best places are polished together
 Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for the linear part.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -77,30 +77,18 @@ def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...
         errors = samples.residuals(evaluate(form, samples.names, samples.X, constants))
         return bool(np.mean(errors**2) <= best.mean_square * (1 + 1e-7) + EQUAL)
 
-    found = _turned(np.array(best.constants), same)
-    if len(found) <= MOST_FLIPPED:
-        flips = (np.array(signs) for signs in product((1.0, -1.0), repeat=len(found)))
-        others = sorted((found * signs for signs in flips), key=lambda c: int(np.sum(c < 0)))
-        found = next((other for other in others if same(other)), found)
-    return tuple(map(float, _turned(found, same)))
-
-
-def _turned(found: np.ndarray, same: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """With phases within a turn; half a turn of one is a change of another's sign, too."""
-    for i, j in product(range(len(found)), repeat=2):
-        for sign, angle in ((1.0, 0.0), (-1.0, np.pi)):
-            turned = found.copy()
-            turned[j] *= sign
+    found = np.array(best.constants)
+    few = len(found) <= MOST_FLIPPED
+    flips = [found * s for s in product((1.0, -1.0), repeat=len(found))] if few else [found]
+    others = list(flips)
+    # a phase may be whole turns away, and half a turn is a change of sign, too
+    for i, angle in product(range(len(found)), (0.0, np.pi)):
+        for flip in flips:
+            turned = flip.copy()
             turned[i] = np.remainder(turned[i] + angle + np.pi, 2 * np.pi) - np.pi
-            if _plainer(turned, found) and same(turned):
-                found = turned
-    return found
-
-
-def _plainer(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether numbers have fewer minus signs, or as many and are smaller."""
-    plain, known = ((int(np.sum(c < 0)), float(np.sum(np.abs(c)))) for c in (one, other))
-    return plain[0] < known[0] or (plain[0] == known[0] and plain[1] < known[1] - 1)
+            others.append(turned)
+    others.sort(key=lambda c: (int(np.sum(c < 0)), float(np.sum(np.abs(c)))))
+    return tuple(map(float, next((other for other in others if same(other)), found)))
 
 
 def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np.ndarray]:
