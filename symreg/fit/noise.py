@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.spatial import KDTree
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtr
 
 from symreg.fit.samples import Samples
 
@@ -145,7 +145,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
         if within <= 0:
             return 0.0
         statistic = float(np.sum(size * means**2) / within)
-        least = min(least, float(chi2.sf(statistic, bins)))
+        least = min(least, float(chdtrc(bins, statistic)))
     return min(1.0, least * len(columns), 2 * _neighbours_agree(residuals, X))
 
 
@@ -165,7 +165,7 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
     about = residuals - residuals.mean()
     means = about[near[:, 1:]].mean(axis=1)
     size = float(np.sqrt(np.sum(about**2 * means**2)))
-    return float(norm.sf(np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
+    return float(ndtr(-np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
 
 
 def ranks_of(X: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 import sympy
-from scipy.stats import qmc
 
 from symreg.fit.refine import Fit, Fitted, fit
 from symreg.fit.samples import Samples
@@ -113,6 +112,9 @@ def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np
 
 def _multiples(count: int) -> np.ndarray:
     """(place, constant) of the scales: half in equal ratios, half in equal steps, either sign."""
+    # scipy.stats takes half a second to load, which every search would pay
+    from scipy.stats import qmc
+
     drawn = 2 * qmc.Sobol(count, seed=0).random(PLACES) - 1
     ratios = np.sign(drawn) * 10 ** (DECADES * (2 * np.abs(drawn) - 1))
     return np.where(np.arange(PLACES)[:, None] % 2 == 0, ratios, TIMES * drawn)

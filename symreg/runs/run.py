@@ -18,7 +18,6 @@ from symreg.runs.config import RunConfig
 from symreg.runs.own_data import LEFT_OUT, of_data
 from symreg.runs.pipeline import run_stages
 from symreg.runs.readouts import readouts
-from symreg.runs.report import draw_figures, render
 from symreg.runs.result import VERDICT, Run, Source
 from symreg.runs.stages import transfers
 from worldmodel.accelerators import require_devices
@@ -67,6 +66,9 @@ def _run(config: RunConfig) -> Run:
     (config.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
     seconds = run_stages(config)
     print("draw the figures and write the report", flush=True)
+    # drawing takes half a second to load; the first stage need not wait for it
+    from symreg.runs.report import draw_figures, render
+
     found = assemble(config, seconds)
     draw_figures(found, config)
     write_text(found.report, render(found, config))

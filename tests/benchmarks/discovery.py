@@ -1,7 +1,7 @@
 """Laws that the search has no list of: found by structure and by numbers, beside other searches.
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
-    python tests/benchmarks/discovery.py feynman --with operon gplearn
+    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
@@ -177,6 +177,7 @@ def run_feynman(arguments: argparse.Namespace) -> None:
     """Every law at every noise with every seed by every search."""
     rows = []
     laws = [law for law in feynman() if not arguments.laws or law.name in arguments.laws]
+    laws = laws[:: arguments.every]
     for noise in arguments.noise:
         for search in ["principia", *arguments.searches]:
             for law in laws:
@@ -238,6 +239,7 @@ def main() -> None:
     part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
     part.add_argument("--seeds", type=int, default=3)
     part.add_argument("--laws", nargs="*")
+    part.add_argument("--every", type=int, default=1, help="each so manyth law")
     part.add_argument(
         "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
     )
