@@ -146,13 +146,21 @@ def ours(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
 
 
 def operon(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
-    """pyoperon's own regressor, its default settings, one thread."""
+    """pyoperon's own regressor: default settings, but functions and five steps on constants.
+
+    One thread, at most half a minute. It takes float32.
+    """
     from pyoperon.sklearn import SymbolicRegressor
 
-    model = SymbolicRegressor(random_state=seed, n_threads=1, time_limit=60)
-    model.fit(table[names].to_numpy(), table["target"].to_numpy())
+    model = SymbolicRegressor(
+        random_state=seed, n_threads=1, max_time=30, optimizer_iterations=5,
+        allowed_symbols="add,sub,mul,div,sqrt,square,exp,log,sin,cos,constant,variable",
+    )  # fmt: skip
+    rows = table[[*names, "target"]].to_numpy(np.float32)
+    model.fit(rows[:, :-1], rows[:, -1])
     text = model.get_model_string(model.model_, 12, names)
-    return parse_expression(text.replace("^", "**"))
+    local = {name: sympy.Symbol(name, real=True) for name in names}
+    return sympy.sympify(text.replace("^", "**"), locals=local)
 
 
 def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
