@@ -1,15 +1,15 @@
-"""The passkey task: a marked value far back in the sequence must be reproduced at its end.
+"""The passkey task: a key far back in the sequence must be reproduced digit by digit at its end.
 
-Every time step carries a value and a mark. One step of the sequence is marked as the passkey and
-the last as the question; the network says the passkey's value there. The network is the one that
-learns orbits, with its two coordinates holding value and mark and its head choosing a value.
+Every time step carries a value and a mark. A haystack of random digits holds one key, some decoys
+(as long, but marked as such), and the question: its steps are answered with the key's digits, each
+after the ones before it. The key counts as reproduced if every digit is right, which is what a
+greedy answer would be. The network is the one that learns orbits, with its two coordinates holding
+value and mark and its head choosing a value.
 """
 
-import dataclasses
-import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pandas as pd
 import torch
@@ -18,75 +18,137 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from orbits.command.options import with_options
-from orbits.records.files import write_json, written_aside
-from orbits.records.provenance import provenance
-from worldmodel.config import RetrievalConfig, TrainConfig
+from worldmodel.config import RetrievalConfig
 from worldmodel.model import Network, Scales
-from worldmodel.optimizers import make_optimizers, set_learning_rates
-from worldmodel.plot import plot_retrieval, save_figure
-from worldmodel.world_model import threads
+from worldmodel.recall import Recall, Task, recall
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-PLAIN, PASSKEY, QUESTION = 0, 1, 2
-TOKENS_AT_ONCE = 16_384
-
-EVALUATION_SEED = 1_000_003
-"""Added to the seed for the sequences of the evaluation, so that training has drawn none of them.
-(torch takes seeds modulo 2**32: a multiple of that would change nothing.)"""
+PLAIN, PASSKEY, QUESTION, DECOY = 0, 1, 2, 3
+HALF = 0.5
+"""Fraction of keys below which a kind no longer retrieves."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Passkeys:
-    """Sequences of the task, drawn from a generator."""
+@dataclass(frozen=True)
+class Passkeys(Task):
+    """Sequences of the task."""
 
-    values: int
-    """Number of different values."""
-    generator: torch.Generator
+    name: ClassVar[str] = "retrieval"
+    scales: ClassVar[Scales] = Scales(bodies=1, axes=2, position=1.0, target=1.0)
+    shown: ClassVar[str] = "accuracy"
 
-    def draw(
-        self, count: int, length: int
-    ) -> tuple[Float[Tensor, "sequence time body axis"], Int[Tensor, " sequence"]]:
-        """Sequences as the network takes them, and the values that it is to say at the end.
-
-        The passkey stands at any time but the last, with equal chance.
-        """
-        values = torch.randint(self.values, (count, length), generator=self.generator)
-        marks = torch.full((count, length), PLAIN)
-        where = torch.randint(length - 1, (count,), generator=self.generator)
-        marks[torch.arange(count), where] = PASSKEY
-        marks[:, -1] = QUESTION
-        wanted = values[torch.arange(count), where]
-        # Bins are 2 R / n = 1 wide and centred half-way between whole numbers.
-        centres = torch.stack((values, marks), dim=-1) + 0.5 - _bins(self.values) / 2
-        return centres[:, :, None].float(), wanted
-
-
-@dataclasses.dataclass(frozen=True)
-class Retrieval:
-    """How many passkeys each kind of attention reproduces."""
-
-    table: pd.DataFrame
-    """One row for each kind, seed and length: attention, seed, factor, length, accuracy."""
     config: RetrievalConfig
 
-    def plot(self) -> "Figure":
-        """Accuracy against length, a line for each kind."""
-        return plot_retrieval(self.table, 1 / self.config.values)
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Bins of 2 R / n = 1 for values and marks."""
+        return {"head": "tokens", "bins": self.bins, "bin_range": self.bins / 2}
 
-    def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write retrieval.csv, .json and .png into a folder."""
-        out = Path(folder)
-        with written_aside(out / "retrieval.csv") as aside:
-            self.table.to_csv(aside, index=False)
-        rows = {"rows": self.table.to_dict("records")}
-        write_json(out / "retrieval.json", rows | provenance(self.config))
-        save_figure(self.plot(), out / "retrieval.png")
+    @property
+    def bins(self) -> int:
+        """Enough for the values and for the marks."""
+        return max(self.config.values, DECOY + 1)
 
-    def _repr_html_(self) -> str:
-        columns = self.table.pivot_table("accuracy", ["attention", "seed"], "factor", sort=False)
-        return columns.to_html(float_format=lambda value: f"{value:.2f}", border=0)
+    def draw(
+        self, count: int, length: int, generator: torch.Generator
+    ) -> tuple[Int[Tensor, "sequence time"], Int[Tensor, "sequence time"]]:
+        """Values and marks; the last `digits` steps are the question, and each holds the digit of
+        the key before the one that it asks for.
+
+        The key and the decoys lie anywhere before it, nowhere on one another; there are as many
+        decoys in longer sequences as at the training length, for the same part of the haystack.
+        """
+        digits = self.config.digits
+        values = torch.randint(self.config.values, (count, length), generator=generator)
+        marks = torch.full((count, length), PLAIN)
+        keys = 1 + self.config.decoys * length // self.config.length
+        room = length - digits - keys * (digits - 1)
+        order = torch.rand((count, room), generator=generator).argsort(1)[:, :keys]
+        starts = order.sort(1).values + torch.arange(keys) * (digits - 1)
+        # which of them is the key: any, with equal chance
+        which = torch.randint(keys, (count, 1), generator=generator)
+        where = starts[..., None] + torch.arange(digits)
+        kinds = torch.where(torch.arange(keys) == which, PASSKEY, DECOY)
+        marks.scatter_(1, where.flatten(1), kinds.repeat_interleave(digits, 1))
+        marks[:, -digits:] = QUESTION
+        key = values.gather(1, where.gather(1, which[..., None].expand(-1, 1, digits))[:, 0])
+        values[:, length - digits + 1 :] = key[:, :-1]
+        return values, marks
+
+    def key(
+        self, values: Int[Tensor, "sequence time"], marks: Int[Tensor, "sequence time"]
+    ) -> Int[Tensor, "sequence digit"]:
+        """The key that each sequence holds."""
+        return values[marks == PASSKEY].view(len(values), self.config.digits)
+
+    def said(
+        self,
+        network: Network,
+        values: Int[Tensor, "sequence time"],
+        marks: Int[Tensor, "sequence time"],
+    ) -> Float[Tensor, "sequence digit value"]:
+        """What the network says at the question: logits."""
+        centres = torch.stack((values, marks), dim=-1) + 0.5 - self.bins / 2
+        answers = network(centres[:, :, None].float())[:, -self.config.digits :, 0, 0]
+        return answers[..., : self.config.values]
+
+    def loss(
+        self, network: Network, count: int, length: int, generator: torch.Generator
+    ) -> Float[Tensor, ""]:
+        """Cross-entropy of every digit."""
+        values, marks = self.draw(count, length, generator)
+        logits = self.said(network, values, marks)
+        return cross_entropy(logits.flatten(0, 1), self.key(values, marks).flatten())
+
+    def scores(
+        self, network: Network, count: int, length: int, generator: torch.Generator
+    ) -> dict[str, Float[Tensor, " sequence"]]:
+        """`accuracy`: every digit is right. `digits`: the fraction that is. `permuted` and
+        `permuted_digits`: the same where the question asks for the key of another sequence."""
+        values, marks = self.draw(count, length, generator)
+        key = self.key(values, marks)
+        other = key.roll(1, 0)
+        swapped = values.clone()
+        swapped[:, length - self.config.digits + 1 :] = other[:, :-1]
+        found = {}
+        for prefix, shown, wanted in (("", values, key), ("permuted_", swapped, other)):
+            right = self.said(network, shown, marks).argmax(-1) == wanted
+            found[prefix.strip("_") or "accuracy"] = right.all(1)
+            found[f"{prefix}digits"] = right.double().mean(1)
+        return found
+
+
+class Retrieval(Recall):
+    """How many passkeys each kind of attention reproduces, by length."""
+
+    @property
+    def half_length(self) -> pd.Series:
+        """By kind and seed, the length at which half of the keys are still reproduced.
+
+        Between two evaluated lengths it is interpolated in the logarithm; NaN of a kind that does
+        not reproduce half at the training length, infinite of one that always does.
+        """
+        import numpy as np
+
+        found = {}
+        for place, runs in self.table.groupby(["attention", "window", "seed"], sort=False):
+            x, y = np.log(runs["length"].to_numpy(float)), runs["accuracy"].to_numpy(float)
+            below = np.flatnonzero(y < HALF)
+            if not len(below):
+                found[place] = np.inf
+            elif below[0] == 0:
+                found[place] = np.nan
+            else:
+                a, b = below[0] - 1, below[0]
+                part = (y[a] - HALF) / (y[a] - y[b])
+                found[place] = float(np.exp(x[a] + part * (x[b] - x[a])))
+        return pd.Series(found, name="half_length").rename_axis(["attention", "window", "seed"])
+
+    @property
+    def text(self) -> str:
+        """The summary for a terminal."""
+        half = self.half_length.groupby(["attention", "window"], sort=False).apply(
+            lambda lengths: ", ".join(f"{length:.0f}" for length in lengths)
+        )
+        return f"{super().text}\nlength at which half is reproduced, by seed:\n{half.to_string()}"
 
 
 def retrieval(
@@ -102,84 +164,5 @@ def retrieval(
         options: further options by name.
     """
     config = with_options(config or RetrievalConfig(), options)
-    rows = []
-    with threads(config.threads):
-        for kind in config.kinds:
-            for seed in config.seeds:
-                network = _train(kind, seed, config)
-                found = _evaluate(network, kind, seed, config)
-                rows += found
-                if progress is not None:
-                    shown = ", ".join(f"{row['factor']}× {row['accuracy']:.2f}" for row in found)
-                    progress(f"{kind}, seed {seed}: {shown}")
-    return Retrieval(pd.DataFrame(rows), config)
-
-
-def _train(kind: str, seed: int, config: RetrievalConfig) -> Network:
-    """A network trained on the task at the training length."""
-    bins = _bins(config.values)
-    options = TrainConfig(
-        attention=kind,
-        context_length=config.length,
-        head="tokens",
-        bins=bins,
-        bin_range=bins / 2,
-        d_model=config.d_model,
-        n_layers=config.n_layers,
-        n_heads=config.n_heads,
-        seed=seed,
-        steps=config.steps,
-        batch_tokens=config.batch * config.length,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        network = Network(options.model, Scales(bodies=1, axes=2, position=1.0, target=1.0))
-    optimizers = make_optimizers(network, options)
-    task = Passkeys(config.values, torch.Generator().manual_seed(seed))
-    for step in range(config.steps):
-        set_learning_rates(optimizers, options, step)
-        loss = cross_entropy(*_answers(network, task, config.batch, config.length))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), options.clip)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-    return network.eval()
-
-
-@torch.no_grad()
-def _evaluate(
-    network: Network, kind: str, seed: int, config: RetrievalConfig
-) -> list[dict[str, Any]]:
-    """Accuracy at each length, on sequences that training did not draw."""
-    rows = []
-    for factor in sorted(set(config.factors)):
-        length = factor * config.length
-        task = Passkeys(config.values, torch.Generator().manual_seed(EVALUATION_SEED + seed))
-        right, left = 0, config.evaluated
-        while left:
-            count = min(left, max(1, TOKENS_AT_ONCE // length))
-            logits, wanted = _answers(network, task, count, length)
-            right += int((logits.argmax(-1) == wanted).sum())
-            left -= count
-        rows.append(
-            {
-                "attention": kind,
-                "seed": seed,
-                "factor": factor,
-                "length": length,
-                "accuracy": right / config.evaluated,
-            }
-        )
-    return rows
-
-
-def _answers(network: Network, task: Passkeys, count: int, length: int) -> tuple[Tensor, Tensor]:
-    """What the network says at the question, (sequence, value) logits, and what is right."""
-    sequences, wanted = task.draw(count, length)
-    return network(sequences)[:, -1, 0, 0, : task.values], wanted
-
-
-def _bins(values: int) -> int:
-    """Bins of each coordinate: enough for the values and for the three marks."""
-    return max(values, 3)
+    found = recall(Passkeys(config), config, progress)
+    return Retrieval(found.task, found.table, config)
