@@ -44,8 +44,8 @@ class ToldMass(Task):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The head says the displacement."""
-        return {"target": "displacement"}
+        """Differences among the inputs: what a step tells is seen at once."""
+        return {"target": "displacement", "inputs": "differences"}
 
     def draw(
         self, count: int, length: int, generator: torch.Generator

@@ -67,6 +67,7 @@ class OutsideModel:
         self.seed: int | None = None
         self.facts: DataFacts | None = None
         self.radius: tuple[float, float] | None = None
+        self.trained_on: str | None = None
 
     def __repr__(self) -> str:
         return f"OutsideModel({self.name}, context {self.context_length})"
@@ -94,7 +95,7 @@ class OutsideModel:
 
     def _copy(self) -> "OutsideModel":
         model = OutsideModel(self.predictor, self.config, self.make_untrained, self.name, self.code)
-        model.facts, model.seed = self.facts, self.seed
+        model.facts, model.seed, model.trained_on = self.facts, self.seed, self.trained_on
         return model
 
     def first_unseen(self, facts: DataFacts) -> int:
