@@ -24,10 +24,10 @@ from worldmodel.recall import Recall, Task, recall
 
 DT = 0.1
 """Time from one position to the next, yr."""
-MASS = (0.5, 2.0)
+MASS = (0.25, 4.0)
 """Of the Sun, log-uniform, solar masses."""
 RADIUS = (0.7, 1.3)
-"""Of the circles, au: a step turns a body by 0.3 to 1.5 rad."""
+"""Of the circles, au: a step turns a body by 0.2 to 2.1 rad."""
 TOLD_RADIUS = 2.0
 """Of the circle that tells the mass, au: it is seen to be another."""
 

@@ -118,6 +118,24 @@ class OutsideModel:
         model.facts, model.seed = self.facts, seed
         return model
 
+    def backbone(self, what: str) -> Any:
+        """A copy of its network without a head, for `worldmodel.probes.finetune`.
+
+        Args:
+            what: needs it, for the message.
+
+        Raises:
+            ValueError: if there is no network in it.
+        """
+        if not hasattr(self.predictor, "backbone"):
+            raise ValueError(
+                f"{what} needs a network that can be trained, and {self.name} shows none; give a "
+                "worldmodel.TorchModule (or an object with `backbone`), or leave it out."
+            )
+        assert self.facts is not None  # for the type checker: `for_world` said which
+        unit = self.config.length
+        return self.predictor.backbone(self.facts.axes, self.facts.bodies, unit)
+
     def predict(self, positions: Float[np.ndarray, "orbit time *body axis"]) -> np.ndarray:
         """The next position after every time, au, float64, checked; NaN at the first C − 1 times.
 

@@ -100,20 +100,6 @@ class Subject:
         same = known is None or known.data.fingerprint == source.facts.fingerprint
         return source if same else None
 
-    def network(self, what: str) -> WorldModel:
-        """The model, for what needs a network of `worldmodel train`.
-
-        Raises:
-            ValueError: if it is another.
-        """
-        if not isinstance(self.trained, WorldModel):
-            raise ValueError(
-                f"{what} needs a network that `worldmodel train` made, and {self.trained.name} is "
-                "none; leave it out."
-            )
-        assert isinstance(self.model, WorldModel)
-        return self.model
-
     @property
     def law(self) -> ForceLaw:
         """The law that moves the data.
