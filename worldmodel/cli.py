@@ -159,7 +159,6 @@ COMMANDS = (
         "extrapolate",
         _extrapolate,
         ExtrapolateCommand,
-        MemoryConfig,
         "Loss of one or several runs on sequences longer than those of training.",
         Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
         DATA,

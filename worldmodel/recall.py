@@ -178,6 +178,6 @@ def _evaluated(
             parts.append(pd.DataFrame(task.scores(network, count, length, generator)))
             left -= count
         place = {"attention": kind, "window": config.window or 0, "seed": seed}
-        means = pd.concat(parts).astype(np.float64).mean().to_dict()
-        rows.append({**place, "factor": factor, "length": length, **means})
+        means = pd.concat(parts).astype(np.float64).mean()
+        rows.append({**place, "factor": factor, "length": length, **dict(means.items())})
     return rows

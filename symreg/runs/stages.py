@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from orbits.config import GenerateConfig
@@ -11,7 +12,6 @@ from symreg.runs.config import CONTROLS, PLANETS_YEARS, SOURCES, TRANSFERS, RunC
 from worldmodel.config import SEVERAL_THREADS
 from worldmodel.outside.config import AdoptConfig, is_served
 from worldmodel.outside.loading import resolved, source_of
-from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS
 
 HELD_OUT_SEED_OFFSET = 1_000_003
@@ -290,17 +290,22 @@ def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **opti
         config.probe, **{"orbits": config.held_out_count, "seed": config.seed, **options}
     )
     command = ("worldmodel", "probe", model, data, out)
-    inputs = (model, data)
-    if _scored(config, probe):
-        probe, inputs = replace(probe, trained_on=TRAIN), (*inputs, TRAIN)
+    inputs: tuple[str, ...] = (model, data)
+    known = (
+        _training_data(config) if (probe.readout, probe.control) == ("implied", "none") else None
+    )
+    probe = replace(probe, trained_on=known)
+    if known is not None:
+        inputs = (*inputs, known)
     return Stage(name, title, command, as_json(probe), inputs, out)
 
 
-def _scored(config: RunConfig, probe: ProbeConfig) -> bool:
-    """Whether the world-model score asks if this is a parrot of the run's own training orbits."""
-    trained_here = config.predictor.model is None or config.fit
-    asked = (probe.readout, probe.control) == ("implied", "none")
-    return trained_here and asked and probe.trained_on is None
+def _training_data(config: RunConfig) -> str | None:
+    """Where the orbits lie that the model was trained on: the run's own, or those that are said."""
+    told = config.probe.trained_on
+    if told is not None:
+        return told if "://" in told else str(Path(told).absolute())
+    return TRAIN if config.predictor.model is None or config.fit else None
 
 
 def _law(config: RunConfig, name: str, title: str) -> Stage:
