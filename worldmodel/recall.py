@@ -177,7 +177,8 @@ def _evaluated(
             count = left if left - count == 1 else count  # a control needs two sequences
             parts.append(pd.DataFrame(task.scores(network, count, length, generator)))
             left -= count
-        place = {"attention": kind, "window": config.window or 0, "seed": seed}
+        place: dict[str, Any] = {"attention": kind, "window": config.window or 0, "seed": seed}
         means = pd.concat(parts).astype(np.float64).mean()
-        rows.append({**place, "factor": factor, "length": length, **dict(means.items())})
+        place |= {"factor": factor, "length": length}
+        rows.append(place | {str(name): float(value) for name, value in means.items()})
     return rows
