@@ -530,18 +530,19 @@ IN_WORLDMODEL = [
         "worldmodel/test_extrapolation.py::test_the_loss_of_a_length_is_the_mean_over_it",
     ),
     mutant(
-        "worldmodel/recall.py", "EVALUATION_SEED = 1_000_003", "EVALUATION_SEED = 2**32",
+        "worldmodel/recall/base.py", "EVALUATION_SEED = 1_000_003", "EVALUATION_SEED = 2**32",
         "passkeys are evaluated on the sequences of training",
         "worldmodel/test_passkeys.py::test_no_sequence_of_training_is_evaluated",
     ),
     mutant(
-        "worldmodel/passkeys.py", "other = key.roll(1, 0)", "other = key",
+        "worldmodel/recall/passkeys.py", "other = key.roll(1, 0)", "other = key",
         "the control asks for the key that is there",
         "worldmodel/test_passkeys.py::"
         "test_trained_attention_reproduces_it_and_an_untrained_one_guesses",
     ),
     mutant(
-        "worldmodel/told_mass.py", "radius[:, :2] = TOLD_RADIUS", "radius[:, 0] = TOLD_RADIUS",
+        "worldmodel/recall/told_mass.py", "radius[:, :2] = TOLD_RADIUS",
+        "radius[:, 0] = TOLD_RADIUS",
         "half of what tells the mass is no other than the rest",
         "worldmodel/test_told_mass.py::"
         "test_the_first_two_positions_tell_the_mass_by_kepler_s_third_law",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     )
     from worldmodel.evaluation import Evaluation, evaluate
     from worldmodel.extrapolation import Extrapolation, extrapolate
-    from worldmodel.passkeys import Retrieval, retrieval
     from worldmodel.plot import (
         ATTENTION_COLORS,
         plot_attention,
@@ -54,8 +53,9 @@ if TYPE_CHECKING:
     from worldmodel.probes.plot import plot_jacobian, plot_kick_response, plot_linear
     from worldmodel.probes.probe import probe
     from worldmodel.probes.readouts.base import Reading
-    from worldmodel.recall import Recall
-    from worldmodel.told_mass import memory
+    from worldmodel.recall.base import Recall
+    from worldmodel.recall.passkeys import Retrieval, retrieval
+    from worldmodel.recall.told_mass import memory
     from worldmodel.training import train
     from worldmodel.world_model import WorldModel
 
@@ -115,9 +115,9 @@ _PLACES = {
     ),
     "evaluation": ("Evaluation", "evaluate"),
     "extrapolation": ("Extrapolation", "extrapolate"),
-    "passkeys": ("Retrieval", "retrieval"),
-    "recall": ("Recall",),
-    "told_mass": ("memory",),
+    "recall.passkeys": ("Retrieval", "retrieval"),
+    "recall.base": ("Recall",),
+    "recall.told_mass": ("memory",),
     "plot": (
         "ATTENTION_COLORS",
         "plot_attention",

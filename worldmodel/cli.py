@@ -20,7 +20,7 @@ from worldmodel.outside.config import AdoptConfig
 from worldmodel.probes.config import ProbeCommand
 
 if TYPE_CHECKING:
-    from worldmodel.recall import Recall
+    from worldmodel.recall.base import Recall
 
 DATA = Positional(
     "data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it", path="input"
@@ -73,13 +73,13 @@ def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None
 
 
 def _retrieval(out: str, config: RetrievalConfig) -> None:
-    from worldmodel.passkeys import retrieval
+    from worldmodel.recall.passkeys import retrieval
 
     _keep(retrieval(config, progress=lambda line: print(line, flush=True)), out)
 
 
 def _memory(out: str, config: MemoryConfig) -> None:
-    from worldmodel.told_mass import memory
+    from worldmodel.recall.told_mass import memory
 
     _keep(memory(config, progress=lambda line: print(line, flush=True)), out)
 

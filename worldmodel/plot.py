@@ -132,7 +132,7 @@ def plot_recall(table: pd.DataFrame, shown: str) -> Figure:
     """How well a task is solved against length over the training length, and its control.
 
     Args:
-        table: rows of `worldmodel.recall.recall`.
+        table: rows of `worldmodel.recall.base.recall`.
         shown: `accuracy`, of `permuted` keys where they are there; or `loss`, in units of that
             without memory.
     """

@@ -8,7 +8,7 @@ import torch
 from orbits.records.files import read_json
 from worldmodel.cli import main
 from worldmodel.config import RetrievalConfig
-from worldmodel.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
+from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
 
 EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
 

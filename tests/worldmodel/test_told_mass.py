@@ -6,7 +6,7 @@ import torch
 
 from worldmodel.cli import main
 from worldmodel.config import MemoryConfig
-from worldmodel.told_mass import DT, MASS, TOLD_RADIUS, ToldMass, ignorance, memory, turn
+from worldmodel.recall.told_mass import DT, MASS, TOLD_RADIUS, ToldMass, ignorance, memory, turn
 
 
 def drawn(told=True, count=4000, length=6):

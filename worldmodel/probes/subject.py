@@ -92,13 +92,14 @@ class Subject:
     def _training_source(self) -> Source | None:
         if self.trained_on is not None:
             return Source(self.trained_on)
+        known = self.trained.record.data if isinstance(self.trained, WorldModel) else None
+        if known is not None and known.fingerprint == self.facts.fingerprint:
+            return self.source
         told = self.trained.trained_on
         if told is None or not Path(told).exists():
             return None
         source = Source(told)
-        known = getattr(self.trained, "record", None)
-        same = known is None or known.data.fingerprint == source.facts.fingerprint
-        return source if same else None
+        return source if known is None or known.fingerprint == source.facts.fingerprint else None
 
     @property
     def law(self) -> ForceLaw:

@@ -1,8 +1,8 @@
 """Tasks that cannot be solved without remembering something far back: how they are trained.
 
 A task draws sequences and scores what the network says of them. For each kind of attention and each
-seed a network is trained at one length and scored at multiples of it. `worldmodel.passkeys` and
-`worldmodel.told_mass` are the tasks.
+seed a network is trained at one length and scored at multiples of it. The tasks are
+`worldmodel.recall.passkeys` and `worldmodel.recall.told_mass`.
 """
 
 import dataclasses

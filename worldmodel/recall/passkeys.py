@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 from orbits.command.options import with_options
 from worldmodel.config import RetrievalConfig
 from worldmodel.model import Network, Scales
-from worldmodel.recall import Recall, Task, recall
+from worldmodel.recall.base import Recall, Task, recall
 
 PLAIN, PASSKEY, QUESTION, DECOY = 0, 1, 2, 3
 HALF = 0.5

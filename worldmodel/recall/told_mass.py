@@ -20,7 +20,7 @@ from orbits.command.options import with_options
 from worldmodel import objective
 from worldmodel.config import MemoryConfig
 from worldmodel.model import Network, Scales
-from worldmodel.recall import Recall, Task, recall
+from worldmodel.recall.base import Recall, Task, recall
 
 DT = 0.1
 """Time from one position to the next, yr."""
