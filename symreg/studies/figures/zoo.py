@@ -1,5 +1,6 @@
 """Families of models side by side: what they know after a kick, and what can be decoded."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -51,8 +52,10 @@ def _row(family: object, cells: pd.DataFrame) -> dict[str, object]:
 
     kicks = cells[KICK].astype(float) if KICK in cells else pd.Series(dtype=float)
     words = cells["world_model"].value_counts()
-    middle = cells.loc[(kicks - kicks.median()).abs().idxmin()] if kicks.notna().any() else None
-    law = None if middle is None else middle["kicked.expression"]
+    law = None
+    if kicks.notna().any():
+        middle = int((kicks - kicks.median()).abs().fillna(np.inf).to_numpy().argmin())
+        law = cells["kicked.expression"].iloc[middle]
     return {
         "family": family,
         "seeds": len(cells),
