@@ -88,8 +88,8 @@ class InductiveBias(ReadOut):
         """
         from worldmodel.probes.finetune import backbone_of
 
-        for model in (subject.model, subject.untrained):
-            backbone_of(model, NEEDED)  # before the states are made
+        backbone_of(subject.model, NEEDED)  # what is missing is said before the states are made
+        backbone_of(subject.untrained, NEEDED)
         random = subject.random()
         questions = self._questions(subject, random)
         answers = self._answers(subject, questions, random)
