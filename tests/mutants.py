@@ -530,9 +530,34 @@ IN_WORLDMODEL = [
         "worldmodel/test_extrapolation.py::test_the_loss_of_a_length_is_the_mean_over_it",
     ),
     mutant(
-        "worldmodel/passkeys.py", "EVALUATION_SEED = 1_000_003", "EVALUATION_SEED = 2**32",
+        "worldmodel/recall/base.py", "EVALUATION_SEED = 1_000_003", "EVALUATION_SEED = 2**32",
         "passkeys are evaluated on the sequences of training",
         "worldmodel/test_passkeys.py::test_no_sequence_of_training_is_evaluated",
+    ),
+    mutant(
+        "worldmodel/recall/passkeys.py", "other = key.roll(1, 0)", "other = key",
+        "the control asks for the key that is there",
+        "worldmodel/test_passkeys.py::"
+        "test_trained_attention_reproduces_it_and_an_untrained_one_guesses",
+    ),
+    mutant(
+        "worldmodel/recall/told_mass.py", "radius[:, :2] = TOLD_RADIUS",
+        "radius[:, 0] = TOLD_RADIUS",
+        "half of what tells the mass is no other than the rest",
+        "worldmodel/test_told_mass.py::"
+        "test_the_first_two_positions_tell_the_mass_by_kepler_s_third_law",
+    ),
+    mutant(
+        "worldmodel/probes/copier.py", "remembers = Parrot(length, memory=memory)",
+        "remembers = Parrot(length)", "the copier of the training orbits copies from the context",
+        "worldmodel/outside/test_copiers.py::"
+        "test_a_parrot_of_the_training_orbits_stands_beside_one",
+    ),
+    mutant(
+        "worldmodel/outside/backbone.py", "self.module = copy.deepcopy(module)",
+        "self.module = module", "fine-tuning changes the user's own network",
+        "worldmodel/outside/test_fine_tuning.py::"
+        "test_the_input_of_the_last_layer_is_read_and_the_module_stays",
     ),
     mutant(
         "worldmodel/evaluation.py", "true = position[:, length : length + steps]",

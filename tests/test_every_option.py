@@ -76,7 +76,7 @@ worldmodel train flat.zarr bins --steps 2 --head tokens --bins 50 --bin-range 3 
     --layout interleaved --d-model 16 --n-heads 2 --context-length 4
 worldmodel train flat.zarr plain --steps 4 --d-model 16 --n-heads 2
 worldmodel probe plain flat.zarr forces.parquet --checkpoint best --states kicked --threads 1 \
-    --control none --correction none --orbits 20 --seed 1 {KICK}
+    --control none --correction none --orbits 20 --seed 1 --trained-on flat.zarr {KICK}
 worldmodel probe plain flat.zarr jacobian.json --readout jacobian --jacobian.states 5
 worldmodel probe plain flat.zarr response.json --readout kick_response --kick-response.steps 4
 worldmodel probe plain flat.zarr linear.json --readout linear --linear.states 60 --linear.folds 2
@@ -94,7 +94,10 @@ worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --o
 worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
     --out longer
 worldmodel retrieval passkeys.csv --threads 1 --kinds softmax --length 8 --factors 1 2 --values 4 \
-    --steps 3 --batch 8 --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1
+    --steps 3 --batch 8 --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1 --window 4 \
+    --digits 2 --decoys 1
+worldmodel memory told --threads 1 --kinds softmax --length 8 --factors 1 2 --steps 3 --batch 8 \
+    --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1 --window 4 --no-told
 worldmodel plot attention plain flat.zarr maps.png --checkpoint best --orbit 2
 worldmodel plot entropy entropy.png --length 16 --kinds softmax --d-head 8 --seed 1
 symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEARCH} {THRESHOLDS}
@@ -125,7 +128,7 @@ symreg run --out own --workers 2 --seed 1 --held-out 12 --sources kicked --contr
     --readouts symmetry --symmetry.states 10 --field.states 10 --field.velocities 2 \
     --rollout.steps 2 --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
-    --search-seeds 1
+    --trained-on flat.zarr --search-seeds 1
 symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
     --readouts jacobian kick_response linear evaluate extrapolate transfer inductive_bias \

@@ -22,16 +22,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from worldmodel.attention import Visible, attention_kinds, make_attention
     from worldmodel.attention.entropy import relative_entropy
-    from worldmodel.config import EvaluateConfig, ExtrapolateConfig, RetrievalConfig, TrainConfig
+    from worldmodel.config import (
+        EvaluateConfig,
+        ExtrapolateConfig,
+        MemoryConfig,
+        RetrievalConfig,
+        TrainConfig,
+    )
     from worldmodel.evaluation import Evaluation, evaluate
     from worldmodel.extrapolation import Extrapolation, extrapolate
-    from worldmodel.passkeys import Retrieval, retrieval
     from worldmodel.plot import (
         ATTENTION_COLORS,
         plot_attention,
         plot_entropy,
         plot_extrapolation,
-        plot_retrieval,
+        plot_recall,
     )
     from worldmodel.predictors.autoregression import Autoregression
     from worldmodel.predictors.base import Predictor
@@ -48,6 +53,9 @@ if TYPE_CHECKING:
     from worldmodel.probes.plot import plot_jacobian, plot_kick_response, plot_linear
     from worldmodel.probes.probe import probe
     from worldmodel.probes.readouts.base import Reading
+    from worldmodel.recall.base import Recall
+    from worldmodel.recall.passkeys import Retrieval, retrieval
+    from worldmodel.recall.told_mass import memory
     from worldmodel.training import train
     from worldmodel.world_model import WorldModel
 
@@ -61,11 +69,13 @@ __all__ = [
     "ExtrapolateConfig",
     "Extrapolation",
     "InductiveBiasProbes",
+    "MemoryConfig",
     "NewtonKepler",
     "Parrot",
     "Predictor",
     "ProbeConfig",
     "Reading",
+    "Recall",
     "Retrieval",
     "RetrievalConfig",
     "StraightLine",
@@ -79,13 +89,14 @@ __all__ = [
     "evaluate",
     "extrapolate",
     "make_attention",
+    "memory",
     "plot_attention",
     "plot_entropy",
     "plot_extrapolation",
     "plot_jacobian",
     "plot_kick_response",
     "plot_linear",
-    "plot_retrieval",
+    "plot_recall",
     "probe",
     "relative_entropy",
     "retrieval",
@@ -95,16 +106,24 @@ __all__ = [
 _PLACES = {
     "attention": ("Visible", "attention_kinds", "make_attention"),
     "attention.entropy": ("relative_entropy",),
-    "config": ("EvaluateConfig", "ExtrapolateConfig", "RetrievalConfig", "TrainConfig"),
+    "config": (
+        "EvaluateConfig",
+        "ExtrapolateConfig",
+        "MemoryConfig",
+        "RetrievalConfig",
+        "TrainConfig",
+    ),
     "evaluation": ("Evaluation", "evaluate"),
     "extrapolation": ("Extrapolation", "extrapolate"),
-    "passkeys": ("Retrieval", "retrieval"),
+    "recall.passkeys": ("Retrieval", "retrieval"),
+    "recall.base": ("Recall",),
+    "recall.told_mass": ("memory",),
     "plot": (
         "ATTENTION_COLORS",
         "plot_attention",
         "plot_entropy",
         "plot_extrapolation",
-        "plot_retrieval",
+        "plot_recall",
     ),
     "predictors.base": ("Predictor",),
     "predictors.autoregression": ("Autoregression",),

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orbits.command.help import say
 from orbits.command.parser import Command, Positional
@@ -11,12 +11,16 @@ from orbits.command.parser import main as run_commands
 from worldmodel.config import (
     EvaluateConfig,
     ExtrapolateCommand,
+    MemoryConfig,
     PlotConfig,
     RetrievalConfig,
     TrainConfig,
 )
 from worldmodel.outside.config import AdoptConfig
 from worldmodel.probes.config import ProbeCommand
+
+if TYPE_CHECKING:
+    from worldmodel.recall.base import Recall
 
 DATA = Positional(
     "data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it", path="input"
@@ -69,10 +73,21 @@ def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None
 
 
 def _retrieval(out: str, config: RetrievalConfig) -> None:
-    from worldmodel.passkeys import retrieval
+    from worldmodel.recall.passkeys import retrieval
 
-    retrieval(config, progress=lambda line: print(line, flush=True)).write(out)
-    print(f"{out}/retrieval.csv, .json and .png")
+    _keep(retrieval(config, progress=lambda line: print(line, flush=True)), out)
+
+
+def _memory(out: str, config: MemoryConfig) -> None:
+    from worldmodel.recall.told_mass import memory
+
+    _keep(memory(config, progress=lambda line: print(line, flush=True)), out)
+
+
+def _keep(found: "Recall", out: str) -> None:
+    found.write(out)
+    say(found.text)
+    print(f"{out}/{found.task.name}.csv, .json and .png")
 
 
 def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
@@ -153,9 +168,20 @@ COMMANDS = (
         "retrieval",
         _retrieval,
         RetrievalConfig,
-        "Train each kind of attention to reproduce a marked value from far back.",
+        "Train each kind of attention to reproduce a key of five digits from far back.",
         Positional("out", "folder that receives table and figure", path="output"),
-        examples=("retrieval passkeys --kinds softmax lssar --length 32",),
+        examples=("retrieval passkeys --kinds softmax lssar --length 64 --seeds 0 1 2",),
+    ),
+    _command(
+        "memory",
+        _memory,
+        MemoryConfig,
+        "Train each kind of attention to use a mass that was told once, far back.",
+        Positional("out", "folder that receives table and figure", path="output"),
+        examples=(
+            "memory told --kinds softmax lssar --seeds 0 1 2",
+            "memory untold --no-told",
+        ),
     ),
     _command(
         "plot",

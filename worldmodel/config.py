@@ -238,28 +238,28 @@ class ExtrapolateCommand(ExtrapolateConfig):
 
 
 @dataclasses.dataclass(frozen=True)
-class RetrievalConfig(Threads):
-    """A passkey task: a marked value far back in the sequence must be reproduced."""
+class RecallConfig(Threads):
+    """A task that needs something far back: which networks learn it, and at which lengths."""
 
-    kinds: Kinds = ("softmax", "lssa", "lssar", "lssar(p=15)")
+    kinds: Kinds = ("softmax", "ssmax", "lssa", "lssar", "lssar(p=15)")
     """Kinds of attention, each trained from scratch."""
+    window: Count | None = None
+    """Local attention: each layer sees the last W steps; by default the whole sequence."""
     length: Annotated[int, Between(3, 10**9)] = 64
     """Length of the training sequences."""
     factors: Factors = (1, 2, 4, 8)
     """Lengths at which to evaluate, as multiples of the training length."""
-    values: Annotated[int, Between(2, 10**8)] = 10
-    """Number of different values; guessing is right once in this many times."""
-    steps: Count = 400
+    steps: Count = 1200
     """Optimiser steps."""
-    batch: Count = 64
+    batch: Count = 32
     """Sequences in each step."""
-    evaluated: Count = 512
+    evaluated: Annotated[int, Between(2, 10**9)] = 512
     """Sequences evaluated at each length."""
     d_model: Annotated[int, Between(1, WIDEST)] = 64
     """Width of the residual stream."""
     n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
     """Number of blocks."""
-    n_heads: Count = 2
+    n_heads: Count = 4
     """Attention heads in each block."""
     seeds: tuple[Seed, ...] = (0,)
     """Seeds of the weights and the sequences."""
@@ -270,6 +270,35 @@ class RetrievalConfig(Threads):
             _require_some(name, getattr(self, name))
         for kind in self.kinds:
             parse_attention(kind)
+
+
+@dataclasses.dataclass(frozen=True)
+class RetrievalConfig(RecallConfig):
+    """A passkey task: a key far back in the sequence must be reproduced."""
+
+    values: Annotated[int, Between(2, 10**8)] = 10
+    """Number of different values; guessing a digit is right once in this many times."""
+    digits: Count = 5
+    """Values of a key."""
+    decoys: FromZero = 4
+    """Other keys, marked as such, in a sequence of the training length."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        needed = (self.decoys + 2) * self.digits
+        if self.length < needed:
+            raise ValueError(
+                f"length {self.length} has no room for a key, {self.decoys} decoys and a question "
+                f"of {self.digits} digits each; give --length {needed} or more, or fewer --decoys."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryConfig(RecallConfig):
+    """A mass that is told once, at the start, and needed ever after."""
+
+    told: bool = True
+    """Tell the mass; with --no-told nothing does, which shows that nothing else tells it."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -128,18 +128,23 @@ def plot_extrapolation(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def plot_retrieval(table: pd.DataFrame, guess: float) -> Figure:
-    """Accuracy of the passkey task against length over the training length.
+def plot_recall(table: pd.DataFrame, shown: str) -> Figure:
+    """How well a task is solved against length over the training length, and its control.
 
     Args:
-        table: rows of `worldmodel.passkeys.retrieval`.
-        guess: accuracy of guessing.
+        table: rows of `worldmodel.recall.base.recall`.
+        shown: `accuracy`, of `permuted` keys where they are there; or `loss`, in units of that
+            without memory.
     """
     figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
-    _plot_runs(panel, table, "factor", "accuracy")
-    panel.axhline(guess, color=CYCLE[6], linestyle=":", linewidth=1)
-    panel.text(table["factor"].max(), guess, "guessing", ha="right", va="bottom", fontsize=8)
-    panel.set(xscale="log", ylabel="passkeys reproduced", ylim=(0, 1.05))
+    _plot_runs(panel, table, "factor", shown)
+    if shown == "accuracy":
+        panel.axhline(0.5, color=CYCLE[6], linestyle=":", linewidth=1)
+        panel.set(xscale="log", ylabel="passkeys reproduced", ylim=(-0.02, 1.05))
+    else:
+        panel.axhline(1.0, color=CYCLE[6], linestyle=":", linewidth=1)
+        panel.text(table["factor"].max(), 1.0, "without memory", ha="right", va="bottom", size=8)
+        panel.set(xscale="log", yscale="log", ylabel="loss")
     _mark_factors(panel, table["factor"])
     panel.legend(fontsize=8)
     return figure

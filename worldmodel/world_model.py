@@ -131,6 +131,11 @@ class WorldModel:
         """Of the options and the data that it was trained by."""
         return self.record.identity
 
+    @property
+    def trained_on(self) -> str:
+        """Where the data set lay that it was trained on."""
+        return self.record.data.path
+
     def about(self) -> dict[str, Any]:
         """What is known of it, for the files that are read off it."""
         train = self.record.train

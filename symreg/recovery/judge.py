@@ -21,6 +21,7 @@ from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
 from symreg.recovery.result import Gate, Null, Quantity, Recovery
 from symreg.recovery.words import (
+    COPIERS,
     INJECTED,
     KEPLERIAN,
     KICK,
@@ -230,7 +231,7 @@ def world_model_kind(
     locality: float | None = None,
     gm_varies: bool = False,
     injected: Recovery | None = None,
-    copier: Mapping[str, Any] | None = None,
+    copiers: Mapping[str, Any] | None = None,
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; kicked states alone can decide.
 
@@ -244,8 +245,8 @@ def world_model_kind(
             then, and a Jacobian that reaches back is no fault.
         injected: what was recovered from the law itself on the same states, if that control was
             run; a law that is not found even there is not asked of the model.
-        copier: how the model compares with a naive copier on undisturbed orbits, if that was
-            measured: `gain` and `likeness` of `worldmodel.probes.copier`.
+        copiers: the metrics of undisturbed orbits, which say how the model compares with naive
+            copiers there, if that was measured: see `worldmodel.probes.copier`.
     """
     step = first_step(kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
@@ -272,7 +273,7 @@ def world_model_kind(
             number(later),
         ),
     ]
-    parrot = [*keplerian, *_parrot_gates(copier or {}, kicked.metrics, step, t)]
+    parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
     kind = NEITHER
     if all(gate.passed for gate in newtonian[:2]) and not _fails(newtonian):
         kind = NEWTONIAN
@@ -284,13 +285,30 @@ def world_model_kind(
 
 
 def _parrot_gates(
-    copier: Mapping[str, Any], metrics: Mapping[str, Any], step: int, t: Thresholds
+    orbit: Mapping[str, Any], kicked: Mapping[str, Any], step: int, t: Thresholds
 ) -> list[Gate]:
-    """That a model gains nothing over a naive copier, and errs as that does."""
+    """That a model gains nothing over a naive copier, and errs as that does.
+
+    Of the copiers that were looked at, the first that it is no better than; else the one whose
+    errors are likest its own.
+    """
+    found = {
+        name: _copier_gates(title, orbit.get(name) or {}, kicked.get(name) or {}, step, t)
+        for name, title in COPIERS.items()
+    }
+    for gates in found.values():
+        if all(gate.passed for gate in gates):
+            return gates
+    return found[max(COPIERS, key=lambda name: (orbit.get(name) or {}).get("likeness", -1.0))]
+
+
+def _copier_gates(
+    title: str, copier: Mapping[str, Any], after: Mapping[str, Any], step: int, t: Thresholds
+) -> list[Gate]:
     gains = {
-        "gain over a copier on undisturbed orbits": copier.get("gain"),
-        f"gain over a copier {plural(step, 'step')} after a kick": (
-            (metrics.get("copier") or {}).get("kick_gain", {}).get(str(step))
+        f"gain over {title} on undisturbed orbits": copier.get("gain"),
+        f"gain over {title} {plural(step, 'step')} after a kick": (
+            after.get("kick_gain", {}).get(str(step))
         ),
     }
     gates = [
@@ -303,7 +321,7 @@ def _parrot_gates(
         for name, gain in gains.items()
     ]
     likeness = copier.get("likeness")
-    return [*gates, _measured("likeness to a copier's errors", likeness, t.copier_likeness)]
+    return [*gates, _measured(f"likeness to the errors of {title}", likeness, t.copier_likeness)]
 
 
 def _measured(name: str, value: float | None, least: float) -> Gate:

@@ -16,6 +16,8 @@ NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "nei
 PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
+COPIERS = {"copier": "a copier", "training_copier": "a copier of the training orbits"}
+"""Naive copiers that a model stands beside, by their names among the metrics of a probe."""
 RIVAL_SHARE = 0.01
 """Formulas with less of the posterior are not spoken of."""
 KICK = "kick R²"
@@ -38,7 +40,8 @@ KINDS = (
     "once, from the last positions alone, and the law comes out of those states. A Keplerian one "
     "knows the shape of orbits: right on undisturbed ones, lost one step after a kick and still "
     "four steps after it. A parrot is right and lost on the same states, but as a naive copier of "
-    "its context is: it errs as that errs, and knows nothing more. Everything else is neither."
+    "its context or of its training orbits is: it errs as that errs, and knows nothing more. "
+    "Everything else is neither."
 )
 """What the world-model score means."""
 
@@ -231,7 +234,9 @@ def about_the_kind(found: "WorldModelKind") -> str:
     if found.kind == KEPLERIAN:
         return "Right on the orbits that it saw, lost after a kick: it knows the shape of orbits."
     if found.kind == PARROT:
-        return "Right where a naive copier of the context is, and wrong as that is: it repeats."
+        remembers = any(COPIERS["training_copier"] in gate.name for gate in found.parrot)
+        whose = "its training orbits" if remembers else "the context"
+        return f"Right where a naive copier of {whose} is, and wrong as that is: it repeats."
     soon, late = found.newtonian[:2]
     orbit, lost = found.keplerian[:2]
     if orbit.passed is False:

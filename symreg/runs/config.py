@@ -24,7 +24,7 @@ from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
-from worldmodel.outside.config import OutsideConfig
+from worldmodel.outside.config import OutsideConfig, is_served
 from worldmodel.predictors import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
@@ -49,8 +49,11 @@ TRANSFERS = {
 }
 """Fine-tuned models, whose forces are tables like those of the sources."""
 
-OF_NETWORKS = ("evaluate", "extrapolate", "transfer", "transfer_frozen", "inductive_bias")
+OF_NETWORKS = ("evaluate", "extrapolate")
 """Questions that need a network of `worldmodel train`."""
+
+FINE_TUNED = ("transfer", "transfer_frozen", "inductive_bias")
+"""Questions that need a network in the process that asks, to be trained further."""
 
 QUESTIONS = tuple(
     dict.fromkeys(
@@ -215,6 +218,19 @@ class RunConfig(Options):
                 "readouts",
                 f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
                 "leave that out with --model.",
+            )
+        tuned = [name for name in self.readouts if name in FINE_TUNED]
+        if tuned and is_served(self.predictor.model):
+            raise OptionError(
+                "readouts",
+                f"asks for {' and '.join(tuned)}, which train the model further: give predictor as "
+                'a text, "path/to/mine.py:make", that makes a worldmodel.TorchModule.',
+            )
+        if self.predictor.untrained_model is None and "inductive_bias" in tuned:
+            raise OptionError(
+                "readouts",
+                "asks for inductive_bias, which needs the same model before training: give "
+                "--untrained-model, or leave it out.",
             )
         if self.predictor.untrained_model is not None or "untrained" not in self.controls:
             return

@@ -7,6 +7,7 @@ somebody changed since is removed and made again, with all that follows from it.
 """
 
 import hashlib
+import os
 import shlex
 import shutil
 import subprocess
@@ -44,6 +45,8 @@ class Record:
         inputs: fingerprint of everything it read, by path.
         output: fingerprint of what it wrote.
         seconds: of wall clock.
+        processor_seconds: that its process and those which it waited for took; None in records of
+            before they were counted.
     """
 
     command: tuple[str, ...]
@@ -51,6 +54,7 @@ class Record:
     inputs: dict[str, str | None]
     output: str | None
     seconds: float
+    processor_seconds: float | None = None
 
 
 @dataclass
@@ -61,6 +65,17 @@ class Running:
     process: "subprocess.Popen[bytes]"
     inputs: dict[str, str | None]
     began: float = field(default_factory=time.monotonic)
+    processor_seconds: float | None = None
+
+    def ended(self) -> bool:
+        """Whether the process has ended; what it took of the processor is kept."""
+        process = self.process
+        if process.returncode is None:
+            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.processor_seconds = used.ru_utime + used.ru_stime
+        return process.returncode is not None
 
 
 class StageFailure(Exception):  # noqa: N818 - not an error of this process: the stage reported it
@@ -112,7 +127,7 @@ class Pipeline:
             while self.waiting or self.running:
                 if not self._start_some():
                     time.sleep(POLL)
-                for job in [job for job in self.running if job.process.poll() is not None]:
+                for job in [job for job in self.running if job.ended()]:
                     self._finish(job)
         finally:
             end([job.process for job in self.running])
@@ -169,7 +184,7 @@ class Pipeline:
         return None, why
 
     def _record_path(self, stage: Stage) -> Path:
-        return self.folder / "stages" / f"{stage.name}.json"
+        return record_path(self.folder, stage.name)
 
     def _started(self, stage: Stage, inputs: dict[str, str | None]) -> Running:
         """Start the process of a stage; what it prints goes to its log."""
@@ -204,9 +219,22 @@ class Pipeline:
         if code or output is None:
             raise StageFailure(stage, code or 1)
         seconds = time.monotonic() - job.began
-        record = as_json(Record(stage.command, stage.options, job.inputs, output, seconds))
+        record = as_json(
+            Record(stage.command, stage.options, job.inputs, output, seconds, job.processor_seconds)
+        )
         write_json(self._record_path(stage), {**record, "sha256": sha256_of_json(record)})
         self.seconds[stage.name] = seconds
+
+
+def record_path(folder: Path, stage: str) -> Path:
+    """Where a stage's record lies in a run directory."""
+    return folder / "stages" / f"{stage}.json"
+
+
+def stage_record(folder: Path, stage: str) -> Record | None:
+    """What a stage of a run did; None of one that has no record, or a damaged one."""
+    path = record_path(folder, stage)
+    return _read_record(path) if path.exists() else None
 
 
 def _read_record(path: Path) -> Record | None:

@@ -153,7 +153,7 @@ def assemble(config: RunConfig, seconds: dict[str, float]) -> Run:
             measured.get("jacobian", {}).get("locality"),
             bool(kicked.recovery.metrics.get("gm_varies")),
             laws.get("injected"),
-            None if orbit is None else orbit.recovery.metrics.get("copier"),
+            None if orbit is None else orbit.recovery.metrics,
         )
         keplerian = kind.kind == words.KEPLERIAN
         told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from orbits.config import GenerateConfig
@@ -291,7 +292,22 @@ def _probe(config: RunConfig, name: str, title: str, data: str, out: str, **opti
         config.probe, **{"orbits": config.held_out_count, "seed": config.seed, **options}
     )
     command = ("worldmodel", "probe", model, data, out)
-    return Stage(name, title, command, as_json(probe), (model, data), out)
+    inputs: tuple[str, ...] = (model, data)
+    known = (
+        _training_data(config) if (probe.readout, probe.control) == ("implied", "none") else None
+    )
+    probe = replace(probe, trained_on=known)
+    if known is not None:
+        inputs = (*inputs, known)
+    return Stage(name, title, command, as_json(probe), inputs, out)
+
+
+def _training_data(config: RunConfig) -> str | None:
+    """Where the orbits lie that the model was trained on: the run's own, or those that are said."""
+    told = config.probe.trained_on
+    if told is not None:
+        return told if "://" in told else str(Path(told).absolute())
+    return TRAIN if config.predictor.model is None or config.fit else None
 
 
 def _law(config: RunConfig, name: str, title: str) -> Stage:

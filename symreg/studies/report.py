@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from orbits.records.files import write_text
+from orbits.records.files import write_text, written_aside
 from orbits.records.provenance import git_commit, versions
 from symreg.recovery.words import KINDS, number
 from symreg.runs.report import embedded, environment, save
@@ -33,7 +33,7 @@ SHOWN = {
 
 
 def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
-    """Draw the figures into `figures/` and write `report.html`.
+    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one.
 
     Args:
         study: the study.
@@ -41,15 +41,26 @@ def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
         frame: its table.
     """
     captions = {}
+    summary: pd.DataFrame | None = None
     done = frame[frame["status"] == "done"]
     if study.figure != NO_FIGURE and not done.empty:
         for name, (figure, caption) in FIGURES[study.figure].draw(done).items():
             save(figure, folder, name)
             captions[name] = caption
-    write_text(folder / "report.html", render(study, folder, frame, captions))
+        summary = FIGURES[study.figure].summary(done)
+    if summary is not None:
+        with written_aside(folder / "summary.csv") as aside:
+            summary.to_csv(aside, index=False)
+    write_text(folder / "report.html", render(study, folder, frame, captions, summary))
 
 
-def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, str]) -> str:
+def render(
+    study: Study,
+    folder: Path,
+    frame: pd.DataFrame,
+    captions: dict[str, str],
+    summary: pd.DataFrame | None = None,
+) -> str:
     """The page: the question, figures, a row for every cell, failures, and how it was made.
 
     Args:
@@ -57,6 +68,7 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
         folder: of the study, with `figures/`.
         frame: its table.
         captions: by figure.
+        summary: the answer in a few rows, in place of the table by setting.
     """
     done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}
@@ -72,6 +84,9 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
         for row in frame.to_dict("records")
     ]
     counts = frame["status"].value_counts()
+    settings = [] if done.empty else answer_table(done, study.axes)
+    if summary is not None:
+        settings = _lines(summary)
     return (
         environment()
         .get_template("study.html.jinja")
@@ -80,7 +95,7 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
             titles=list(columns.values()),
             rows=rows,
             answer=answer(done, study.axes),
-            settings=answer_table(done, study.axes) if not done.empty else [],
+            settings=settings,
             counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
             hours=float(frame["seconds"].sum()) / 3600 if _known(frame, "seconds") else 0.0,
             captions=captions,
@@ -90,6 +105,12 @@ def render(study: Study, folder: Path, frame: pd.DataFrame, captions: dict[str, 
             kinds=KINDS,
         )
     )
+
+
+def _lines(summary: pd.DataFrame) -> list[list[str]]:
+    """The head of a table and its rows, in words."""
+    body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
+    return [[str(name) for name in summary.columns], *body]
 
 
 def _known(frame: pd.DataFrame, name: str) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 from orbits.records.files import written_aside
 from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity
+from symreg.runs.pipeline import stage_record
 from symreg.runs.result import Source
 from symreg.studies.answer import FIXED
 from symreg.studies.cells import finished_run
@@ -25,7 +26,7 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     .kick_r2_first (of the first step that was read: the second where masses differ), and of each
     feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `engine` and
     `git_commit`, which may differ where a study went on elsewhere or later; `seconds` and
-    seconds.STAGE.
+    seconds.STAGE of wall clock, `processor_seconds` and processor_seconds.STAGE.
 
     Args:
         study: the study.
@@ -66,6 +67,11 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     row["git_commit"] = run.git_commit
     row["seconds"] = sum(run.seconds.values())
     row |= {f"seconds.{stage}": seconds for stage, seconds in run.seconds.items()}
+    records = {stage: stage_record(run.folder, stage) for stage in run.seconds}
+    used = {stage: record and record.processor_seconds for stage, record in records.items()}
+    if None not in used.values():
+        row["processor_seconds"] = sum(filter(None, used.values()))
+        row |= {f"processor_seconds.{stage}": value for stage, value in used.items()}
     return row
 
 

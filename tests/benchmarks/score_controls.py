@@ -2,9 +2,9 @@
 
     python tests/benchmarks/score_controls.py --contexts 8 32 64 --seeds 5 --out scores.json
 
-Each is put in the place of a transformer and gets the evidence that `symreg run` gives. Parrots
-that copy in another way than the one that is compared with (other stretches, unturned, from
-training orbits) stand beside, and count for nothing.
+Each is put in the place of a transformer and gets the evidence that `symreg run` gives, which knows
+the training orbits. Parrots that copy in another way than those that are compared with (other
+stretches, unturned) stand beside, and count for nothing.
 """
 
 import argparse
@@ -21,15 +21,18 @@ from orbits.records.files import write_json
 from symreg.recovery.config import RecoverConfig, Thresholds
 from symreg.recovery.judge import world_model_kind
 from symreg.recovery.recover import recover
+from symreg.recovery.words import COPIERS
 from worldmodel.predictors.autoregression import Autoregression
 from worldmodel.predictors.parrot import Parrot
 from worldmodel.predictors.straight_line import StraightLine
 
+MEMORY = "parrot of the training orbits"
 EXPECTED = {
     "injected": "Newtonian",
     "keplerian": "Keplerian",
     "parrot": "parrot",
     "untrained": "neither",
+    MEMORY: "parrot",
 }
 SEARCH = {"seeds": 1, "null": False, "individuals": 100, "generations": 8, "engine": "operon"}
 
@@ -51,37 +54,39 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
         kicked.metrics["kick_r2"],
         Thresholds(),
         jacobian["locality"],
-        copier=orbit.metrics.get("copier"),
+        copiers=orbit.metrics,
     )
     evidence = {
         "orbit_r2": orbit.metrics["r2"],
         "kick_r2": kicked.metrics["kick_r2"],
-        "copier": orbit.metrics.get("copier"),
-        "kick_gain": kicked.metrics.get("copier", {}).get("kick_gain"),
+        **{name: orbit.metrics.get(name) for name in COPIERS},
+        **{f"{name}_kicked": kicked.metrics.get(name, {}).get("kick_gain") for name in COPIERS},
         "locality": jacobian["locality"],
     }
     return kind.kind, evidence
 
 
-def world(context: int, seed: int, samples: int = 0) -> tuple[Any, Any]:
-    """A transformer after one step, and orbits that it has not seen."""
+def world(context: int, seed: int, samples: int = 0) -> tuple[Any, Any, Any]:
+    """A transformer after one step, its training orbits, and orbits that it has not seen."""
     samples = samples or max(80, 2 * context)
     made = {"samples": samples, "law": "newton", "engine": "kepler"}
-    train = orbits.generate(orbits=40, seed=seed, **made)
+    train = orbits.generate(orbits=400, seed=seed, **made)
     held_out = orbits.generate(orbits=60, seed=seed + 1_000_003, **made)
     small = {"steps": 1, "d_model": 16, "n_heads": 2, "batch_tokens": 256}
-    return worldmodel.train(train, context_length=context, seed=seed, **small), held_out
+    return worldmodel.train(train, context_length=context, seed=seed, **small), train, held_out
 
 
-def others(context: int, seed: int) -> dict[str, Any]:
+def others(context: int, memory: Any) -> dict[str, Any]:
     """Other copiers and simple predictors, for which no word is asked."""
-    memory = orbits.generate(orbits=400, seed=seed + 77, engine="kepler").position.values
     return {
         "parrot, 4 positions": Parrot(context, stretch=4),
         "parrot, 5 positions": Parrot(context, stretch=5),
         "parrot, 8 positions": Parrot(context, stretch=8),
         "parrot, not fitted": Parrot(context, fitted=False),
-        "parrot of training orbits": Parrot(context, memory=memory),
+        "of training orbits, 4": Parrot(context, stretch=4, memory=memory),
+        "of training orbits, 5": Parrot(context, stretch=5, memory=memory),
+        "of training orbits, 8": Parrot(context, stretch=8, memory=memory),
+        "of training orbits, not fitted": Parrot(context, fitted=False, memory=memory),
         "straight line": StraightLine(),
         "autoregression": Autoregression(context),
     }
@@ -99,12 +104,16 @@ def main() -> None:
     rows = []
     for context in options.contexts:
         for seed in range(options.first_seed, options.first_seed + options.seeds):
-            model, data = world(context, seed)
-            subjects = {name: (model, name) for name in EXPECTED}
+            model, train, data = world(context, seed)
+            memory = train.position.values
+            subjects = {name: (model, name) for name in EXPECTED if name != MEMORY}
+            subjects[MEMORY] = (Parrot(context, memory=memory), "none")
             if options.others:
-                subjects |= {name: (p, "none") for name, p in others(context, seed).items()}
+                subjects |= {name: (p, "none") for name, p in others(context, memory).items()}
             for name, (subject, control) in subjects.items():
-                ask = partial(worldmodel.probe, subject, data, control=control, seed=seed)
+                ask = partial(
+                    worldmodel.probe, subject, data, control=control, seed=seed, trained_on=train
+                )
                 word, evidence = score(ask)
                 expected = EXPECTED.get(name)
                 rows.append({"context": context, "seed": seed, "who": name, "word": word}

@@ -17,6 +17,7 @@ from symreg.recovery.judge import law_gates, model_gates, world_model_kind
 from symreg.recovery.result import Gate, Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
+    COPIERS,
     KEPLERIAN,
     NEITHER,
     NEWTONIAN,
@@ -269,12 +270,32 @@ def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
 def test_a_parrot_is_no_better_than_a_copier_and_wrong_as_it_is(
     gain, likeness, kicked, first, fourth, expected
 ):
-    law = replace(NO_LAW, metrics={"copier": {"kick_gain": {"1": kicked}}})
-    copier = None if gain is None else {"gain": gain, "likeness": likeness}
-    found = kind(0.97, first, fourth, law, copier=copier)
-    assert found.kind == expected
-    assert (expected == PARROT) == all(gate.passed for gate in found.parrot)
-    assert kind(0.7, first, fourth, law, copier=copier).kind == NEITHER  # poor undisturbed
+    for name in COPIERS:  # of the context, of the training orbits: either will do
+        law = replace(NO_LAW, metrics={name: {"kick_gain": {"1": kicked}}})
+        beside = None if gain is None else {name: {"gain": gain, "likeness": likeness}}
+        found = kind(0.97, first, fourth, law, copiers=beside)
+        assert found.kind == expected
+        assert (expected == PARROT) == all(gate.passed for gate in found.parrot)
+        assert kind(0.7, first, fourth, law, copiers=beside).kind == NEITHER  # poor undisturbed
+
+
+def test_the_copier_that_a_model_is_likest_to_stands_beside_it():
+    def beside(*likeness):
+        return {n: {"gain": 0.9, "likeness": v} for n, v in zip(COPIERS, likeness, strict=True)}
+
+    law = replace(NO_LAW, metrics={n: {"kick_gain": {"1": 0.0}} for n in COPIERS})
+    of_context = kind(0.97, -2.0, 0.6, law, copiers=beside(0.9, 0.2))
+    of_training = kind(0.97, -2.0, 0.6, law, copiers=beside(0.2, 0.9))
+    assert of_context.kind == of_training.kind == KEPLERIAN  # it gains too much
+    assert not any("training" in gate.name for gate in of_context.parrot)
+    assert any("training" in gate.name for gate in of_training.parrot)
+    mixed = beside(0.9, 1.0)
+    mixed["training_copier"]["gain"] = 0.0
+    repeats = kind(0.97, -2.0, 0.6, law, copiers=mixed)
+    assert repeats.kind == PARROT
+    assert "copier of its training orbits is" in about_the_kind(repeats)
+    mixed["copier"]["gain"] = 0.0
+    assert "copier of the context is" in about_the_kind(kind(0.97, -2.0, 0.6, law, copiers=mixed))
 
 
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():

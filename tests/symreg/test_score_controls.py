@@ -65,7 +65,7 @@ def test_each_control_gets_its_word(world, control, kind):
         kicked.metrics["kick_r2"],
         Thresholds(),
         jacobian["locality"],
-        copier=orbit.metrics["copier"],
+        copiers=orbit.metrics,
     )
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too

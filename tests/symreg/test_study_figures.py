@@ -12,6 +12,7 @@ from symreg.studies.figures import FIGURES
 from symreg.studies.figures.attention import plot_kinds
 from symreg.studies.figures.base import plot_against
 from symreg.studies.figures.extrapolation import plot_loss_ratios
+from symreg.studies.figures.zoo import families
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
@@ -179,3 +180,23 @@ def test_a_grid_of_anything_is_drawn_by_setting():
     assert ticks == [f"context length {n}, dt {dt}" for n in (2, 32) for dt in (0.01, 0.02)]
     assert figure.axes[0].get_xlim()[0] > -1.2
     assert "Arrows" in caption
+
+
+def test_the_zoo_is_a_table_by_kick_r2():
+    table = frame(**TABLES["zoo"])
+    table["model"] = table["model"].fillna("worldmodel.zoo.law:make")
+    table["kicked.kick_r2_first"] = [0.1 * number for number in range(len(table))]
+    table["processor_seconds.adopt"] = 3.0
+    told = {"world_model": "Newtonian", "recovered": True, "kicked.expression": "39.5/r**2"}
+    table = table.assign(**told)
+    found = FIGURES["zoo"].summary(table)
+    assert sorted(found["family"]) == ["law", "lstm", "published, position"]
+    assert found["seeds"].sum() == len(table)
+    assert found["kick R²"].is_monotonic_decreasing
+    for row in found.itertuples():
+        own = table[families(table) == row.family]
+        assert row[3] == pytest.approx(own["kicked.kick_r2_first"].median())
+    assert set(found["training, processor s"]) == {3.0}
+    assert set(found["formula off kicked states"]) == {"39.5/r^2"}
+    assert found["recovered"].tolist() == found["seeds"].tolist()
+    assert FIGURES["context"].summary(table) is None

@@ -1,60 +1,117 @@
 """The passkey task: what it asks, that it can be learned, and that a blind model guesses."""
 
+import numpy as np
 import pandas as pd
+import pytest
 import torch
 
 from orbits.records.files import read_json
 from worldmodel.cli import main
-from worldmodel.passkeys import PASSKEY, QUESTION, Passkeys, retrieval
+from worldmodel.config import RetrievalConfig
+from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
+
+EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
 
 
-def test_the_passkey_is_marked_once_and_asked_for_at_the_end():
-    sequences, wanted = Passkeys(10, torch.Generator().manual_seed(0)).draw(200, 12)
-    values, marks = (sequences[:, :, 0] - 0.5 + 5).round().long().unbind(-1)
+def drawn(count=300, length=40, **options):
+    task = Passkeys(RetrievalConfig(**options))
+    return task, *task.draw(count, length, torch.Generator().manual_seed(0))
+
+
+def test_one_key_some_decoys_and_the_question_at_the_end():
+    _, values, marks = drawn(length=40, decoys=4)
     assert values.min() == 0
     assert values.max() == 9
+    assert ((marks == PASSKEY).sum(1) == 5).all()
+    assert ((marks == DECOY).sum(1) == 4 * 40 // 64 * 5).all()
+    assert (marks[:, -5:] == QUESTION).all()
+    assert ((marks == QUESTION).sum(1) == 5).all()
+    where = (marks == PASSKEY).int().argmax(1)
+    together = torch.stack([row[at : at + 5] for row, at in zip(marks, where, strict=True)])
+    assert (together == PASSKEY).all()
+    assert set(where.tolist()) == set(range(31))
+
+
+def test_the_question_holds_the_digits_before_the_one_that_it_asks_for():
+    task, values, marks = drawn()
+    key = task.key(values, marks)
+    where = (marks == PASSKEY).int().argmax(1)
+    for sequence in range(20):
+        at = where[sequence]
+        assert torch.equal(key[sequence], values[sequence, at : at + 5])
+    assert torch.equal(values[:, -4:], key[:, :-1])
+    # the first step of the question says nothing of the key: 300 of them, p = 1/10, 4 errors
+    assert abs((values[:, -5] == key[:, 0]).double().mean() - 0.1) < 0.07
+
+
+def test_a_key_of_one_digit_is_a_passkey_that_is_marked_alone():
+    _, _, marks = drawn(length=12, digits=1, decoys=0)
     assert ((marks == PASSKEY).sum(1) == 1).all()
     assert (marks[:, -1] == QUESTION).all()
-    where = (marks == PASSKEY).int().argmax(1)
-    assert torch.equal(values[torch.arange(200), where], wanted)
-    assert set(where.tolist()) == set(range(11))
+
+
+def test_longer_sequences_have_as_many_decoys_by_length():
+    _, _, marks = drawn(count=5, length=256)
+    assert ((marks == DECOY).sum(1) == 16 * 5).all()
 
 
 def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
-    small = {"length": 8, "values": 4, "d_model": 32, "evaluated": 200}
-    table = retrieval(kinds=("softmax", "lssar"), factors=(1, 2), steps=120, **small).table
-    assert (table.loc[table["factor"] == 1, "accuracy"] > 0.95).all()
-    # the control: hardly trained, it guesses; 200 answers, p = 1/4, 4 standard errors
-    guessed = retrieval(kinds=("softmax",), factors=(1,), steps=1, **small).table
-    assert abs(guessed["accuracy"].item() - 0.25) < 0.125
+    table = retrieval(kinds=("softmax", "lssar"), factors=(1, 2), steps=400, **EASY).table
+    at_once = table[table["factor"] == 1]
+    assert (at_once["accuracy"] > 0.95).all()
+    # the control: what is not in the sequence cannot be known; p = 1/16 and 1/4, 4 standard errors
+    assert (at_once["permuted"] < 0.07 + 0.0625).all()
+    assert (at_once["permuted_digits"] < 0.25 + 0.12).all()
+    # hardly trained, it guesses
+    guessed = retrieval(kinds=("softmax",), factors=(1,), steps=1, **EASY).table
+    assert guessed["digits"].item() == pytest.approx(0.25, abs=0.12)
+
+
+def test_the_length_at_which_half_is_reproduced():
+    def half(*accuracies):
+        rows = {"attention": "softmax", "window": 0, "seed": 0, "accuracy": accuracies,
+                "length": [64 * 2**k for k in range(len(accuracies))]}  # fmt: skip
+        return Retrieval(None, pd.DataFrame(rows), RetrievalConfig()).half_length.item()
+
+    assert half(1.0, 0.0) == pytest.approx(64 * np.sqrt(2))
+    assert half(1.0, 0.75, 0.25, 0.1) == pytest.approx(128 * np.sqrt(2))
+    assert half(1.0, 0.9) == np.inf
+    assert np.isnan(half(0.4, 0.9))
 
 
 def test_the_command_writes_table_numbers_and_picture(tmp_path, capsys):
-    small = "--length 8 --factors 1 2 --values 4 --steps 2 --d-model 16 --evaluated 20"
+    small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
     arguments = ["retrieval", str(tmp_path), "--kinds", "softmax", "lssar", *small.split()]
-    assert main(arguments) == 0
+    assert main([*arguments, "--evaluated", "20"]) == 0
     table = pd.read_csv(tmp_path / "retrieval.csv")
-    assert list(table.columns) == ["attention", "seed", "factor", "length", "accuracy"]
+    assert list(table.columns) == [
+        "attention", "window", "seed", "factor", "length",
+        "accuracy", "digits", "permuted", "permuted_digits",
+    ]  # fmt: skip
     assert table["attention"].tolist() == ["softmax"] * 2 + ["lssar"] * 2
     written = read_json(tmp_path / "retrieval.json")
     assert written["configuration"]["values"] == 4
     assert written["configuration"]["seeds"] == [0]
     assert (tmp_path / "retrieval.png").read_bytes().startswith(b"\x89PNG")
-    assert "lssar, seed 0: 1×" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "lssar, seed 0: accuracy 1×" in printed
+    assert "length at which half is reproduced" in printed
 
 
-def test_an_unknown_kind_is_answered_before_any_training(tmp_path, capsys):
+def test_what_cannot_be_is_answered_before_any_training(tmp_path, capsys):
     assert main(["retrieval", str(tmp_path), "--kinds", "softmax", "lsar"]) == 2
     assert "did you mean 'lssar'" in capsys.readouterr().err
+    assert main(["retrieval", str(tmp_path), "--length", "20"]) == 2
+    assert "give --length 30 or more" in capsys.readouterr().err
 
 
 def test_no_sequence_of_training_is_evaluated(monkeypatch):
-    drawn, whole = [], Passkeys.draw
+    found, whole = [], Passkeys.draw
     monkeypatch.setattr(
-        Passkeys, "draw", lambda self, *size: drawn.append(whole(self, *size)) or drawn[-1]
+        Passkeys, "draw", lambda self, *size: found.append(whole(self, *size)) or found[-1]
     )
-    options = {"length": 12, "d_model": 16, "steps": 2, "batch": 40, "evaluated": 40}
-    retrieval(kinds=("softmax",), factors=(1,), **options)
-    *trained, evaluated = ({row.numpy().tobytes() for row in found} for found, _ in drawn)
+    options = {"length": 12, "digits": 2, "decoys": 0, "d_model": 16, "steps": 2, "batch": 40}
+    retrieval(kinds=("softmax",), factors=(1,), evaluated=40, **options)
+    *trained, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
     assert len(trained) == 2
     assert not evaluated & set.union(*trained)

@@ -142,7 +142,9 @@ def _opened(
     untrained: Callable[..., Any] | None = None
     if fresh is not None:
         untrained = _maker(fresh)
-    return OutsideModel(made(spec, told), config, untrained, spec, _code(spec))
+    model = OutsideModel(made(spec, told), config, untrained, spec, _code(spec))
+    model.trained_on = told.get("data")
+    return model
 
 
 def _maker(spec: str) -> Callable[..., Any]:

@@ -67,6 +67,7 @@ class OutsideModel:
         self.seed: int | None = None
         self.facts: DataFacts | None = None
         self.radius: tuple[float, float] | None = None
+        self.trained_on: str | None = None
 
     def __repr__(self) -> str:
         return f"OutsideModel({self.name}, context {self.context_length})"
@@ -94,7 +95,7 @@ class OutsideModel:
 
     def _copy(self) -> "OutsideModel":
         model = OutsideModel(self.predictor, self.config, self.make_untrained, self.name, self.code)
-        model.facts, model.seed = self.facts, self.seed
+        model.facts, model.seed, model.trained_on = self.facts, self.seed, self.trained_on
         return model
 
     def first_unseen(self, facts: DataFacts) -> int:
@@ -116,6 +117,24 @@ class OutsideModel:
         model = OutsideModel(fresh, self.config, None, f"{self.name}, untrained", self.code)
         model.facts, model.seed = self.facts, seed
         return model
+
+    def backbone(self, what: str) -> Any:
+        """A copy of its network without a head, for `worldmodel.probes.finetune`.
+
+        Args:
+            what: needs it, for the message.
+
+        Raises:
+            ValueError: if there is no network in it.
+        """
+        if not hasattr(self.predictor, "backbone"):
+            raise ValueError(
+                f"{what} needs a network that can be trained, and {self.name} shows none; give a "
+                "worldmodel.TorchModule (or an object with `backbone`), or leave it out."
+            )
+        assert self.facts is not None  # for the type checker: `for_world` said which
+        unit = self.config.length
+        return self.predictor.backbone(self.facts.axes, self.facts.bodies, unit)
 
     def predict(self, positions: Float[np.ndarray, "orbit time *body axis"]) -> np.ndarray:
         """The next position after every time, au, float64, checked; NaN at the first C − 1 times.

@@ -9,6 +9,8 @@ and, if it likes, some of
 
     jacobians(contexts)             # else central differences: see `worldmodel.predictors.outside`
     activations(contexts)           # by layer, for the read-out `linear`
+    backbone(axes, bodies, unit)    # a torch module, for the read-outs that fine-tune: see
+                                    # `worldmodel.outside.backbone`
     dt                              # the step that it was made for; checked against the data
     name                            # for reports
 

@@ -12,6 +12,8 @@ from worldmodel.outside.windows import by_windows
 if TYPE_CHECKING:
     import torch
 
+    from worldmodel.outside.backbone import Backbone
+
 TARGETS = ("position", "displacement", "residual")
 
 
@@ -31,6 +33,8 @@ class TorchModule:
             for each time, if left out.
         dt: the step that it was made for, checked against the data.
         name: for reports.
+        head: name of the submodule in whose place another is trained by the read-outs that
+            fine-tune: the last `nn.Linear` that is called, if left out.
 
     Raises:
         ValueError: for an unknown target, or one that needs more positions.
@@ -45,6 +49,7 @@ class TorchModule:
         layers: Sequence[str] | None = None,
         dt: float | None = None,
         name: str = "",
+        head: str | None = None,
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}.")
@@ -57,6 +62,7 @@ class TorchModule:
         self.layers = layers
         self.dt = dt
         self.name = name or type(module).__name__
+        self.head = head
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -125,6 +131,22 @@ class TorchModule:
                 last = output[:, -1] if output.ndim > 2 else output
                 found[name] = last.flatten(1).double().cpu().numpy()
         return found
+
+    def backbone(self, axes: int, bodies: int, unit: float = 1.0) -> "Backbone":
+        """A copy that gives what its head reads, of positions in au; it can be fine-tuned.
+
+        Args:
+            axes: coordinates of a body.
+            bodies: visible.
+            unit: au in the unit of length that the predictor speaks in.
+
+        Raises:
+            ValueError: if it has no head of which that can be said.
+        """
+        from worldmodel.outside.backbone import HeadInput
+
+        scale = self.scale * unit
+        return HeadInput(self.module, self.context_length, scale, self.head, axes, bodies)
 
     def _next(self, module: "torch.nn.Module", contexts: "torch.Tensor") -> "torch.Tensor":
         """(context[, body], axis) float64 positions after the contexts, au."""

@@ -46,6 +46,9 @@ class ProbeOptions(Checkpoint, Threads):
     orbits."""
     kick_steps: Count = 8
     """Number of steps after the kick that are read (kicked)."""
+    trained_on: str | None = None
+    """Data set that the model was trained on, to tell a parrot of its training orbits (implied);
+    by default the one that its run remembers."""
     bootstrap: Annotated[int, Between(2, 10**6)] = 200
     """Resamplings over orbits for the interval of the exponent."""
     seed: Seed = 0
@@ -57,6 +60,8 @@ class ProbeOptions(Checkpoint, Threads):
             raise OptionError(
                 "kick_scale", f"is {self.kick_scale}; two factors are needed, 0 < low <= high."
             )
+        if self.trained_on == "":
+            raise OptionError("trained_on", "is empty; a path is needed.")
         controls = READOUTS[self.readout].controls
         if controls is not None and self.control not in controls:
             raise OptionError(

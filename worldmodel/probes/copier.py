@@ -1,4 +1,4 @@
-"""The model beside the naive copier: what it knows more, and whether it errs as that errs."""
+"""The model beside naive copiers: what it knows more, and whether it errs as they err."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from orbits.records.force_samples import r_squared
 from worldmodel.outside.model import OutsideModel, OutsidePredictor
-from worldmodel.predictors.parrot import FEWEST, Parrot
+from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.states import Arcs
@@ -24,6 +24,8 @@ def beside_copier(
 ) -> dict[str, Any]:
     """A model's accelerations beside those of `worldmodel.predictors.parrot` on the same states.
 
+    One copier looks at the model's context, the other at the orbits that it was trained on.
+
     Args:
         subject: gives the law and the step.
         arcs: the states.
@@ -31,19 +33,31 @@ def beside_copier(
         kept: rows that may be used.
 
     Returns:
-        `r2` of the copier; `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that
-        makes no error, 0 of one no better than the copier; `likeness`, the cosine between both
-        errors over all rows: 1 of a model that errs as the copier does. After kicks also
-        `kick_gain` by the number of steps. Empty where the orbits are too short for a
-        copier, or nobody knows the law that moves them.
+        `copier`, and `training_copier` where the training orbits are known: `r2` of the copier;
+        `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that makes no error, 0 of
+        one no better than the copier; `likeness`, the cosine between both errors over all rows: 1
+        of a model that errs as the copier does. After kicks also `kick_gain` by the number of
+        steps. Empty where the orbits are too short for a copier, or nobody knows the law that
+        moves them.
     """
     length = max(subject.predictor.context_length, FEWEST)
     if arcs.seen.shape[1] <= length or subject.known_law is None:
         return {}
-    copier = OutsidePredictor(OutsideModel(Parrot(length)))
+    found = {"copier": _beside(Parrot(length), subject, arcs, acceleration, kept)}
+    memory = subject.training_positions
+    if memory is not None and memory.shape[1] > STRETCH:
+        remembers = Parrot(length, memory=memory)
+        found["training_copier"] = _beside(remembers, subject, arcs, acceleration, kept)
+    return {name: beside for name, beside in found.items() if beside}
+
+
+def _beside(
+    parrot: Parrot, subject: Subject, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
+) -> dict[str, Any]:
+    copier = OutsidePredictor(OutsideModel(parrot))
     said = read_acceleration(copier, arcs, subject.facts.dt, subject.config.correction)
     times = np.array(arcs.read)
-    true = true_acceleration(arcs, subject.known_law)[:, times]
+    true = true_acceleration(arcs, subject.law)[:, times]
     both = (acceleration[:, times], said[:, times])
     usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
     if usable.sum() < 2:
@@ -56,7 +70,7 @@ def beside_copier(
             at = usable & (steps == k)
             if at.sum() > 1:
                 found["kick_gain"][str(k)] = _compared(*both, true, at)["gain"]
-    return {"copier": found}
+    return found
 
 
 def _compared(

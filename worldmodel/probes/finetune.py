@@ -9,6 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from worldmodel.model import Network
+from worldmodel.outside.backbone import Backbone
+from worldmodel.outside.model import OutsideModel
+from worldmodel.world_model import WorldModel
 
 WARMUP = 20
 """Steps of linear warm-up."""
@@ -27,39 +30,66 @@ class Silent(nn.Module):
         return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
 
 
-class Tuned(nn.Module):
-    """A copy of a network whose stream a new linear head reads.
+class Stream(Backbone):
+    """The residual stream of a network of ours (after the last token of each time)."""
 
-    Args:
-        network: is not changed.
-        outputs: numbers that the head gives at each time.
-        frozen: keep the network as it is and train the head alone.
-    """
-
-    def __init__(self, network: Network, outputs: int, frozen: bool) -> None:
+    def __init__(self, network: Network) -> None:
         super().__init__()
-        self.backbone = copy.deepcopy(network)
-        self.head = nn.Linear(network.config.d_model, outputs)
-        self.backbone.head = Silent(network.head.out_features)  # type: ignore[assignment]
-        self.backbone.requires_grad_(not frozen)
-        self.stream: Tensor | None = None
-        self.backbone.norm.register_forward_hook(self._keep)
+        self.network = copy.deepcopy(network)
+        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
+        self.network.norm.register_forward_hook(self._keep)
+        self.width = network.config.d_model
+        self.tokens_per_step = network.tokens_per_step
+        self.kept: Tensor | None = None
 
     def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
-        self.stream = output
+        self.kept = output
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
-    ) -> Float[Tensor, "batch time output"]:
-        """What the new head says after each time (after its last token, if it has several)."""
-        self.backbone(positions)
-        assert self.stream is not None  # for the type checker: the hook has run
-        each = self.backbone.tokens_per_step
-        return self.head(self.stream[:, each - 1 :: each])
+    ) -> Float[Tensor, "batch time feature"]:
+        self.network(positions)
+        assert self.kept is not None  # for the type checker: the hook has run
+        each = self.tokens_per_step
+        return self.kept[:, each - 1 :: each]
+
+
+def backbone_of(model: WorldModel | OutsideModel, what: str) -> Backbone:
+    """What is fine-tuned of a model.
+
+    Args:
+        model: ours, or of the user's own.
+        what: needs it, for the message.
+
+    Raises:
+        ValueError: if there is no network in it.
+    """
+    return Stream(model.network) if isinstance(model, WorldModel) else model.backbone(what)
+
+
+class Tuned(nn.Module):
+    """A backbone that a new linear head reads.
+
+    Args:
+        backbone: is trained along.
+        outputs: numbers that the head gives at each time.
+        frozen: keep the backbone as it is and train the head alone.
+    """
+
+    def __init__(self, backbone: Backbone, outputs: int, frozen: bool) -> None:
+        super().__init__()
+        self.backbone = backbone.requires_grad_(not frozen)
+        self.head = nn.Linear(backbone.width, outputs)
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch said output"]:
+        """What the new head says after each time, or after the last ones."""
+        return self.head(self.backbone(positions))
 
 
 def fine_tune(
-    network: Network,
+    backbone: Backbone,
     batch: Callable[[int], Batch],
     outputs: int,
     steps: int,
@@ -73,12 +103,13 @@ def fine_tune(
     AdamW without weight decay, a short warm-up, a cosine to zero, gradients clipped to norm 1.
 
     Args:
-        network: the backbone; it is copied.
+        backbone: what `backbone_of` gives; it is changed.
         batch: gives (positions, labels) of a step, (batch, time, body, axis) in au and
-            (batch, time, output); labels that are NaN do not count.
+            (batch, time, output); labels that are NaN do not count, nor do those of times of which
+            the backbone says nothing.
         outputs: numbers at each time.
         steps: optimiser steps.
-        learning_rate: of the network.
+        learning_rate: of the backbone.
         head_rate: of the head.
         frozen: train the head alone.
         seed: of the head's weights.
@@ -86,7 +117,7 @@ def fine_tune(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        tuned = Tuned(network, outputs, frozen)
+        tuned = Tuned(backbone, outputs, frozen)
     nn.init.zeros_(tuned.head.bias)
     tuned = tuned.to(device).train()
     groups = [{"params": list(tuned.head.parameters()), "lr": head_rate}]
@@ -100,7 +131,9 @@ def fine_tune(
     parameters = [p for group in groups for p in group["params"] if p.requires_grad]  # type: ignore[attr-defined]
     for step in range(steps):
         positions, labels = (part.to(device) for part in batch(step))
-        error = tuned(positions.float()) - labels.float()
+        said = tuned(positions.float())
+        labels = labels[:, -said.shape[1] :]
+        error = said - labels.float()
         counted = torch.isfinite(labels)
         loss = error[counted].square().mean() if counted.any() else error.sum() * 0
         optimizer.zero_grad(set_to_none=True)

@@ -25,6 +25,7 @@ def probe(
     config: ProbeConfig | None = None,
     *,
     untrained: Callable[..., Any] | None = None,
+    trained_on: "Data | None" = None,
     **options: Any,
 ) -> ForceSamples | Reading:
     """Read what a model has learned: one of `worldmodel train`, or any other.
@@ -39,6 +40,7 @@ def probe(
         data: path of a data set whose states are shown to the model, or the data set itself.
         config: options; the defaults if left out.
         untrained: makes the same before training, for the control and the read-outs that need it.
+        trained_on: the data set that the model was trained on, or its path, to tell a parrot of it.
         options: further options by name; those of a read-out as a mapping, as
             `readout="linear", linear={"states": 200}`; of a model of one's own also
             `model_context`, `length_unit` and `time_unit`.
@@ -52,7 +54,7 @@ def probe(
     own = {name: options.pop(name) for name in OWN if name in options}
     if untrained is not None or own:
         model = OutsideModel(model, OutsideConfig(**own), untrained)
-    reading = read(model, data, with_options(config or ProbeConfig(), options))
+    reading = read(model, data, with_options(config or ProbeConfig(), options), trained_on)
     return reading if reading.table is None else reading.forces
 
 
@@ -60,10 +62,12 @@ OWN = ("model_context", "length_unit", "time_unit")
 """Options of a model of one's own."""
 
 
-def read(model: ModelOrPredictor, data: "Data", config: ProbeConfig) -> Reading:
+def read(
+    model: ModelOrPredictor, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
+) -> Reading:
     """What the read-out that is asked for finds, with where it comes from."""
     with threads(config.threads):
-        subject = Subject(model, data, config)
+        subject = Subject(model, data, config, trained_on)
         reading = config.read_out.read(subject)
         origin = {
             "readout": config.readout,

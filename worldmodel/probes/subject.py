@@ -2,9 +2,11 @@
 
 import os
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 
 from orbits.forces import ForceLaw, known_law
 from orbits.records.files import sha256_of_json
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from worldmodel.source import Data
 
 
+MOST_REMEMBERED = 2000
+"""Training orbits that a parrot of them is given; more take minutes to look through."""
+
+
 class Subject:
     """A model or what stands in its place, data, and the options.
 
@@ -30,11 +36,15 @@ class Subject:
         model: a model, or the folder of its run.
         data: path of a data set, or the data set itself.
         config: which states, and what is read in the place of the model.
+        trained_on: the data set that the model was trained on, in the place of that of `config`.
     """
 
-    def __init__(self, model: Any, data: "Data", config: ProbeOptions) -> None:
+    def __init__(
+        self, model: Any, data: "Data", config: ProbeOptions, trained_on: "Data | None" = None
+    ) -> None:
         control = CONTROLS[config.control]
         self.config = config
+        self.trained_on = config.trained_on if trained_on is None else trained_on
         self.source = Source(data)
         self.trained = as_subject(model, config.checkpoint).for_world(self.facts)
         self.model = control.network(self.trained, config.seed)
@@ -58,19 +68,38 @@ class Subject:
         r = np.linalg.norm(self.orbits.trajectories.position, axis=-1)
         return float(r.min()), float(r.max())
 
-    def network(self, what: str) -> WorldModel:
-        """The model, for what needs a network of `worldmodel train`.
+    @cached_property
+    def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
+        """Of the orbits that the model was trained on, evenly spread over them where they are more
+        than `MOST_REMEMBERED`; None of several bodies, and where they are not known.
 
         Raises:
-            ValueError: if it is another.
+            ValueError: if they are of another step or shape than the data.
         """
-        if not isinstance(self.trained, WorldModel):
+        source = self._training_source()
+        if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
+            return None
+        own = (source.facts.dt, source.facts.axes)
+        if own != (self.facts.dt, self.facts.axes):
             raise ValueError(
-                f"{what} needs a network that `worldmodel train` made, and {self.trained.name} is "
-                "none; leave it out."
+                f"{source.facts.path} has a state of {own[1]} coordinates every {own[0]:g} yr, "
+                f"and {self.facts.path} one of {self.facts.axes} every {self.facts.dt:g} yr: no "
+                "model was trained on the one and sees the other."
             )
-        assert isinstance(self.model, WorldModel)
-        return self.model
+        count = self.model.first_unseen(source.facts) or source.facts.orbits
+        return source.read(spread(0, count, MOST_REMEMBERED)).position[:, :, 0]
+
+    def _training_source(self) -> Source | None:
+        if self.trained_on is not None:
+            return Source(self.trained_on)
+        known = self.trained.record.data if isinstance(self.trained, WorldModel) else None
+        if known is not None and known.fingerprint == self.facts.fingerprint:
+            return self.source
+        told = self.trained.trained_on
+        if told is None or not Path(told).exists():
+            return None
+        source = Source(told)
+        return source if known is None or known.fingerprint == source.facts.fingerprint else None
 
     @property
     def law(self) -> ForceLaw:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from orbits.records.files import written_aside
 from worldmodel.outside.nanogpt import Block
 from worldmodel.predictors.torch_module import TorchModule
+from worldmodel.world_model import threads
 from worldmodel.zoo.base import WEIGHTS
 
 CONTEXT, WIDTH, LAYERS = 2, 32, 2
@@ -79,10 +80,24 @@ def trained(
     if kept.is_file():
         found.module.load_state_dict(load(kept.read_bytes()))
         return found
-    x = torch.from_numpy(training_orbits(orbits, seed)).float()
+    with threads(1):  # as `worldmodel train` has it for a network this small
+        _fit(found.module, target, seed, steps, training_orbits(orbits, seed))
+    with written_aside(kept) as aside:
+        aside.write_bytes(save(found.module.state_dict()))
+    return found
+
+
+def _fit(
+    module: torch.nn.Module,
+    target: str,
+    seed: int,
+    steps: int,
+    orbits: Float[np.ndarray, "orbit time axis"],
+) -> None:
+    x = torch.from_numpy(orbits).float()
     random = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(found.module.parameters(), lr=1e-3, weight_decay=0.0)
-    found.module.train()
+    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-3, weight_decay=0.0)
+    module.train()
     for step in range(steps):
         if step == steps // 2:
             optimizer.param_groups[0]["lr"] = 1e-4
@@ -93,14 +108,11 @@ def trained(
         noised = seen + NOISE * torch.randn(seen.shape, generator=random)
         if target == "displacement":
             wanted = wanted - seen
-        loss = (found.module(noised) - wanted).square().mean()
+        loss = (module(noised) - wanted).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    found.module.eval()
-    with written_aside(kept) as aside:
-        aside.write_bytes(save(found.module.state_dict()))
-    return found
+    module.eval()
 
 
 def training_orbits(orbits: int, seed: int) -> Float[np.ndarray, "orbit time axis"]:

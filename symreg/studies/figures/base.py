@@ -32,6 +32,14 @@ class StudyFigure(ABC):
                 is left out; a panel without any says so.
         """
 
+    def summary(self, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """The answer in a table of a few rows, where there is one.
+
+        Args:
+            frame: the table of the study, of cells that are done.
+        """
+        return None
+
 
 def panels(rows: int, columns: int, width: float = 11.0) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(width, 4.2 * rows), layout="constrained")

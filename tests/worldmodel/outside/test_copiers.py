@@ -6,6 +6,8 @@ import pytest
 import orbits
 import worldmodel
 from worldmodel.outside.model import circles
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.subject import Subject
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,42 @@ def test_a_parrot_is_right_before_a_kick_and_lost_after_it(held_out):
     # it is the copier that it is compared with
     assert orbit.metrics["copier"]["gain"] == 0
     assert orbit.metrics["copier"]["likeness"] == pytest.approx(1)
+
+
+def test_a_parrot_of_the_training_orbits_stands_beside_one(held_out, tmp_path):
+    train = orbits.generate(orbits=300, samples=80, engine="kepler", seed=6)
+    parrot = worldmodel.Parrot(8, memory=train.position.values)
+    for states in ("orbit", "kicked"):
+        found = worldmodel.probe(parrot, held_out, states=states, bootstrap=5, trained_on=train)
+        assert found.metrics["training_copier"]["gain"] == 0
+        assert found.metrics["training_copier"]["likeness"] == pytest.approx(1)
+        unknown = worldmodel.probe(parrot, held_out, states=states, bootstrap=5)
+        assert "training_copier" not in unknown.metrics
+        assert unknown.metrics["copier"] == found.metrics["copier"]
+    # another kind of model, or another memory, is not it
+    other = worldmodel.Parrot(8, memory=held_out.position.values[:, ::-1])
+    for model, control in ((parrot, "keplerian"), (parrot, "injected"), (other, "none")):
+        told = {"trained_on": train, "control": control, "bootstrap": 5}
+        apart = worldmodel.probe(model, held_out, **told)
+        assert apart.metrics["training_copier"]["likeness"] < 0.5
+
+
+def test_training_orbits_of_another_step_are_refused(held_out):
+    train = orbits.generate(orbits=10, samples=80, engine="kepler", dt=0.01, seed=6)
+    with pytest.raises(ValueError, match="no model was trained on the one and sees the other"):
+        worldmodel.probe(worldmodel.Parrot(8), held_out, trained_on=train)
+
+
+def test_a_run_remembers_its_training_orbits(held_out, make_orbits, tmp_path):
+    make_orbits(tmp_path / "t.zarr", orbits=20, samples=40)
+    small = {"steps": 1, "d_model": 16, "n_heads": 2, "batch_tokens": 64}
+    model = worldmodel.train(str(tmp_path / "t.zarr"), context_length=2, **small)
+    assert "training_copier" in worldmodel.probe(model, held_out, bootstrap=5).metrics
+    # of the data set it has seen the first nine tenths
+    own = Subject(model, str(tmp_path / "t.zarr"), ProbeConfig())
+    assert own.training_positions.shape == (18, 40, 2)
+    (tmp_path / "t.zarr").rename(tmp_path / "elsewhere.zarr")
+    assert "training_copier" not in worldmodel.probe(model, held_out, bootstrap=5).metrics
 
 
 def test_a_law_gains_what_the_copier_lacks(held_out):

@@ -8,7 +8,7 @@ from orbits.records.force_samples import read_force_samples
 from worldmodel import probe
 from worldmodel.cli import main
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.finetune import fine_tune
+from worldmodel.probes.finetune import Stream, fine_tune
 from worldmodel.probes.readouts.transfer import Labelled, Transfer, _split
 from worldmodel.probes.subject import Subject
 from worldmodel.world_model import WorldModel
@@ -92,11 +92,11 @@ def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few
         return (tuned(positions) - 1).square().mean()
 
     for frozen in (True, False):
-        start = fine_tune(network, batch, 1, 1, 1e-12, 1e-12, frozen, seed=0)
-        tuned = fine_tune(network, batch, 1, 60, 1e-2, 1e-2, frozen, seed=0)
+        start = fine_tune(Stream(network), batch, 1, 1, 1e-12, 1e-12, frozen, seed=0)
+        tuned = fine_tune(Stream(network), batch, 1, 60, 1e-2, 1e-2, frozen, seed=0)
         same = [
             torch.equal(before[name], value)
-            for name, value in tuned.backbone.state_dict().items()
+            for name, value in tuned.backbone.network.state_dict().items()
             if name in before
         ]
         assert all(same) == frozen

@@ -85,11 +85,13 @@ def report(metrics: dict[str, Any], subject: "Subject") -> str:
             else f"{value['value']:.4f}  ({value['low']:.4f} to {value['high']:.4f})"
         )
         lines.append(f"  {title:<26} {text}")
-    if copier := metrics.get("copier"):
-        lines.append(
-            f"  beside a naive copier      gain {copier['gain']:.2f}, "
-            f"likeness {copier['likeness']:.2f} (the copier's R² is {copier['r2']:.3f})"
-        )
+    copiers = {"copier": "a naive copier", "training_copier": "one of training orbits"}
+    for name, title in copiers.items():
+        if copier := metrics.get(name):
+            lines.append(
+                f"  {f'beside {title}':<26} gain {copier['gain']:.2f}, "
+                f"likeness {copier['likeness']:.2f} (the copier's R² is {copier['r2']:.3f})"
+            )
     lines.append(f"  non-central part           {metrics['non_central']:.4f}")
     if "third_law" in metrics:
         lines.append(f"  |m1 a1 + m2 a2| / |m1 a1|  {metrics['third_law']:.4f}")

@@ -20,7 +20,7 @@ there on different orbits: the body was kicked one step before the end.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -31,12 +31,14 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
+    from worldmodel.outside.model import OutsideModel
     from worldmodel.probes.config import ProbeOptions
     from worldmodel.probes.states import Arcs
     from worldmodel.probes.subject import Subject
     from worldmodel.world_model import WorldModel
 
 BINS = 20
+NEEDED = "the read-out inductive_bias (fine-tuning)"
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,12 @@ class InductiveBias(ReadOut):
         true state fitted to the same examples.
 
         Raises:
-            ValueError: for too few orbits.
+            ValueError: for too few orbits, or if there is no network in the model.
         """
-        subject.network("the read-out inductive_bias (fine-tuning)")
+        from worldmodel.probes.finetune import backbone_of
+
+        backbone_of(subject.model, NEEDED)  # what is missing is said before the states are made
+        backbone_of(subject.untrained, NEEDED)
         random = subject.random()
         questions = self._questions(subject, random)
         answers = self._answers(subject, questions, random)
@@ -128,6 +133,7 @@ class InductiveBias(ReadOut):
     ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
         """What the oracle and both networks say, taught each data set."""
         known, asked = questions.known, (questions.shown, questions.partners)
+        models = {"trained": subject.model, "untrained": subject.untrained}
         answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
         for number in range(self.datasets):
             rows = slice(number * self.examples, (number + 1) * self.examples)
@@ -135,11 +141,7 @@ class InductiveBias(ReadOut):
             labels = (labels - labels.mean()) / labels.std()
             oracle = _by_oracle(known[rows], labels, questions.asked)
             answers["oracle"].append(np.stack((oracle, oracle)))
-            networks = {
-                "trained": subject.network("inductive_bias"),
-                "untrained": cast("WorldModel", subject.untrained),
-            }
-            for who, model in networks.items():
+            for who, model in models.items():
                 if who == "trained" and subject.config.control == "injected":
                     answers[who].append(np.stack((oracle, oracle)))
                 else:
@@ -249,7 +251,7 @@ def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.n
 
 def _by_model(
     options: InductiveBias,
-    model: "WorldModel",
+    model: "WorldModel | OutsideModel",
     contexts: np.ndarray,
     labels: np.ndarray,
     asked: tuple[np.ndarray, np.ndarray],
@@ -258,14 +260,15 @@ def _by_model(
     """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
     import torch
 
-    from worldmodel.probes.finetune import fine_tune, last_outputs
+    from worldmodel.probes.finetune import backbone_of, fine_tune, last_outputs
 
+    backbone = backbone_of(model, NEEDED)
     positions = torch.from_numpy(contexts)
     targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
     targets[:, -1, 0] = torch.from_numpy(labels)
     rates = options.learning_rate, options.head_rate
     tuned = fine_tune(
-        model.network, lambda _: (positions, targets), 1, options.steps, *rates, False, seed
+        backbone, lambda _: (positions, targets), 1, options.steps, *rates, False, seed
     )
     said = [last_outputs(tuned, torch.from_numpy(part))[:, 0].numpy() for part in asked]
     return np.stack(said)

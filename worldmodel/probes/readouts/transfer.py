@@ -19,6 +19,7 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
+    from worldmodel.outside.backbone import Backbone
     from worldmodel.probes.finetune import Batch
     from worldmodel.probes.states import Arcs, Orbits
     from worldmodel.probes.subject import Subject
@@ -60,22 +61,25 @@ class Transfer(ReadOut):
         the centre, and what it says of central and non-central parts is no finding. With `--states
         kicked` the same model is read after kicks, where no states are selected. `--control
         untrained` fine-tunes a network with fresh weights in the same way; `injected` says the
-        law's own force.
+        law's own force. A torch module of the user's own is tuned at the last position of each
+        context, where alone its answer counts.
 
         Raises:
-            ValueError: if the data set has too few orbits.
+            ValueError: if the data set has too few orbits, or there is no network in the model.
         """
         from orbits.records.force_samples import r_squared, vectors
         from worldmodel.probes.acceleration import force_table, within
+        from worldmodel.probes.finetune import backbone_of
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed
 
         config = subject.config
-        subject.network("the read-out transfer (fine-tuning)")
+        backbone = backbone_of(subject.model, "the read-out transfer (fine-tuning)")
         full, few = _split(self, subject)
         arcs = subject.arcs(few)
         truth = forces(arcs, subject, self.target)
-        found = truth if config.control == "injected" else self._tuned(subject, full, few, arcs)
+        injected = config.control == "injected"
+        found = truth if injected else self._tuned(backbone, subject, full, few, arcs)
         if arcs.kick is None:
             kept = _near(arcs, undisturbed(full, subject.model.context_length), self.points)
         else:
@@ -91,14 +95,14 @@ class Transfer(ReadOut):
         return Reading(metrics, subject.states, report(metrics, subject), table)
 
     def _tuned(
-        self, subject: "Subject", full: "Orbits", few: "Orbits", arcs: "Arcs"
+        self, backbone: "Backbone", subject: "Subject", full: "Orbits", few: "Orbits", arcs: "Arcs"
     ) -> Float[np.ndarray, "orbit time output"]:
         """The force that the fine-tuned network says."""
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
         batches = Labelled(self, subject, full, few)
         tuned = fine_tune(
-            subject.network("fine-tuning").network,
+            backbone,
             batches,
             batches.labels.shape[-1],
             self.steps,

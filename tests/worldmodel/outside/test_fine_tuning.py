@@ -1,0 +1,134 @@
+"""Fine-tuning of torch modules that were not made here: what is trained, and what is refused."""
+
+import pytest
+import torch
+from torch import nn
+
+import orbits
+import worldmodel
+from worldmodel.cli import main
+from worldmodel.outside.backbone import HeadInput
+from worldmodel.probes.finetune import backbone_of, fine_tune
+from worldmodel.probes.subject import as_subject
+from worldmodel.source import Source
+
+SMALL = {"labelled": 150, "few": 30, "points": 150, "steps": 300, "batch_tokens": 256}
+
+
+class Window(nn.Module):
+    """Two layers on a window of positions, the next displacement out."""
+
+    def __init__(self, context_length=4, last=True):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(2 * context_length, 32), nn.Tanh(), nn.Linear(32, 24))
+        self.head = nn.Linear(24, 2)
+        self.last = last
+
+    def forward(self, x):
+        said = self.head(torch.tanh(self.body(x.flatten(1))))
+        return said if self.last else said[:, None].expand(-1, x.shape[1], -1)
+
+
+def made(seed=0, scale=1.0, **options):
+    torch.manual_seed(seed)
+    return worldmodel.TorchModule(Window(), 4, "displacement", scale=scale, **options)
+
+
+FILE = f"""
+import sys
+sys.path.insert(0, {__file__.rpartition("/")[0]!r})
+from test_fine_tuning import made
+def make(seed=0):
+    return made(seed)
+def gru(seed=0):
+    import torch, worldmodel
+    from torch import nn
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gru = nn.GRU(2, 8, batch_first=True)
+        def forward(self, x):
+            return self.gru(x)[0][..., :2]
+    return worldmodel.TorchModule(Recurrent(), 4)
+"""
+
+
+@pytest.fixture(scope="module")
+def data():
+    return orbits.generate(orbits=180, samples=24, engine="kepler", seed=3)
+
+
+def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
+    predictor = made(scale=2.0)
+    model = as_subject(predictor, "last").for_world(Source(data).facts)
+    before = {name: p.clone() for name, p in predictor.module.named_parameters()}
+    backbone = backbone_of(model, "this")
+    assert backbone.width == 24
+    x = torch.randn(7, 4, 1, 2)
+    wanted = torch.tanh(predictor.module.body((x / 2.0).flatten(1)))
+    torch.testing.assert_close(backbone(x)[:, 0], wanted)
+    labels = torch.full((7, 4, 1), torch.nan)
+    labels[:, -1] = x[:, -1, :, 0]
+    tuned = fine_tune(backbone, lambda _: (x, labels), 1, 200, 1e-2, 1e-2, False, 0)
+    assert (tuned(x)[:, 0] - labels[:, -1]).square().mean() < 0.01
+    for name, parameter in predictor.module.named_parameters():
+        torch.testing.assert_close(parameter, before[name])
+    assert not torch.equal(backbone.module.body[0].weight, before["body.0.weight"])
+
+
+def test_a_frozen_one_keeps_its_weights(data):
+    predictor = made()
+    backbone = predictor.backbone(2, 1)
+    x, labels = torch.randn(5, 4, 1, 2), torch.ones(5, 4, 1)
+    fine_tune(backbone, lambda _: (x, labels), 1, 5, 1e-2, 1e-2, True, 0)
+    for name, parameter in predictor.module.named_parameters():
+        torch.testing.assert_close(dict(backbone.module.named_parameters())[name], parameter)
+
+
+def test_another_submodule_can_be_the_head():
+    backbone = made(head="body.2").backbone(2, 1)
+    assert backbone.width == 32
+    with pytest.raises(ValueError, match=r"did you mean 'body.2'"):
+        made(head="bodi.2").backbone(2, 1)
+    with pytest.raises(ValueError, match=r"calls no nn.Linear .* say which submodule"):
+        HeadInput(nn.Tanh(), 4, 1.0, None, 2, 1)
+
+
+def test_it_learns_to_say_the_force(data):
+    more = SMALL | {"steps": 600, "batch_tokens": 1024}
+    found = worldmodel.probe(made(), data, readout="transfer", transfer=more)
+    assert found.metrics["r2_size"] > 0.8
+    # labels that say nothing are not learned: one step of training
+    barely = worldmodel.probe(made(), data, readout="transfer", transfer=SMALL | {"steps": 1})
+    assert barely.metrics["r2_size"] < 0.3
+
+
+def test_kilometres_are_the_same_model(data):
+    kilometre = 149_597_870.7
+    in_au = worldmodel.probe(made(), data, readout="transfer", transfer=SMALL | {"steps": 20})
+    small = made(scale=kilometre)
+    in_km = worldmodel.probe(
+        small, data, readout="transfer", transfer=SMALL | {"steps": 20}, length_unit="km"
+    )
+    assert in_km.metrics["r2_size"] == pytest.approx(in_au.metrics["r2_size"], rel=1e-3)
+
+
+def test_the_command_fine_tunes_a_module_of_a_file(few_orbits, tmp_path, capsys):
+    (tmp_path / "own.py").write_text(FILE)
+    own = f"{tmp_path}/own.py"
+    words = ["probe", "--model", f"{own}:make", "--untrained-model", f"{own}:make", str(few_orbits)]
+    out = tmp_path / "bias.json"
+    few = ["--inductive-bias.datasets", "2", "--inductive-bias.steps", "5"]
+    assert main([*words, str(out), "--readout", "inductive_bias", *few]) == 0
+    assert out.exists()
+    few = ["--transfer.labelled", "20", "--transfer.few", "10", "--transfer.points", "20"]
+    tuned = tmp_path / "t.parquet"
+    transfer = ["--readout", "transfer", *few, "--transfer.steps", "3"]
+    assert main([*words, str(tuned), *transfer]) == 0
+    assert len(orbits.ForceSamples.read(tuned).table) == 20
+    capsys.readouterr()
+    no_head = ["probe", "--model", f"{own}:gru", str(few_orbits), str(tmp_path / "g"), *transfer]
+    assert main(no_head) == 2
+    error = capsys.readouterr().err
+    assert "say which submodule is its head" in error
+    assert error.count("\n") == 1

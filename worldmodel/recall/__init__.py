@@ -1,0 +1,1 @@
+"""Tasks that cannot be solved without remembering something far back."""
