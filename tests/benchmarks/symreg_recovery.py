@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
+from orbits.command.watch import Watch
 from orbits.records.force_samples import r_squared
 from orbits.units import G
 from symreg.engines import choose_engine
@@ -337,7 +338,8 @@ def published(seeds: range, config: RecoverConfig) -> None:
         known = references.of_table(samples.names, "newton")
         engine, _ = choose_engine("operon", config.question)
         began = time.process_time()
-        found = find(samples, known, True, engine, with_seed(config, seed), config.seeds)
+        seeded = with_seed(config, seed)
+        found = find(samples, known, True, engine, seeded, config.seeds, Watch())
         seconds.append(time.process_time() - began)
         selected += found.verdict.verdict in FOUND
         raw = found.outcome.raw
