@@ -230,7 +230,7 @@ def test_every_option_of_a_stage_is_declared_by_the_stage_alone():
     groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover",
               "predictor"}  # fmt: skip
     assert set(own) - groups == {
-        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
+        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit", "data",
     }  # fmt: skip
     for short, full in RunConfig.ALIASES.items():
         assert full in set(option_names(RunConfig)), short
@@ -406,7 +406,9 @@ def test_every_question_is_asked_of_the_right_model_and_states():
         if stage.command[0] == "worldmodel" and stage.command[1] != "train"
     }
     for name, stage in reading.items():
-        model, data = stage.inputs
+        model, data, *beside = stage.inputs
+        # what a model was trained on is known to a probe, and never what it is asked about
+        assert beside in ([], ["data/train.zarr"]), name
         control = stage.options.get("control", "none")
         assert model == ("model" if control == "none" else "untrained"), name
         assert data != "data/train.zarr", name
