@@ -123,8 +123,13 @@ def printed(output):
     return ADDRESS.sub("", DURATION.sub("some time", text))
 
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
 def texts(cell):
-    return [printed(o) for o in cell.outputs if o.get("name") != "stderr"]
+    """What the outputs of a cell say, but for the words that stand in a widget's place."""
+    told = [o for o in cell.outputs if o.get("name") != "stderr"]
+    return [printed(output) for output in told if WIDGET not in output.get("data", {})]
 
 
 def disagreement(shown, found):
@@ -159,6 +164,13 @@ def disagreement(shown, found):
 def test_texts_that_part_are_noticed(shown, found, agree):
     shown, found = ({"text": text} for text in (shown, found))
     assert (disagreement(printed(shown), printed(found)) is None) == agree
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_widget_says_in_words_what_it_is(path):
+    data = [o.get("data", {}) for cell in code_cells(path) for o in cell.outputs]
+    said = [kinds["text/plain"] for kinds in data if WIDGET in kinds]
+    assert all(text.endswith("the angle of the kick") for text in said), "not its class's name"
 
 
 @pytest.mark.slow
