@@ -14,10 +14,15 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 def run_notebook(tmp_path, monkeypatch):
     """Run a notebook of the project from top to bottom, in its small setting; returns it."""
 
-    def run(name, timeout):
-        monkeypatch.setenv("PRINCIPIA_SMALL", "1")
+    def run(name, timeout, small=True):
+        if small:
+            monkeypatch.setenv("PRINCIPIA_SMALL", "1")
+        else:
+            monkeypatch.delenv("PRINCIPIA_SMALL", raising=False)
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+        if any("ipywidgets" in cell.source for cell in notebook.cells):
+            pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
         resources = {"metadata": {"path": str(tmp_path)}}
         client = NotebookClient(
             notebook, timeout=timeout, kernel_name="python3", resources=resources

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 
@@ -107,3 +108,99 @@ def test_a_notebook_was_run_in_order_and_shows_nothing_of_the_machine(path):
         text for o in outputs for kind, text in o.get("data", {}).items() if kind[:4] == "text"
     ]
     assert not re.findall(r"/(?:home|tmp|work|root|Users)/\S*|Warning", "\n".join(texts))
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+DURATION = re.compile(r"\b\d[\d.]* (?:s|seconds?|minutes?)\b")
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+HASH = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}(?:\+|\b)")
+
+
+def printed(output):
+    """What an output says: the table of a page before that of a terminal, without its mark-up."""
+    data = output.get("data", {})
+    text = output.get("text") or data.get("text/html") or data.get("text/plain", "")
+    if "text/html" in data:
+        text = re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.DOTALL)
+    return HASH.sub("a hash", ADDRESS.sub("", DURATION.sub("some time", text)))
+
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def texts(cell):
+    """What the outputs of a cell say, but for the words that stand in a widget's place."""
+    told = [o for o in cell.outputs if o.get("name") != "stderr"]
+    return [printed(output) for output in told if WIDGET not in output.get("data", {})]
+
+
+def disagreement(shown, found):
+    """Where two texts part, or None: words to the letter, numbers within 5 %.
+
+    Processors round differently, and training lets that grow; what is written to one or two
+    digits may also differ by one of the last.
+    """
+    words = (NUMBER.sub("#", text).split() for text in (shown, found))
+    for pair in zip_longest(*words):
+        if pair[0] != pair[1]:
+            return pair
+    for a, b in zip(NUMBER.findall(shown), NUMBER.findall(found), strict=True):
+        mantissa, _, power = a.partition("e")
+        last_digit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
+        one_more = last_digit if "." in mantissa or power else 0
+        if abs(float(a) - float(b)) > max(0.05 * abs(float(a)), 1.001 * one_more):
+            return a, b
+    return None
+
+
+@pytest.mark.parametrize(
+    ("shown", "found", "agree"),
+    [
+        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9989 of 39.52/r**2", True),
+        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9991 of 39.47/r**3", False),
+        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9991 of 39.47*r", False),
+        ("worst 2e-14", "worst 3e-14", True),
+        ("worst 2e-14", "worst 2e-13", False),
+        ("0.000 in 12.5 s", "-0.001 in 3 s", True),
+        ("4 of 5 agree", "5 of 5 agree", False),
+        ("commit 1aa7ca7d90be", "commit ef2586b7281d", True),
+    ],
+)
+def test_texts_that_part_are_noticed(shown, found, agree):
+    shown, found = ({"text": text} for text in (shown, found))
+    assert (disagreement(printed(shown), printed(found)) is None) == agree
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_widget_says_in_words_what_it_is(path):
+    data = [o.get("data", {}) for cell in code_cells(path) for o in cell.outputs]
+    said = [kinds["text/plain"] for kinds in data if WIDGET in kinds]
+    assert all(text.endswith("the angle of the kick") for text in said), "not its class's name"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_prints_what_it_shows(path, run_notebook):
+    """At its full settings, so that what readers see is what the program says today."""
+    again = run_notebook(path.name, timeout=1800, small=False)
+    ran = [cell for cell in again.cells if cell.cell_type == "code"]
+    for saved, cell in zip(code_cells(path), ran, strict=True):
+        shown, found = texts(saved), texts(cell)
+        assert len(shown) == len(found), cell.source
+        parted = [disagreement(*pair) for pair in zip(shown, found, strict=True)]
+        assert not any(parted), (cell.source, parted)
+
+
+DECIMAL = re.compile(r"\d+\.\d+")
+CITED = re.compile(r"arXiv:\d+\.\d+(?:v\d+)?|arxiv\.org/abs/[\d.]+|```.*?```", re.DOTALL)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_number_that_a_notebook_tells_is_one_that_it_shows(path):
+    """With a decimal point, in its prose: found in an output or in the code."""
+    notebook = nbformat.read(path, as_version=4)
+    prose = [CITED.sub("", c.source) for c in notebook.cells if c.cell_type == "markdown"]
+    told = {number for text in prose for number in DECIMAL.findall(text)}
+    cells = code_cells(path)
+    shown = {n for cell in cells for n in DECIMAL.findall("\n".join([cell.source, *texts(cell)]))}
+    assert told - shown == set()

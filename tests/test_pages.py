@@ -33,11 +33,12 @@ def blocks(page, language):
 
 def commands():
     for page in PAGES:
-        for block in blocks(page, "sh"):
-            for line in block.splitlines():
-                words = shlex.split(line, comments=True)
-                if words and words[0] in PROGRAMS:
-                    yield page.relative_to(ROOT / "notebooks").as_posix(), words
+        lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+        inline = re.findall(r"`((?:symreg|orbits|worldmodel) [a-z]+ [^`]+)`", page.read_text())
+        for line in (*lines, *inline):
+            words = shlex.split(line, comments=True)
+            if words and words[0] in PROGRAMS:
+                yield page.relative_to(ROOT / "notebooks").as_posix(), words
 
 
 @pytest.fixture

@@ -85,6 +85,18 @@ class ForceLaw(ABC):
         }
         return self.expression().subs(values)
 
+    def gm_unit(self) -> str | None:
+        """Unit of GM, with which the attraction is in au/yr^2; None where there is none to tell.
+
+        One power of r has its own; with lengths as parameters it is that of Newton's law.
+        """
+        if not self.linear_in_gm:
+            return None
+        attraction = self.numeric_expression()
+        power = sympy.simplify(RADIUS * attraction.diff(RADIUS) / attraction)
+        lengths = 1 - float(power) if power.is_number else 3.0
+        return "1/yr^2" if lengths == 0 else f"au^{lengths:g}/yr^2"
+
     def acceleration(self, position: np.ndarray, gm: Any) -> np.ndarray:
         """Acceleration of the relative position, towards the origin where the law attracts.
 

@@ -68,6 +68,10 @@ class Formula(ForceLaw):
         with algebra(self.text):
             return _is_proportional(self.expression(), GM_SYMBOL)
 
+    def gm_unit(self) -> None:
+        """None: nobody has said in which units its constants are."""
+        return None
+
     def expression(self) -> sympy.Expr:
         return _expression(self.text, tuple(name for name, _ in self.constants))
 

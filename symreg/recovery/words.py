@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import sympy
 
 from orbits.expressions import parse_expression
+from orbits.forces import ForceLaw
+from symreg.formulas.compare import FOUND
 from symreg.recovery.result import Gate, Quantity, Recovery
 
 if TYPE_CHECKING:
@@ -109,6 +111,15 @@ def interval(quantity: Quantity, spec: str = ".5g") -> str:
     if quantity.low is None or quantity.high is None:
         return text
     return f"{text} [{quantity.low:{spec}}, {quantity.high:{spec}}]"
+
+
+def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
+    """The unit of a found constant, `au³/yr²`; nothing where the law that moved the orbits, or the
+    form that was found, has none to tell.
+    """
+    unit = law.gm_unit() if law is not None and result.verdict in FOUND else None
+    units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
+    return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
 
 
 def shortened(text: str, length: int) -> str:

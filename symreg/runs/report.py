@@ -10,6 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from orbits.forces import known_law
 from orbits.records.files import written_aside
 from orbits.records.force_samples import read_force_samples
 from symreg.recovery import words
@@ -50,7 +51,8 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 def render(run: Run, config: RunConfig) -> str:
     """The report as one HTML page: figures and formulas inside, no request to anywhere."""
     return environment().get_template("report.html.jinja").render(
-        run=run, config=config, words=words, titles=SOURCES | CONTROLS | TRANSFERS,
+        run=run, config=config, words=words, true_law=known_law(run.law),
+        titles=SOURCES | CONTROLS | TRANSFERS,
         nulls=[name for name in CONTROLS if name != "injected"],
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         command=command_of(config),

@@ -55,6 +55,25 @@ def _with_values(law):
     return law.expression().subs(values)
 
 
+@pytest.mark.parametrize("spec", SPECS)
+def test_gm_in_its_unit_gives_an_acceleration_in_another_unit_of_length(spec):
+    """In units of 0.1 au all lengths are 10 times as large, GM by its power, accelerations by 1."""
+    law = parse_law(spec)
+    unit = law.gm_unit()
+    if unit is None:
+        assert not law.linear_in_gm
+        return
+    lengths = float(unit.removeprefix("au^").removesuffix("/yr^2")) if unit[0] == "a" else 0.0
+    powers = {"length": 1, "softening": 1, "b": 2, "n": 0}
+    scaled = {name: value * 10.0 ** powers[name] for name, value in law.parameters.items()}
+    other = type(law)(**scaled).radial_acceleration(7.0, 2.5 * 10**lengths)
+    assert other == pytest.approx(10 * law.radial_acceleration(0.7, 2.5), rel=1e-12)
+
+
+def test_no_unit_is_told_of_a_formula():
+    assert parse_law("GM*exp(-r/b)/r**1.5; b=2").gm_unit() is None
+
+
 @pytest.mark.parametrize("name", ["newton", "power_law", "logarithmic", "hooke"])
 def test_the_sun_pulls_four_pi_squared_at_one_au(name):
     assert parse_law(name).radial_acceleration(1.0, GM_SUN) == pytest.approx(-4 * np.pi**2)

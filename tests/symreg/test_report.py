@@ -172,6 +172,9 @@ def test_the_report_needs_nothing_but_itself(run):
     assert {f"figure-{name}" for name in FIGURES} <= page.ids
     assert "math" in page.tags
     assert "Not recovered" in text
+    assert text.count("au³/yr²") == 1, (
+        "of the injected law's constant; no other formula has its form"
+    )
     assert not re.search(r"url\((?!data:)|@import|<script", text)
 
 

@@ -1,10 +1,7 @@
 """The notebook that asks a model of one's own runs from top to bottom, in a small setting."""
 
-import pytest
-
 
 def test_the_notebook_runs(run_notebook):
-    pytest.importorskip("ipywidgets", reason="the slider needs the extra `notebooks`")
     notebook = run_notebook("06_your_own_model.ipynb", timeout=300)
     assert notebook.cells[-1].outputs[0]["data"]["text/plain"] == "True"
     tables = [o for cell in notebook.cells for o in cell.get("outputs", ()) if "data" in o]
