@@ -230,7 +230,8 @@ def test_every_option_of_a_stage_is_declared_by_the_stage_alone():
     groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover",
               "predictor"}  # fmt: skip
     assert set(own) - groups == {
-        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit", "data",
+        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
+        "data",
     }  # fmt: skip
     for short, full in RunConfig.ALIASES.items():
         assert full in set(option_names(RunConfig)), short
