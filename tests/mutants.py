@@ -981,7 +981,7 @@ IN_DISCOVERY = [
         OWN_TABLE + "intervals_of_predictions_hold_the_law",
     ),
     mutant(
-        "symreg/recovery/constants.py", "if _units()[name].powers != unit.powers:", "if False:",
+        "symreg/recovery/constants.py", "if _units()[name].powers == unit.powers", "if True",
         "a constant is recognised whatever its unit",
         OWN_TABLE + "constants_are_recognised_by_value_and_unit",
     ),

@@ -132,7 +132,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     if bins < 4 or np.sqrt(np.mean(residuals**2)) < EXACT:
         return None
     # heavy tails are no misfit: errors are cut at five robust standard deviations
-    spread = 1.4826 * float(np.median(np.abs(residuals - np.median(residuals)))) or 1.0
+    spread = robust_spread(residuals) or 1.0
     residuals = np.clip(residuals, -5 * spread, 5 * spread)
     least = 1.0
     columns = [*X.T, *_interactions(X)]
@@ -149,6 +149,8 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     return min(1.0, least * len(columns), 2 * _neighbours_agree(residuals, X))
 
 
+NORMAL_MEDIAN = 1.4826
+"""Standard deviations of normal errors in their median absolute value."""
 NEIGHBOURS = 5
 
 
@@ -166,6 +168,11 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
     means = about[near[:, 1:]].mean(axis=1)
     size = float(np.sqrt(np.sum(about**2 * means**2)))
     return float(ndtr(-np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
+
+
+def robust_spread(errors: np.ndarray) -> float:
+    """Standard deviation of normal errors, by the median: wild ones do not count."""
+    return NORMAL_MEDIAN * float(np.median(np.abs(errors - np.median(errors))))
 
 
 def ranks_of(X: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ systematic part is the largest shift; it is added to the statistical part in qua
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,24 @@ class KnownConstant:
     relative_distance: float
 
 
+def nearest_known(
+    value: float, low: float, high: float, known: Mapping[str, float]
+) -> KnownConstant | None:
+    """The constant nearest to a number, if it lies in the interval and within 3 %.
+
+    An interval of rounding errors is widened to 1e-6 of the constant.
+    """
+    near = []
+    for name, constant in known.items():
+        distance, slack = abs(value / constant - 1), 1e-6 * abs(constant)
+        if distance <= RECOGNISED and low - slack <= constant <= high + slack:
+            near.append((distance, name, constant))
+    if not near:
+        return None
+    distance, name, constant = min(near)
+    return KnownConstant(name, constant, distance)
+
+
 @dataclass(frozen=True)
 class Interval:
     """A value with the limits of its interval.
@@ -82,16 +100,7 @@ class Interval:
 
         An interval of rounding errors is widened to 1e-6 of the value.
         """
-        near = []
-        for name, value in KNOWN.items():
-            distance = abs(self.value / value - 1)
-            slack = 1e-6 * abs(value)
-            if distance <= RECOGNISED and self.low - slack <= value <= self.high + slack:
-                near.append((distance, name, value))
-        if not near:
-            return None
-        distance, name, value = min(near)
-        return KnownConstant(name, value, distance)
+        return nearest_known(self.value, self.low, self.high, KNOWN)
 
     def times(self, factor: float) -> "Interval":
         """The interval of the number times an exact factor."""

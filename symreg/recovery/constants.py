@@ -5,7 +5,7 @@ from functools import cache
 
 from scipy import constants as si
 
-from symreg.fit.uncertainty import RECOGNISED, KnownConstant
+from symreg.fit.uncertainty import KnownConstant, nearest_known
 from symreg.formulas.units import Unit, parse_unit
 
 SUN = 1.32712440018e20
@@ -68,16 +68,9 @@ def recognised(value: float, low: float, high: float, unit: Unit) -> KnownConsta
     Returns:
         The constant in the number's own unit, or None.
     """
-    near = []
-    slack = 1e-6 * abs(value)
-    for name, (size, _) in KNOWN.items():
-        if _units()[name].powers != unit.powers:
-            continue
-        known = size / unit.size
-        distance = abs(value / known - 1)
-        if distance <= RECOGNISED and low - slack <= known <= high + slack:
-            near.append((distance, name, known))
-    if not near:
-        return None
-    distance, name, known = min(near)
-    return KnownConstant(name, known, distance)
+    alike = {
+        name: size / unit.size
+        for name, (size, _) in KNOWN.items()
+        if _units()[name].powers == unit.powers
+    }
+    return nearest_known(value, low, high, alike)

@@ -67,8 +67,8 @@ def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
 
 
 def _rms(law: Fitted, samples: Samples) -> float:
-    """Of the errors."""
-    return float(np.sqrt(_without_the_worst(np.sort(_residuals(law, samples) ** 2))))
+    """Of the errors on samples, the worst hundredth left out."""
+    return float(np.sqrt(_without_the_worst(_residuals(law, samples) ** 2)))
 
 
 def _ratio(outer: float, inner: float) -> float:
@@ -94,7 +94,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
             spread = max(_rms(carried, inside), EXACT)
             # what the constants may be off by, carried to the ends, is no fault of the formula
             allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
-            squares = np.sort((_residuals(carried, away) / allowed) ** 2)
+            squares = (_residuals(carried, away) / allowed) ** 2
             worst = max(worst, float(np.sqrt(_without_the_worst(squares))))
     return worst
 
@@ -108,8 +108,8 @@ def _leverage(law: Fitted, inside: Samples, away: Samples) -> np.ndarray:
 
 
 def _without_the_worst(squares: np.ndarray) -> float:
-    """Mean of sorted squares, the worst hundredth left out: one wild row is no failure."""
-    return float(np.mean(squares[: max(1, int(np.ceil(0.99 * len(squares))))]))
+    """Mean of squares, the worst hundredth left out: one wild row is no failure."""
+    return float(np.mean(np.sort(squares)[: max(1, int(np.ceil(0.99 * len(squares))))]))
 
 
 def misfit_allowed(floor: float) -> float:

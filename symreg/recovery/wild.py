@@ -9,7 +9,7 @@ come back. Rows that are many, or lie together, are none: there it is the formul
 import numpy as np
 from scipy.spatial import KDTree
 
-from symreg.fit.noise import ranks_of
+from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
@@ -48,7 +48,7 @@ def standing_out(samples: Samples) -> np.ndarray:
     off = size - design @ _least_absolute(design, size)
     _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
     closer = off - np.median(off[near[:, 1:]], axis=1)
-    if _spread(closer) < _spread(off):
+    if robust_spread(closer) < robust_spread(off):
         off = closer
     far = _far(off, X)
     if others.any() and not few.any():
@@ -83,13 +83,8 @@ def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
     about = np.abs(errors - np.median(errors))
     ranks = ranks_of(X)
     _, near = KDTree(ranks).query(ranks, min(ABOUT, len(errors)))
-    local = 1.4826 * np.median(about[near], axis=1)
-    return np.asarray(about > np.maximum(FAR * np.maximum(local, _spread(errors)), ROUNDED))
-
-
-def _spread(errors: np.ndarray) -> float:
-    """Robust standard deviation."""
-    return 1.4826 * float(np.median(np.abs(errors - np.median(errors))))
+    local = NORMAL_MEDIAN * np.median(about[near], axis=1)
+    return np.asarray(about > np.maximum(FAR * np.maximum(local, robust_spread(errors)), ROUNDED))
 
 
 def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
