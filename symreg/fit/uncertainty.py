@@ -20,6 +20,7 @@ from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -37,9 +38,9 @@ KNOWN = {
     "1": 1.0,
     "1/2": 0.5,
     "2": 2.0,
-    "G (SI)": 6.67430e-11,
-    "GM of the Sun (SI)": 1.32712440018e20,
-    "GM of the Earth (SI)": 3.986004418e14,
+    "G (SI)": G_SI,
+    "GM of the Sun (SI)": GM_SUN_SI,
+    "GM of the Earth (SI)": GM_EARTH_SI,
     "G (km²/s² pc per solar mass)": 4.30091e-3,
 }
 """Values that gravity's constants take in the units people use.

@@ -64,6 +64,8 @@ def _unit(
     return Unit(size, _powers((length, mass, time, heat, current, amount)))
 
 
+G_SI = 6.67430e-11
+GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
 ONE = _unit(1, 0, 0, 0)
 UNITS = {
     "m": _unit(1, 1, 0, 0),
@@ -72,9 +74,9 @@ UNITS = {
     "pc": _unit(3.0856775814913673e16, 1, 0, 0),
     "kg": _unit(1, 0, 1, 0),
     "g": _unit(1e-3, 0, 1, 0),
-    "Msun": _unit(1.32712440018e20 / 6.67430e-11, 0, 1, 0),
-    "M_sun": _unit(1.32712440018e20 / 6.67430e-11, 0, 1, 0),
-    "Mearth": _unit(3.986004418e14 / 6.67430e-11, 0, 1, 0),
+    "Msun": _unit(GM_SUN_SI / G_SI, 0, 1, 0),
+    "M_sun": _unit(GM_SUN_SI / G_SI, 0, 1, 0),
+    "Mearth": _unit(GM_EARTH_SI / G_SI, 0, 1, 0),
     "s": _unit(1, 0, 0, 1),
     "h": _unit(3600, 0, 0, 1),
     "d": _unit(86_400, 0, 0, 1),
@@ -88,7 +90,7 @@ UNITS = {
     "cm": _unit(1e-2, 1, 0, 0),
     "mm": _unit(1e-3, 1, 0, 0),
     "nm": _unit(1e-9, 1, 0, 0),
-    "Mjup": _unit(1.2668653e17 / 6.67430e-11, 0, 1, 0),
+    "Mjup": _unit(1.2668653e17 / G_SI, 0, 1, 0),
     "min": _unit(60, 0, 0, 1),
     "ms": _unit(1e-3, 0, 0, 1),
     "Hz": _unit(1, 0, 0, -1),
@@ -111,7 +113,6 @@ UNITS = {
     "deg": Unit(math.pi / 180, _powers(())),
 }
 """Units that are known by name."""
-G_SI = 6.67430e-11
 G_DIMENSION = _powers((3, -1, -2))
 GM_DIMENSION = _powers((3, 0, -2))
 

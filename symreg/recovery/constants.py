@@ -6,14 +6,13 @@ from functools import cache
 from scipy import constants as si
 
 from symreg.fit.uncertainty import KnownConstant, nearest_known
-from symreg.formulas.units import Unit, parse_unit
+from symreg.formulas.units import GM_EARTH_SI, GM_SUN_SI, Unit, parse_unit
 
-SUN = 1.32712440018e20
 KNOWN: dict[str, tuple[float, str]] = {
     "G": (si.G, "m^3/kg/s^2"),
-    "GM of the Sun": (SUN, "m^3/s^2"),
-    "GM of the Earth": (3.986004418e14, "m^3/s^2"),
-    "4π²/GM of the Sun": (4 * math.pi**2 / SUN, "s^2/m^3"),
+    "GM of the Sun": (GM_SUN_SI, "m^3/s^2"),
+    "GM of the Earth": (GM_EARTH_SI, "m^3/s^2"),
+    "4π²/GM of the Sun": (4 * math.pi**2 / GM_SUN_SI, "s^2/m^3"),
     "standard gravity g": (si.g, "m/s^2"),
     "speed of light c": (si.c, "m/s"),
     "1/c": (1 / si.c, "s/m"),
