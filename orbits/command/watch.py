@@ -44,6 +44,10 @@ class Watch:
         self.ended = True
         return True
 
+    def part(self, share: float) -> "Watch":
+        """The clock of a part that may take so much of the time left."""
+        return Watch(share * self.left, self._tell)
+
     def say(self, text: Callable[[], str], at_once: bool = False) -> None:
         """Tell how far the work is; the text is made only where it is told."""
         now = time.monotonic()

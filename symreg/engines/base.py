@@ -210,6 +210,12 @@ def installed(package: str) -> str | None:
         return None
 
 
+def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
+    """Whether a formula leaves nothing but rounding."""
+    residuals, _ = _errors(expression, X, y, names)
+    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < EXACT)
+
+
 def explains_all(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
 ) -> bool:
@@ -217,18 +223,25 @@ def explains_all(
 
     The structure is looked for in every feature and in the prediction itself.
     """
-    prediction = evaluate(expression, names, X)
-    samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
-    residuals = samples.residuals(prediction)
-    if not samples.logarithmic:
-        # relative errors of targets that cross zero hide what the large ones show
-        residuals = (prediction - y) / np.sqrt(np.mean(y**2))
+    residuals, samples = _errors(expression, X, y, names)
     if not np.all(np.isfinite(residuals)):
         return False
     if np.mean(residuals**2) < EXACT:
         return True
     chance = misfit_probability(residuals, samples)
     return chance is not None and chance > CHANCE
+
+
+def _errors(
+    expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
+) -> tuple[np.ndarray, Samples]:
+    """(row,) of a formula, and the samples with its prediction as a further feature."""
+    prediction = evaluate(expression, names, X)
+    samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
+    if samples.logarithmic:
+        return samples.residuals(prediction), samples
+    # relative errors of targets that cross zero hide what the large ones show
+    return (prediction - y) / np.sqrt(np.mean(y**2)), samples
 
 
 def pareto_front(

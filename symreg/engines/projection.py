@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from orbits.command.watch import Watch
-from symreg.engines.base import Budget, Candidate, Engine, explains_all, pareto_front
+from symreg.engines.base import Budget, Candidate, Engine, explains_all, is_exact, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.projection.bases import (
     Argument,
@@ -57,6 +57,8 @@ OUTER = (
     Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z)),
     Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z)),
 )
+OF_ONE_SIGN = 0.5
+"""Part of the rows in which y without the step has one sign, noise left to it."""
 NEAR_ONE = 1e3
 """Targets further than this from one are not near one less a product."""
 
@@ -107,10 +109,13 @@ def search(
         # columns of zeros and ones have no logarithm; they are terms of sums
         return _sums(X, y, symbols, watch)
     X, y = X[usable], y[usable]
-    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols)]
+    names = [s.name for s in symbols]
+    around = _around(X, y, symbols)
+    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *around]
+    if any(is_exact(each, X, y, names) for each in around):
+        return expressions
     found, best = _products(X, y, np.ones(len(y)), symbols, watch)
     expressions += found
-    names = [s.name for s in symbols]
     # the logarithm of a target that changes its sign is blind where it does: sums are tried too
     one_sign = bool(np.all(y > 0) or np.all(y < 0))
     explained = (
@@ -124,7 +129,7 @@ def search(
     if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
-    return expressions + _around(X, y, symbols, watch) + _sums(X, y, symbols, watch)
+    return expressions + _sums(X, y, symbols, watch)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -186,7 +191,7 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
 
 
 def _around(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
 ) -> list[sympy.Expr]:
     """Monomials with one more step around them: y = sqrt(1 + m), 1 / (1 + m)."""
     size = float(np.median(np.abs(y)))
@@ -195,12 +200,13 @@ def _around(
     formulas = []
     for outer in OUTER:
         z = outer.forward(y)
-        good = np.isfinite(z) & (z != 0)
-        if good.sum() < 0.8 * len(y):
+        # where z is smaller than the noise it may have either sign
+        good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
+        if good.sum() < OF_ONE_SIGN * len(y):
             continue
         design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
         target = Target(z[good], design, _weights(outer, y[good], z[good]))
-        found = search_products(target, (), [], watch, depth=0)
+        found = search_products(target, (), [], Watch(), depth=0)
         columns = variables(X[good], symbols)
         formulas += [outer.backward(formula) for formula in _written(found, target, columns)]
     return formulas

@@ -167,7 +167,7 @@ def _any_law(
     """One choice from the pool, without rows that stand out; and which of them are wild."""
     guesses = read_guesses(config.guesses, samples.names)
 
-    def searched(aside: np.ndarray) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
+    def searched(aside: np.ndarray, watch: Watch) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
         parts = _parts(samples.rows(~aside), config, rng, True)
         outcome, training, rivals = search_pool(
             engine, parts.training, config, seeds, watch, guesses, units
@@ -175,9 +175,9 @@ def _any_law(
         return parts.alike(training), outcome, rivals
 
     aside = standing_out(samples)
-    found = searched(aside)
     if not aside.any():
-        return *found, aside
+        return *searched(aside, watch), aside
+    found = searched(aside, watch.part(0.5))  # the other half is for a second search
     parts, outcome, rivals = found
     if misfit_of(outcome.law, parts.whole) >= config.thresholds.misfit_p:
         every = _alike(samples, parts.whole)
@@ -187,7 +187,7 @@ def _any_law(
         return replace(parts, whole=whole), outcome, rivals, wild
     # without those rows there is no law either: they may be part of it
     none = np.zeros(len(aside), dtype=bool)
-    return *searched(none), none
+    return *searched(none, watch), none
 
 
 @dataclass(frozen=True)

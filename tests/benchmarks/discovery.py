@@ -207,13 +207,15 @@ def _one(law: Law, noise: float, search: str, seed: int) -> dict:
     began, cpu = time.monotonic(), time.process_time()
     try:
         formula = SEARCHES[search](table, names, seed)
+        seconds, cpu = time.monotonic() - began, time.process_time() - cpu
         structure, numbers = by_structure(law, formula), by_numbers(law, formula, noise)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
         formula, structure, numbers = str(error)[:80], False, False
+        seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     return {
         "law": law.name, "noise": noise, "search": search, "seed": seed, "structure": structure,
-        "numbers": numbers, "seconds": round(time.monotonic() - began, 2),
-        "cpu": round(time.process_time() - cpu, 2), "formula": str(formula),
+        "numbers": numbers, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
+        "formula": str(formula),
     }  # fmt: skip
 
 
