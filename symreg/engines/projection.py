@@ -121,7 +121,7 @@ def search(
     explained = (
         one_sign
         and len(y) > FEW
-        and any(explains_all(each, X, y, names) for each in (*expressions[:1], *found[:3]))
+        and any(explains_all(each, X, y, names) for each in (*expressions[:1], *around, *found[:3]))
     )
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
@@ -190,9 +190,7 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
     return [formula for formula in formulas if formula is not None]
 
 
-def _around(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
-) -> list[sympy.Expr]:
+def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
     """Monomials with one more step around them: y = sqrt(1 + m), 1 / (1 + m)."""
     size = float(np.median(np.abs(y)))
     if not 1 / NEAR_ONE < size < NEAR_ONE:

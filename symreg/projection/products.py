@@ -595,18 +595,49 @@ def _jacobian(factors: Sequence[Factor], product: Product, target: Target) -> np
     """
     solved = _solved(factors, product, target)
     design = _design(factors, target)
-    linear = product.linear if solved is None else solved[0]
+    tangents = -_tangents(factors, product.linear if solved is None else solved[0], target)
+    basis, _ = np.linalg.qr(np.where(np.isfinite(design), design, 0.0)[:, ~product.fixed])
+    return tangents - basis @ (basis.T @ tangents)
+
+
+def _tangents(factors: Sequence[Factor], linear: np.ndarray, target: Target) -> np.ndarray:
+    """(row, inner constant) derivatives of the weighted logarithm, the linear numbers held."""
     width = target.design.shape[1]
     tangents = np.column_stack(
         [
-            -linear[width + i] * target.weights * factor.slope() * h.values
+            linear[width + i] * target.weights * factor.slope() * h.values
             for i, factor in enumerate(factors)
             for _, h in factor.terms
         ]
     )
-    tangents = np.where(np.isfinite(tangents), tangents, 0.0)
-    basis, _ = np.linalg.qr(np.where(np.isfinite(design), design, 0.0)[:, ~product.fixed])
-    return tangents - basis @ (basis.T @ tangents)
+    return np.where(np.isfinite(tangents), tangents, 0.0)
+
+
+def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.ndarray:
+    """(linear number,) by what the mean square grows if that number alone is set to a value.
+
+    The others follow, the inner constants too: exact where they do so linearly.
+
+    Args:
+        product: polished.
+        values: (linear number,) to set.
+        target: it was fitted to.
+    """
+    free = np.flatnonzero(~product.fixed)
+    moved = [place for place, kept in enumerate(product.kept) if not kept]
+    columns = _design(product.factors, target)[:, free]
+    if moved:
+        tangents = _tangents(product.factors, product.linear, target)
+        columns = np.column_stack([columns, tangents[:, moved]])
+    size = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(size > 0, size, 1.0)
+    inverse = np.linalg.pinv(columns, rcond=1e-10)
+    spread = (
+        np.sum(inverse**2, axis=1)[: len(free)] / np.where(size > 0, size, 1.0)[: len(free)] ** 2
+    )
+    costs = np.zeros(len(product.linear))
+    costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, 1e-300)
+    return costs / len(target.y)
 
 
 def _solved(

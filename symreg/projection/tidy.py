@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 
 from symreg.projection.bases import Column, exponent_of
-from symreg.projection.products import SIMPLE, Product, Target, polished
+from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 
 ROUNDING = 1e-11
@@ -26,6 +26,8 @@ FITTED, FACTOR = 3.0, 6.0
 """Nats beyond half log n for a fitted number; for a function with its argument."""
 LARGEST_LOG = 700.0
 """Logarithm of a constant that float64 holds."""
+PROMISING = 2
+"""Exponents that are set in turn, of those that may be."""
 NEAR = 0.35
 """Distance from a half-integer from which an exponent is not set to it."""
 
@@ -121,11 +123,15 @@ def _all_set(product: Product, target: Target) -> list[Product]:
 
 
 def _one_set(product: Product, target: Target) -> list[Product]:
-    """One exponent set, each in turn."""
+    """One exponent set, each of those in turn that promise the shortest description."""
+    halves, rows = np.round(2 * product.linear) / 2, len(target.y)
+    costs = product.mean_square + cost_of_setting(product, halves, target)
+    error = 0.5 * rows * np.log(costs + ROUNDING**2)
+    promised = [(error[i] + price(halves[i]), i) for i in _may_be_set(product, target)]
     trials = []
-    for i in _may_be_set(product, target):
+    for _, i in sorted(promised)[:PROMISING]:
         linear, fixed = product.linear.copy(), product.fixed.copy()
-        linear[i], fixed[i] = round(2 * linear[i]) / 2, True
+        linear[i], fixed[i] = halves[i], True
         trials.append(polished(replace(product, linear=linear, fixed=fixed), target))
     return trials
 

@@ -38,7 +38,7 @@ from symreg.formulas.reading import read_formula
 from symreg.formulas.units import Unit
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
-from symreg.recovery.pool import Rival, search_pool
+from symreg.recovery.pool import ErrorModel, Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, search_seeds
 from symreg.recovery.wild import standing_out, wild_rows
@@ -169,10 +169,10 @@ def _any_law(
 
     def searched(aside: np.ndarray, watch: Watch) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
         parts = _parts(samples.rows(~aside), config, rng, True)
-        outcome, training, rivals = search_pool(
+        outcome, errors, rivals = search_pool(
             engine, parts.training, config, seeds, watch, guesses, units
         )
-        return parts.alike(training), outcome, rivals
+        return parts.under(errors), outcome, rivals
 
     aside = standing_out(samples)
     if not aside.any():
@@ -180,7 +180,7 @@ def _any_law(
     found = searched(aside, watch.part(0.5))  # the other half is for a second search
     parts, outcome, rivals = found
     if misfit_of(outcome.law, parts.whole) >= config.thresholds.misfit_p:
-        every = _alike(samples, parts.whole)
+        every = parts.errors.of(samples)
         wild = wild_rows(outcome.law, every)
         # rows that the formula explains come back
         whole = every.rows(~wild).thinned(config.rows, rng)
@@ -198,24 +198,18 @@ class Parts:
     held_out: Samples
     whole: Samples
     few: bool
+    errors: ErrorModel
 
-    def alike(self, training: Samples) -> "Parts":
-        """The same with the error model that was chosen for those of the search."""
-        held_out, whole = (_alike(part, training) for part in (self.held_out, self.whole))
-        return Parts(training, held_out, whole, self.few)
+    def under(self, errors: ErrorModel) -> "Parts":
+        """The same with the errors that were chosen for those of the search."""
+        training, held_out, whole = map(errors.of, (self.training, self.held_out, self.whole))
+        return Parts(training, held_out, whole, self.few, errors)
 
     def predicted(self, law: Fitted) -> np.ndarray:
         """(held-out row,) by the formula, or of few rows each by the formula fitted to others."""
         if self.few:
             return each_by_the_others(law, self.training)
         return evaluate(law.form, self.held_out.names, self.held_out.X, law.constants)
-
-
-def _alike(samples: Samples, training: Samples) -> Samples:
-    """Samples with the error model that was chosen for those of the search."""
-    if training.errors is None or samples.errors is not None:
-        return samples
-    return replace(samples, errors=np.full(len(samples.y), training.errors[0]), weights=None)
 
 
 def _parts(
@@ -226,7 +220,7 @@ def _parts(
     if few:
         training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
-    return Parts(training, held_out, samples.thinned(config.rows, rng), few)
+    return Parts(training, held_out, samples.thinned(config.rows, rng), few, ErrorModel())
 
 
 def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:

@@ -26,10 +26,8 @@ from symreg.fit.refine import (
     simplified,
     structure,
 )
-from symreg.fit.samples import Samples
-from symreg.formulas.expressions import (
-    evaluate,
-)
+from symreg.fit.samples import Samples, floored
+from symreg.formulas.expressions import evaluate
 from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.form import fit_form
@@ -59,6 +57,33 @@ class Rival:
     weight: float
 
 
+@dataclass(frozen=True)
+class ErrorModel:
+    """What a residual is divided by, where nobody gave the errors: nothing said, as `Samples` do.
+
+    Attributes:
+        size: of equal errors.
+        law: relative errors are relative to what it predicts. Were they to the noisy target, what
+            is too low by chance would count for more, and constants be off by twice the variance.
+
+    Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that goes with the mean.
+    """
+
+    size: float | None = None
+    law: Fitted | None = None
+
+    def of(self, samples: Samples) -> Samples:
+        """Samples with these errors; those with errors of their own keep them."""
+        if samples.errors is not None or (self.size is None and self.law is None):
+            return samples
+        if self.law is None:
+            errors = np.full(len(samples.y), self.size)
+        else:
+            predicted = evaluate(self.law.form, samples.names, samples.X, self.law.constants)
+            errors = floored(np.where(np.isfinite(predicted), predicted, samples.y))
+        return replace(samples, errors=errors, weights=None)
+
+
 def search_pool(
     engine: Engine,
     samples: Samples,
@@ -67,7 +92,7 @@ def search_pool(
     watch: Watch,
     guesses: Sequence[sympy.Expr] = (),
     units: Mapping[str, Unit] | None = None,
-) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
+) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
     """Search with every seed and select one formula of all.
 
     Args:
@@ -81,7 +106,7 @@ def search_pool(
         units: by column and of the target; formulas that they cannot match are dropped.
 
     Returns:
-        The outcome, the samples with the error model that was chosen, and the rivals.
+        The outcome, what errors are taken for, and the rivals.
     """
     if config.form is not None:
         return _given(config.form, samples, config)
@@ -92,8 +117,8 @@ def search_pool(
     named = fitted_laws(samples)
     if units:
         laws, named = (_consistent(some, samples.target, units) for some in (laws, named))
-    samples, laws = with_likelier_errors(samples, laws)
-    floor, n = config.floor, samples.n_effective
+    errors, laws = with_likelier_errors(samples, laws, config.floor)
+    samples, floor, n = errors.of(samples), config.floor, samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
     tidy = [simplified(law, samples, floor) for law in best]
@@ -111,16 +136,16 @@ def search_pool(
         floor=floor,
         front=front,
     )
-    return outcome, samples, _rivals(law, [law, *_unlike(law, pool, samples)], n, floor)
+    return outcome, errors, _rivals(law, [law, *_unlike(law, pool, samples)], n, floor)
 
 
 def _given(
     text: str, samples: Samples, config: RecoverConfig
-) -> tuple[Outcome, Samples, tuple[Rival, ...]]:
+) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
     """A form of the user's own in place of a search."""
-    samples, (law,) = with_likelier_errors(samples, [fit_form(text, samples)])
+    errors, (law,) = with_likelier_errors(samples, [fit_form(text, samples)], config.floor)
     outcome = Outcome(law, law, RESAMPLES, RESAMPLES, config.floor, [])
-    return outcome, samples, (Rival(law, 1.0),)
+    return outcome, errors, (Rival(law, 1.0),)
 
 
 def _consistent(laws: Sequence[Fitted], target: str, units: Mapping[str, Unit]) -> list[Fitted]:
@@ -162,30 +187,44 @@ def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
     return merged_by_form(list(best.values()))
 
 
-def with_likelier_errors(samples: Samples, laws: Sequence[Fitted]) -> tuple[Samples, list[Fitted]]:
+def with_likelier_errors(
+    samples: Samples, laws: Sequence[Fitted], floor: float = 0.0
+) -> tuple[ErrorModel, list[Fitted]]:
     """Relative errors or equal ones, by the likelihood of the best formula under each.
 
     Equal errors are those of a meter with one scale; relative ones those of most laws over decades.
     Nothing is chosen where the errors are given, or the data are exact.
+
+    Args:
+        samples: the rows.
+        laws: fitted to them.
+        floor: relative error that buys nothing; the errors of a field are not noise.
+
+    Returns:
+        The errors, and the laws fitted again under them.
     """
     laws = list(laws)
     if samples.errors is not None or not laws:
-        return samples, laws
-    size = np.sqrt(np.mean(samples.y**2))
-    equal = replace(samples, errors=np.full(len(samples.y), size), weights=None)
+        return ErrorModel(), laws
+    with np.errstate(over="ignore"):
+        size = float(np.sqrt(np.mean(samples.y**2)))
+    equal = ErrorModel(size=size)
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
-    if not size > 0 or shown[0].mean_square < ROUNDING:
-        return samples, laws
-    others = [refit_law(law, equal) for law in shown]
-    if shown[0].mean_square > LARGEST_RELATIVE**2:
-        return equal, [refit_law(law, equal) for law in laws]
+    if not 0 < size < np.inf or shown[0].mean_square < ROUNDING:
+        return ErrorModel(), laws
+    others = [refit_law(law, equal.of(samples)) for law in shown]
     rows = len(samples.y)
-    # the density of y under relative errors has the factor 1/|y|
-    jacobian = np.sum(np.log(samples.scale / size))
-    relative = min(law.criterion(rows, 0.0) for law in shown) + 2 * jacobian
-    if min(law.criterion(rows, 0.0) for law in others) < relative:
-        return equal, [refit_law(law, equal) for law in laws]
-    return samples, laws
+    if shown[0].mean_square <= LARGEST_RELATIVE**2:
+        # the density of y under relative errors has the factor 1/|y|
+        jacobian = np.sum(np.log(samples.scale / size))
+        laws.sort(key=lambda law: law.criterion(rows, floor))
+        relative = min(law.criterion(rows, 0.0) for law in shown) + 2 * jacobian
+        if min(law.criterion(rows, 0.0) for law in others) >= relative:
+            if floor:
+                return ErrorModel(), laws
+            errors = ErrorModel(law=laws[0])
+            return errors, [refit_law(law, errors.of(samples)) for law in laws[: 2 * COMPARED]]
+    return equal, [refit_law(law, equal.of(samples)) for law in laws]
 
 
 def _agreeing(

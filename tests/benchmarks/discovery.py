@@ -223,18 +223,20 @@ def _line(row: dict) -> str:
     marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
     return (
         f"{row['search']:<10}{row['noise']:<6g}{row['law']:<12}{row['seed']} {marks} "
-        f"{row['seconds']:6.1f} s  {row['formula'][:110]}"
+        f"{row['seconds']:6.1f} s {row['cpu']:6.1f} s  {row['formula'][:110]}"
     )
 
 
 def _summary(rows: list[dict]) -> str:
     count = len(rows)
+    seconds, cpu = ([row[name] for row in rows] for name in ("seconds", "cpu"))
     missed = sorted({row["law"] for row in rows if not row["structure"]})
     return (
         f"== {rows[0]['search']}, noise {rows[0]['noise']:g}: structure "
         f"{sum(r['structure'] for r in rows) / count:.0%}, numbers "
         f"{sum(r['numbers'] for r in rows) / count:.0%} of {count}; seconds: median "
-        f"{np.median([r['seconds'] for r in rows]):.1f}, most {max(r['seconds'] for r in rows):.0f}"
+        f"{np.median(seconds):.1f}, most {max(seconds):.0f}; of the processor: median "
+        f"{np.median(cpu):.1f}, most {max(cpu):.0f}"
         f"\n   not by structure: {', '.join(missed) or 'none'}"
     )
 

@@ -26,7 +26,7 @@ def searched(columns, **options):
     """What the exhaustive search finds in columns of which y is the target."""
     table = pd.DataFrame(columns)
     features = tuple(name for name in table if name != "y")
-    settings = {"engine": "projection", "null": False, "seeds": 1} | options
+    settings = {"engine": "projection", "null": False, "seeds": 1, "time_limit": 600} | options
     return recover(table, target="y", features=features, **settings)
 
 
