@@ -921,6 +921,22 @@ IN_DISCOVERY = [
         DISCOVERY + "relative_and_equal_errors_are_told_apart",
     ),
     mutant(
+        "symreg/recovery/pool.py",
+        "errors = floored(np.where(np.isfinite(predicted), predicted, samples.y))",
+        "errors = floored(samples.y)", "errors are relative to the noisy target",
+        DISCOVERY + "noise_that_goes_with_the_target_leaves_its_constant_right",
+    ),
+    mutant(
+        "symreg/engines/projection.py", "z * np.sum(z[np.isfinite(z)]) > 0", "z != 0",
+        "rows in which noise has turned the sign stay in a logarithm",
+        PROJECTION + "one_more_step_around_a_product_is_taken",
+    ),
+    mutant(
+        "symreg/projection/products.py", "(product.linear - values)[free] ** 2 / ",
+        "np.abs(product.linear - values)[free] / ", "what a set number costs is not what it costs",
+        PROJECTION + "what_it_costs_to_set_a_number_is_what_it_costs",
+    ),
+    mutant(
         FORMULA_UNITS, "    if not powers:\n", "    if True:\n",
         "a constant beside a fitted power of seconds is in metres",
         "symreg/test_units.py::test_a_fitted_exponent_leaves_the_unit_in_front_open",

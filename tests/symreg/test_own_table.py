@@ -212,6 +212,18 @@ def test_numbers_of_a_formula_are_told_with_the_digits_they_bear():
     assert len(str(shown)) <= 5
 
 
+def test_a_part_of_the_time_is_over_before_the_whole():
+    told = []
+    whole = Watch(0.2, told.append)
+    part = whole.part(0.5)
+    assert part.seconds == pytest.approx(0.1, abs=0.02)
+    time.sleep(0.11)
+    assert part.over
+    assert not whole.ended
+    part.say(lambda: "how far", at_once=True)
+    assert told == ["how far"]
+
+
 def test_a_search_ends_with_its_time_and_says_so():
     rng = np.random.default_rng(0)
     a, b, c, d = rng.uniform(0.5, 5, (4, 400))

@@ -1,5 +1,7 @@
 """The projection search: what it finds exactly, signs, and what it must not claim."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -9,6 +11,7 @@ from symreg.engines.base import Budget, explains_all, pareto_front
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.projection import ProjectionEngine, search
 from symreg.formulas.expressions import evaluate, feature_symbols
+from symreg.projection.products import Product, Target, cost_of_setting, polished
 
 ROUNDED = 1e-24
 """Mean squared relative error of an exact formula: float64's rounding, 1e-16 a step, in logarithms
@@ -117,6 +120,40 @@ def test_noise_is_not_explained():
         search(X, y, feature_symbols("ab", X), Watch()), X, y, "ab", 0, "projection"
     )
     assert min(candidate.loss for candidate in front) > 0.5 * np.var(np.log(y))
+
+
+def one_and_a_product(noise, rows=300):
+    """Columns of sqrt(1 + m), m between a thousandth and a thousand, noise relative."""
+    rng = np.random.default_rng(4)
+    X = np.exp(rng.uniform(-1.15, 1.15, (rows, 3)))
+    a, b, c = X.T
+    return X, np.sqrt(1 + a**2 * b / c**3) * (1 + noise * rng.standard_normal(rows))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_one_more_step_around_a_product_is_taken(noise):
+    X, y = one_and_a_product(noise)
+    symbols = feature_symbols(("a", "b", "c"), X)
+    # the time is over before it begins: what stands first is there all the same
+    found = search(X, y, symbols, Watch(0.0))
+    truth = one_and_a_product(0.0)[1]
+    off = [np.median(np.abs(evaluate(each, ("a", "b", "c"), X) / truth - 1)) for each in found]
+    assert min(off) < (1e-9 if noise == 0 else noise / 4)
+
+
+def test_what_it_costs_to_set_a_number_is_what_it_costs():
+    X, y, _ = rows_of(lambda a, b: 2 * a**1.4 / b, 1.0, 4.0)
+    y = y * (1 + 0.02 * np.random.default_rng(1).standard_normal(len(y)))
+    target = Target(y, np.column_stack([np.ones(len(y)), np.log(X)]), np.ones(len(y)))
+    free = polished(Product((), np.zeros(3), np.zeros(3, dtype=bool), ()), target)
+    halves = np.array([free.linear[0], 1.5, -1.0])
+    promised = cost_of_setting(free, halves, target)
+    for i in (1, 2):
+        fixed = np.arange(3) == i
+        held = replace(free, linear=np.where(fixed, halves, free.linear), fixed=fixed)
+        grown = polished(held, target).mean_square - free.mean_square
+        assert promised[i] == pytest.approx(grown, rel=1e-6)
+    assert promised[1] > 10 * promised[2]
 
 
 def test_an_exponent_is_set_in_noise_and_not_in_exact_data():
