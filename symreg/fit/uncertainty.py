@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from orbits.powers import normal_equations
 from symreg.fit.monomial import fit_monomial
@@ -197,7 +198,7 @@ def _intervals(
     draws: int,
 ) -> list[Interval]:
     """Statistical and systematic, in quadrature, of every constant."""
-    shifts = _resampled(jacobian, residuals, samples, rng, draws)
+    shifts = _resampled(jacobian, residuals, samples, rng, draws, as_left_out=floor == 0)
     systematic = _largest_shifts(jacobian, residuals, samples, floor, rng, draws)
     tail = (1 - CONFIDENCE) / 2
     below, above = np.quantile(shifts, [tail, 1 - tail], axis=0)
@@ -220,14 +221,46 @@ def _resampled(
     samples: Samples,
     rng: np.random.Generator,
     draws: int,
+    as_left_out: bool,
 ) -> np.ndarray:
-    """(draw, constant) shifts of the constants when groups are resampled."""
+    """(draw, constant) shifts of the constants when groups are resampled.
+
+    Args:
+        jacobian: (row, constant) derivatives of the residuals.
+        residuals: (row,).
+        samples: the rows.
+        rng: of the draws.
+        draws: how many.
+        as_left_out: make up for what the fit has taken from the residuals, and for the few groups
+            that say how large they are. Beside a systematic error that matters little.
+
+    Source: Cameron & Miller, J. Human Resources 50, 317 (2015), section VI: CR3 and Student's t.
+    """
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < 4:
         index = np.arange(len(residuals))
+    widened = 1.0
+    if as_left_out:
+        residuals = left_out_residuals(jacobian, residuals, index)
+        free = max(int(index.max()) + 1 - jacobian.shape[1], 1)
+        widened = stdtrit(free, (1 + CONFIDENCE) / 2) / NORMAL
     _, (matrices, sides) = normal_equations(jacobian, residuals, index, rng, draws)
     inverse = np.linalg.pinv(matrices, hermitian=True)
-    return -np.einsum("dij,dj->di", inverse, sides)
+    return -widened * np.einsum("dij,dj->di", inverse, sides)
+
+
+def left_out_residuals(
+    jacobian: np.ndarray, residuals: np.ndarray, group: np.ndarray
+) -> np.ndarray:
+    """(row,) residuals of every group by the fit to all others, to first order."""
+    count, width = int(group.max()) + 1, jacobian.shape[1]
+    size = np.linalg.norm(jacobian, axis=0)
+    slopes = jacobian / np.where(size > 0, size, 1.0)
+    own, side = np.zeros((count, width, width)), np.zeros((count, width))
+    np.add.at(own, group, slopes[:, :, None] * slopes[:, None, :])
+    np.add.at(side, group, slopes * residuals[:, None])
+    others = np.linalg.pinv(own.sum(axis=0) - own, rcond=1e-9, hermitian=True)
+    return residuals + np.einsum("ni,nij,nj->n", slopes, others[group], side[group])
 
 
 def _largest_shifts(
