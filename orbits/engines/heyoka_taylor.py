@@ -125,7 +125,7 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int) -> Any:
     for i in range(bodies):
         for j in range(i + 1, bodies):
             apart = [there - here for here, there in zip(position[i], position[j], strict=True)]
-            unit = _pull_over_distance(law, apart, 1.0)
+            unit = _pull_over_distance(law, apart, heyoka.expression(1.0))
             for k in range(axes):
                 pulls[i][k].append(heyoka.par[j] * (unit * apart[k]))
                 pulls[j][k].append(-(heyoka.par[i] * (unit * apart[k])))
@@ -153,7 +153,7 @@ def _pull_over_distance(law: ForceLaw, apart: list[Any], gm: Any) -> Any:
         lambda part: part.is_Rational and part.q & (part.q - 1), lambda part: sympy.Float(part)
     )
     distance_square = heyoka.sum([component**2.0 for component in apart])
-    return heyoka.from_sympy(pull, {square: distance_square, GM_SYMBOL: heyoka.expression(gm)})
+    return heyoka.from_sympy(pull, {square: distance_square, GM_SYMBOL: gm})
 
 
 def _relative_to_first(position: np.ndarray, velocity: np.ndarray) -> States:

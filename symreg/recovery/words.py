@@ -69,6 +69,8 @@ def plural(count: int, noun: str) -> str:
 
 
 MOST_DIGITS = 6
+MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
+"""Beyond these an interval is written in powers of ten."""
 
 
 def digits_of(quantity: Quantity) -> int:
@@ -103,14 +105,28 @@ def _in_a_line(formula: str) -> str:
     return formula.replace("**", "^").replace("*", "·")
 
 
-def interval(quantity: Quantity, spec: str = ".5g") -> str:
-    """A value with its interval, `39.42 [38.37, 40.48]`."""
+def interval(quantity: Quantity, spec: str | None = None) -> str:
+    """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
+
+    Without a `spec` they have three digits of the half-width, where that is a number to be written
+    out, else five of their own.
+    """
     if quantity.value is None:
         return "none"
-    text = format(quantity.value, spec)
     if quantity.low is None or quantity.high is None:
-        return text
-    return f"{text} [{quantity.low:{spec}}, {quantity.high:{spec}}]"
+        return format(quantity.value, spec or ".5g")
+    if spec is None:
+        spec = _written_out(quantity.low, quantity.high)
+    return f"{quantity.value:{spec}} [{quantity.low:{spec}}, {quantity.high:{spec}}]"
+
+
+def _written_out(low: float, high: float) -> str:
+    """The format of numbers in an interval: decimals for three digits of its half-width."""
+    half, largest = (high - low) / 2, max(abs(low), abs(high))
+    if not (half > 0 and largest < LARGEST_WRITTEN):
+        return ".5g"
+    decimals = max(0, 2 - math.floor(math.log10(half)))
+    return f".{decimals}f" if decimals <= MOST_DECIMALS else ".5g"
 
 
 def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:

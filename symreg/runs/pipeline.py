@@ -8,6 +8,7 @@ somebody changed since is removed and made again, with all that follows from it.
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -33,6 +34,11 @@ POLL = 0.02
 CLOCKED = ("metrics.jsonl", "events.out.tfevents.*")
 """Logs of a training that hold times of the clock. Nothing that comes after reads them: the same
 weights trained again repeat no later stage."""
+
+HEADER = "[{}/{}] {}"
+SKIPPED = ": there already"
+"""What is printed when a stage begins: which of how many, and its title; what follows that, if it
+was finished before."""
 
 
 @dataclass(frozen=True)
@@ -142,14 +148,14 @@ class Pipeline:
             if unfinished & {*stage.inputs, *stage.waits} or self._cores_of(stage) > free:
                 continue
             self.waiting.remove(stage)
-            header = f"[{len(self.todo) - len(self.waiting)}/{len(self.todo)}] {stage.title}"
+            header = HEADER.format(len(self.todo) - len(self.waiting), len(self.todo), stage.title)
             inputs = {name: fingerprint(self.folder / name, CLOCKED) for name in stage.inputs}
             record, why = self._fitting_record(stage, inputs)
             if record is None:
                 print(f"{header}{why and f' (again: {why})'}", flush=True)
                 self.running.append(self._started(stage, inputs))
             else:
-                print(f"{header}: there already ({record.seconds:.0f} s)", flush=True)
+                print(f"{header}{SKIPPED} ({record.seconds:.0f} s)", flush=True)
                 self.seconds[stage.name] = record.seconds
             return True
         return False
@@ -224,6 +230,12 @@ class Pipeline:
         )
         write_json(self._record_path(stage), {**record, "sha256": sha256_of_json(record)})
         self.seconds[stage.name] = seconds
+
+
+def begun(printed: str) -> str:
+    """The stage that a run began last, in the words of what it printed; empty if there is none."""
+    lines = re.findall(r"^\[\d+/\d+\] .*$", printed, re.MULTILINE)
+    return next((line for line in reversed(lines) if SKIPPED not in line), "")
 
 
 def record_path(folder: Path, stage: str) -> Path:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -42,10 +43,22 @@ def draw_figures(run: Run, config: RunConfig) -> None:
             save(drawn, folder, name)
 
 
+DOTS_PER_INCH, PIXELS_PER_INCH = 130, 86
+"""Of a figure's file, and of a figure on the page: all their texts have one size there."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure inside a page: Base64 of its PNG, and how wide it is shown, in pixels."""
+
+    data: str
+    width: int
+
+
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure into `figures/` of a folder, as PNG, whole or not at all."""
     with written_aside(folder / "figures" / f"{name}.png") as aside:
-        figure.savefig(aside, dpi=130, format="png")
+        figure.savefig(aside, dpi=DOTS_PER_INCH, format="png")
 
 
 def render(run: Run, config: RunConfig) -> str:
@@ -72,19 +85,21 @@ def environment() -> jinja2.Environment:
         "mathml": mathml,
         "number": partial(words.number, missing="–"),
         "percent": partial(words.percent, decimals=2, missing="–"),
+        "fixed": partial(words.fixed, missing="–"),
         "interval": words.interval,
     }
     return found
 
 
-def embedded(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Those of the named pictures that a folder has, as Base64."""
+def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
+    """Those of the named pictures that a folder has."""
     files = {name: folder / f"{name}.png" for name in names}
-    return {
-        name: base64.b64encode(file.read_bytes()).decode()
-        for name, file in files.items()
-        if file.exists()
-    }
+    return {name: _picture(file.read_bytes()) for name, file in files.items() if file.exists()}
+
+
+def _picture(png: bytes) -> Picture:
+    pixels = int.from_bytes(png[16:20])  # the header of a PNG holds its width there
+    return Picture(base64.b64encode(png).decode(), round(pixels / DOTS_PER_INCH * PIXELS_PER_INCH))
 
 
 def mathml(markup: str | None) -> Markup:

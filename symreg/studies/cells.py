@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from orbits.command.entry import INTERRUPTED
 from orbits.command.parent import as_parent
 from orbits.records.files import sha256_of_json, write_json
 from orbits.records.typed import as_json
+from symreg.runs.pipeline import begun
 from symreg.runs.processes import THREADS, cores, end
 from symreg.runs.result import Run
 from symreg.studies.grid import Cell
@@ -57,6 +58,35 @@ def prepare(folder: Path, cell: Cell) -> None:
         group, _, own = name.partition(".")
         options[group].pop(own)
     write_json(folder / "configs" / f"{cell.name}.json", options)
+    _log(folder, cell.name).unlink(missing_ok=True)  # what is there is of an earlier attempt
+
+
+class Progress:
+    """How far the running cells are: the stage that each has begun, told one cell at a time.
+
+    Args:
+        folder: of the study.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._told: dict[str, str] = {}
+
+    def line(self, cells: Sequence[str]) -> str | None:
+        """The stage of one cell that has begun another since it was told; None if none has.
+
+        Args:
+            cells: that have not ended; those not told for longest come first.
+        """
+        untold = [name for name in cells if name not in self._told]
+        for name in (*untold, *(name for name in self._told if name in cells)):
+            log = _log(self.folder, name)
+            stage = begun(log.read_text(errors="replace")) if log.exists() else ""
+            if stage and stage != self._told.get(name):
+                self._told.pop(name, None)  # it goes to the end
+                self._told[name] = stage
+                return f"    {name}: {stage}"
+        return None
 
 
 def run_cell(folder: str, name: str, threads: int) -> Outcome:
@@ -75,7 +105,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
     began = time.monotonic()
     if stop.exists():
         return Outcome(INTERRUPTED, "", 0.0)
-    with open(logs / f"{name}.log", "wb") as out, open(logs / f"{name}.err", "wb") as err:
+    with open(_log(Path(folder), name), "wb") as out, open(logs / f"{name}.err", "wb") as err:
         process = subprocess.Popen(
             [
                 *RUN, "--config", f"{folder}/configs/{name}.json", "--workers", share,
@@ -91,7 +121,7 @@ def run_cell(folder: str, name: str, threads: int) -> Outcome:
                 time.sleep(POLL)
     code, error = process.returncode, ""
     if code:
-        last = _last_line(logs / f"{name}.err") or _last_line(logs / f"{name}.log")
+        last = _last_line(logs / f"{name}.err") or _last_line(_log(Path(folder), name))
         error = last or f"exit code {code}"
     outcome = Outcome(code, error, time.monotonic() - began)
     write_json(logs / f"{name}.json", as_json(outcome))
@@ -143,6 +173,11 @@ def _share_of_a_worker() -> int:
     here = workers[get_worker().address]["host"]
     places = sum(worker["nthreads"] for worker in workers.values() if worker["host"] == here)
     return max(1, cores() // places)
+
+
+def _log(folder: Path, name: str) -> Path:
+    """What a cell prints."""
+    return folder / "logs" / f"{name}.log"
 
 
 def _last_line(path: Path) -> str:

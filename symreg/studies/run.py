@@ -1,5 +1,6 @@
 """`symreg study`: run the cells of a grid side by side, and put what they found together."""
 
+import math
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
@@ -14,13 +15,16 @@ from orbits.records.files import write_json
 from symreg.runs.folder import held_as, require_same_run
 from symreg.runs.processes import cores, places
 from symreg.studies.answer import in_a_terminal
-from symreg.studies.cells import Outcome, finished_run, prepare, run_cell, workers_of
+from symreg.studies.cells import Outcome, Progress, finished_run, prepare, run_cell, workers_of
 from symreg.studies.config import StudyConfig
 from symreg.studies.grid import Cell, Study, load_study
 from symreg.studies.report import write_report
 from symreg.studies.table import table, write_table
 
 STUDY = "study.json"
+
+EVERY = 20.0
+"""Seconds without a word, after which a line says which stage a running cell has begun."""
 
 
 def check_study(source: str, config: StudyConfig) -> Study:
@@ -93,12 +97,15 @@ def _work(
         workers_of(folder, workers, config.scheduler) as (executor, at_once),
     ):
         cells = {executor.submit(run_cell, str(folder), c.name, threads): c.name for c in todo}
+        progress = Progress(folder)
         pending: set[Future[Outcome]] = set(cells)
         while pending:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ended, pending = wait(pending, left, FIRST_COMPLETED)
-            if not ended:
+            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
+            ended, pending = wait(pending, min(EVERY, left), FIRST_COMPLETED)
+            if not ended and left <= EVERY:
                 raise KeyboardInterrupt
+            if not ended and (line := progress.line([cells[f] for f in cells if f in pending])):
+                tqdm.write(line)
             for future in ended:
                 name, outcome = cells[future], _outcome(future)
                 if outcome.code == INTERRUPTED:

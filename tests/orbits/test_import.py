@@ -71,7 +71,10 @@ def test_every_format_gives_the_same(tmp_path, ending):
     else:
         frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
     found = orbits.from_table(path, tmp_path / "x.zarr")
-    np.testing.assert_array_equal(found.position, orbits.from_table(frame).position)
+    # at a radius of 1: pandas before 3.1 may round the last digit of a text
+    atol = np.finfo(float).eps if "sv" in ending else 0
+    expected = orbits.from_table(frame).position
+    np.testing.assert_allclose(found.position, expected, rtol=0, atol=atol)
     assert orbits.validate(tmp_path / "x.zarr") == []
 
 

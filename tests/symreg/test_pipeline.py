@@ -15,7 +15,7 @@ from orbits.records.files import read_json, write_json
 from symreg.runs import pipeline
 from symreg.runs.config import RunConfig
 from symreg.runs.folder import held_as
-from symreg.runs.pipeline import Pipeline, StageFailure, run_stages
+from symreg.runs.pipeline import Pipeline, StageFailure, begun, run_stages
 from symreg.runs.run import check
 from symreg.runs.stages import Stage, stages
 
@@ -67,9 +67,12 @@ def test_stages_run_in_order_once_and_keep_their_records(toy, capsys):
     assert (
         toy.folder / "logs" / "b.log"
     ).read_text() == "$ toy_stage b a --config configs/b.json\nmade b\n"
+    assert begun(capsys.readouterr().out) == "[3/3] make c"
     assert run_stages(toy) == seconds
     assert runs(toy) == []
-    assert capsys.readouterr().out.count("there already") == 3
+    again = capsys.readouterr().out
+    assert again.count("there already") == 3
+    assert begun(again) == ""
 
 
 def test_a_changed_file_is_made_again_with_all_that_follows(toy):

@@ -8,7 +8,8 @@ import pytest
 
 from orbits.command.options import with_options
 from orbits.command.parser import Command, main
-from symreg.recovery.result import FrontPoint, Gate
+from symreg.recovery.result import FrontPoint, Gate, Quantity
+from symreg.recovery.words import interval
 from symreg.runs.config import QUESTIONS as ASKED
 from symreg.runs.config import RunConfig
 from symreg.runs.figures.residuals import broken_at_gaps
@@ -20,6 +21,26 @@ from symreg.runs.sentences import (
     turning,
     undominated,
 )
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "written"),
+    [
+        (39.4, 38.352, 40.449, "39.40 [38.35, 40.45]"),
+        (-1.9974, -2.0419, -1.953, "-1.9974 [-2.0419, -1.9530]"),
+        (-8.0297, -23.036, 5.1914, "-8.0 [-23.0, 5.2]"),
+        (4321.0, 4100.0, 4500.0, "4321 [4100, 4500]"),
+        (39.4784176, 39.4784174, 39.4784178, "39.478 [39.478, 39.478]"),
+        (6.674e-11, 6.67e-11, 6.68e-11, "6.674e-11 [6.67e-11, 6.68e-11]"),
+        (2e30, 1.9e30, 2.1e30, "2e+30 [1.9e+30, 2.1e+30]"),
+        (2.0, 2.0, 2.0, "2 [2, 2]"),
+        (2.5, None, None, "2.5"),
+        (None, None, None, "none"),
+    ],
+)
+def test_an_interval_has_the_digits_that_it_bears(value, low, high, written):
+    assert interval(Quantity("k", value, low, high)) == written
+
 
 GATES = (
     Gate("structure", True, "exact or up_to_scale", "up_to_scale"),

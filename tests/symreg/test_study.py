@@ -18,8 +18,10 @@ import yaml
 from orbits.records.files import read_json
 from symreg.cli import main
 from symreg.runs import processes
+from symreg.runs.config import RunConfig
 from symreg.runs.folder import held_as
 from symreg.studies import cells as study_cells
+from symreg.studies.grid import Cell
 
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
@@ -37,6 +39,7 @@ TOY_CELL = '''
     said = lambda name: (toys / name).read_text().split() if (toys / name).exists() else []
     with open(toys / "runs.txt", "a") as file:
         print(options["seed"], file=file)
+    print(f"[1/2] think of {options['seed']}", flush=True)
     try:
         with interruptible():
             while str(options["seed"]) in said("wait"):
@@ -95,8 +98,9 @@ def start(toys, *options):
     script = f"""
         import sys
         from symreg.runs import processes
-        from symreg.studies import cells as study_cells
+        from symreg.studies import cells as study_cells, run as study_run
         from symreg.cli import main
+        study_run.EVERY = 0.1
         study_cells.RUN = (sys.executable, {str(toys / "cell.py")!r})
         processes.TERMINAL = 0.1
         arguments = ["--out", {str(toys / "out")!r}, "--workers", "2", *{list(options)!r}]
@@ -158,6 +162,39 @@ def test_a_failed_cell_is_reported_stops_nobody_and_runs_again(toys, capsys):
     assert study(toys) == 0
     assert runs(toys) == ["1"]
     assert list(pd.read_csv(toys / "out" / "results.csv")["status"]) == ["done"] * 4
+
+
+def test_a_running_cell_says_once_which_stage_it_is_in(toys):
+    (toys / "wait").write_text("1 2")
+    process = start(toys)
+    wait_for(lambda: (toys / "runs.txt").exists() and len(runs_so_far(toys)) == 3)
+    time.sleep(2)  # twenty looks at cells in the same stage
+    (toys / "wait").unlink()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    told = [line for line in out.splitlines() if "think of" in line]
+    assert {"    seed=1: [1/2] think of 1", "    seed=2: [1/2] think of 2"} <= set(told)
+    assert len(told) == len(set(told))
+
+
+def test_stages_are_told_by_turns_and_not_those_of_an_earlier_attempt(tmp_path):
+    (tmp_path / "logs").mkdir()
+    one, two = (tmp_path / "logs" / f"seed={n}.log" for n in (1, 2))
+    progress = study_cells.Progress(tmp_path)
+    cells = ["seed=1", "seed=2", "seed=3"]
+    assert progress.line(cells) is None
+    one.write_text("[1/9] simulate\n")
+    two.write_text("[1/9] simulate\n    100 orbits\n[2/9] train\n    [3/9] not a stage\n")
+    assert progress.line(cells) == "    seed=1: [1/9] simulate"
+    one.write_text("[1/9] simulate\n[2/9] train\n[3/9] look: there already (2 s)\n")
+    assert progress.line(cells) == "    seed=2: [2/9] train"
+    assert progress.line(cells) == "    seed=1: [2/9] train"
+    assert progress.line(cells) is None
+    two.write_text("[3/9] search\n")
+    assert progress.line(["seed=1", "seed=3"]) is None  # the second has ended
+    cell = Cell("seed=1", {"seed": 1}, RunConfig())
+    study_cells.prepare(tmp_path, cell)
+    assert study_cells.Progress(tmp_path).line(["seed=1"]) is None
 
 
 def test_a_killed_study_goes_on_without_repeating_finished_cells(toys):
