@@ -106,15 +106,33 @@ def normal_equations(
         Of all rows, then of the draws: matrices (fit, coefficient, coefficient) and right sides
         (fit, coefficient).
     """
-    count, width = int(group.max()) + 1, design.shape[1]
-    matrix, side = np.zeros((count, width, width)), np.zeros((count, width))
-    np.add.at(matrix, group, design[:, :, None] * design[:, None, :])
-    np.add.at(side, group, design * target[:, None])
+    matrix, side = of_groups(design, target, group)
+    count = len(side)
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=draws).astype(float)
     return (
         (matrix.sum(axis=0)[None], side.sum(axis=0)[None]),
         (np.einsum("dn,nij->dij", drawn, matrix), drawn @ side),
     )
+
+
+def of_groups(
+    design: np.ndarray, target: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What every group adds to the normal equations of a least-squares fit.
+
+    Args:
+        design: (row, coefficient).
+        target: (row,).
+        group: (row,) number of the group, from 0.
+
+    Returns:
+        Matrices (group, coefficient, coefficient) and right sides (group, coefficient).
+    """
+    count, width = int(group.max()) + 1, design.shape[1]
+    matrix, side = np.zeros((count, width, width)), np.zeros((count, width))
+    np.add.at(matrix, group, design[:, :, None] * design[:, None, :])
+    np.add.at(side, group, design * target[:, None])
+    return matrix, side
 
 
 def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -927,6 +927,11 @@ IN_DISCOVERY = [
         DISCOVERY + "noise_that_goes_with_the_target_leaves_its_constant_right",
     ),
     mutant(
+        UNCERTAINTY, "as_left_out=floor == 0)", "as_left_out=False)",
+        "few rows have the intervals of many",
+        "symreg/test_uncertainty.py::test_few_rows_have_intervals_that_hold_the_truth",
+    ),
+    mutant(
         "symreg/engines/projection.py", "z * np.sum(z[np.isfinite(z)]) > 0", "z != 0",
         "rows in which noise has turned the sign stay in a logarithm",
         PROJECTION + "one_more_step_around_a_product_is_taken",

@@ -23,7 +23,14 @@ from symreg.projection.bases import (
     variables,
 )
 from symreg.projection.bases import with_composites as combined
-from symreg.projection.products import EXACT, Product, Target, best_of, search_products
+from symreg.projection.products import (
+    EXACT,
+    Product,
+    Target,
+    best_of,
+    search_products,
+    without_factors,
+)
 from symreg.projection.shapes import SHAPES
 from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
@@ -204,9 +211,8 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
             continue
         design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
         target = Target(z[good], design, _weights(outer, y[good], z[good]))
-        found = search_products(target, (), [], Watch(), depth=0)
-        columns = variables(X[good], symbols)
-        formulas += [outer.backward(formula) for formula in _written(found, target, columns)]
+        columns, bare = variables(X[good], symbols), without_factors(target)
+        formulas += [outer.backward(formula) for formula in _written([bare], target, columns)]
     return formulas
 
 

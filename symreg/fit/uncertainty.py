@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from orbits.powers import normal_equations
+from orbits.powers import normal_equations, of_groups
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Fitted
@@ -253,12 +253,9 @@ def left_out_residuals(
     jacobian: np.ndarray, residuals: np.ndarray, group: np.ndarray
 ) -> np.ndarray:
     """(row,) residuals of every group by the fit to all others, to first order."""
-    count, width = int(group.max()) + 1, jacobian.shape[1]
     size = np.linalg.norm(jacobian, axis=0)
     slopes = jacobian / np.where(size > 0, size, 1.0)
-    own, side = np.zeros((count, width, width)), np.zeros((count, width))
-    np.add.at(own, group, slopes[:, :, None] * slopes[:, None, :])
-    np.add.at(side, group, slopes * residuals[:, None])
+    own, side = of_groups(slopes, residuals, group)
     others = np.linalg.pinv(own.sum(axis=0) - own, rcond=1e-9, hermitian=True)
     return residuals + np.einsum("ni,nij,nj->n", slopes, others[group], side[group])
 

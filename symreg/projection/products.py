@@ -229,21 +229,19 @@ def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[A
 
 
 def search_products(
-    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch,
-    depth: int = 2,
-) -> list[Product]:  # fmt: skip
-    """The best products of a monomial and at most `depth` factors, polished.
+    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch
+) -> list[Product]:
+    """The best products of a monomial and at most two factors, polished.
 
     Args:
         target: with its design.
         shapes: functions to try.
         arguments: of the functions.
         watch: that ends the search between its steps.
-        depth: largest number of factors.
     """
-    bare = polished(_bare(target), target)
+    bare = without_factors(target)
     found = [bare]
-    if bare.mean_square < EXACT**2 or depth == 0 or not arguments:
+    if bare.mean_square < EXACT**2 or not arguments:
         return found
     arguments = affordable(shapes, arguments)
 
@@ -261,9 +259,9 @@ def search_products(
     starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, arguments)
     found += grown
-    if depth > 1 and not done():
+    if not done():
         found += _pairs(target, shapes, arguments)
-    if depth > 1 and not done():
+    if not done():
         found += _next_factors(starts, target, shapes, arguments, watch)
         deeper = pays(min(singles, key=lambda p: p.mean_square), found, target)
         if deeper and not done():
@@ -271,6 +269,11 @@ def search_products(
         if deeper and not done():
             found += _nested(starts, target, arguments, watch)
     return found
+
+
+def without_factors(target: Target) -> Product:
+    """The best product of powers alone."""
+    return polished(_bare(target), target)
 
 
 def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Product]:
@@ -630,11 +633,9 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
         tangents = _tangents(product.factors, product.linear, target)
         columns = np.column_stack([columns, tangents[:, moved]])
     size = np.linalg.norm(columns, axis=0)
-    columns = columns / np.where(size > 0, size, 1.0)
-    inverse = np.linalg.pinv(columns, rcond=1e-10)
-    spread = (
-        np.sum(inverse**2, axis=1)[: len(free)] / np.where(size > 0, size, 1.0)[: len(free)] ** 2
-    )
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(columns / size, rcond=1e-10)
+    spread = (np.sum(inverse**2, axis=1) / size**2)[: len(free)]
     costs = np.zeros(len(product.linear))
     costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, 1e-300)
     return costs / len(target.y)

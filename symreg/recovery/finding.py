@@ -177,8 +177,8 @@ def _any_law(
     aside = standing_out(samples)
     if not aside.any():
         return *searched(aside, watch), aside
-    found = searched(aside, watch.part(0.5))  # the other half is for a second search
-    parts, outcome, rivals = found
+    # the other half of the time is for a second search
+    parts, outcome, rivals = searched(aside, watch.part(0.5))
     if misfit_of(outcome.law, parts.whole) >= config.thresholds.misfit_p:
         every = parts.errors.of(samples)
         wild = wild_rows(outcome.law, every)
