@@ -1,45 +1,18 @@
 """The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from orbits.command.help import say
-from orbits.command.options import Above, Options, Range
+from orbits.command.options import Options
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
-from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST, SECONDS
+from symreg.formulas.config import CompareConfig
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.runs.config import RunConfig
 from symreg.studies.config import StudyConfig
 from symreg.weighing.config import WeighConfig
-
-
-@dataclass(frozen=True)
-class CompareConfig(Options):
-    """How two formulas are compared."""
-
-    variables: tuple[str, ...] = ()
-    """Names that a scale may not depend on; by default all but the usual names of constants."""
-    low: Annotated[float, Above(0)] = 0.3
-    """Lower end of every variable's domain."""
-    high: Annotated[float, Above(0)] = 3.0
-    """Upper end of every variable's domain."""
-    margin: Annotated[float, Range(0.0, 1.0, below=True)] = EXPONENT_MARGIN
-    """Exponents closer than this are the same."""
-    limit: Annotated[float, Range(0.0, LONGEST, above=True)] = SECONDS
-    """Seconds of computing after which the answer is `undecided`."""
-
-    def __post_init__(self) -> None:
-        """Check that the domain is one."""
-        super().__post_init__()
-        if not self.low < self.high < math.inf:
-            raise ValueError(
-                f"--low is {self.low} and --high is {self.high}; 0 < low < high is needed "
-                "(every symbol is positive)."
-            )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from symreg.formulas.config import DOMAIN, EXPONENT_MARGIN, SECONDS
 from symreg.formulas.expressions import evaluate, normal_form, symbol
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
@@ -35,14 +36,6 @@ CONSTANT_NAMES = frozenset(
 )
 """Symbols that are constants unless they are named as variables."""
 
-SECONDS = 10.0
-"""CPU time that one comparison may take."""
-LONGEST = 86_400.0
-"""Seconds: no comparison and no search may take longer than a day."""
-EXPONENT_MARGIN = 0.05
-"""Exponents closer than this are the same."""
-DOMAIN = (0.3, 3.0)
-"""Where formulas are compared unless a variable has its own domain."""
 OUTSIDE = 10.0
 """Points are also drawn up to this factor outside the domain."""
 NUMERICAL_TOLERANCE = 1e-8

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from orbits.command.options import FRACTION, Between, OptionError, Options, Range
 from symreg.engines.base import Question
-from symreg.formulas.compare import EXPONENT_MARGIN, LONGEST
+from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
 
 Margin = Annotated[float, Range(0.0, 1.0, below=True)]
 
