@@ -7,6 +7,8 @@ from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
+from orbits.command.memory import keep_freed_memory
+
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C or SIGTERM ended."""
 
@@ -27,6 +29,7 @@ def enter(program: str) -> NoReturn:
 
     answered = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
     earlier = {number: signal.signal(number, quit_at_once) for number in answered}
+    keep_freed_memory()
     main = import_module(f"{program}.cli").main
     code = main()
     for number in earlier:
