@@ -573,6 +573,7 @@ IN_WORLDMODEL = [
 ]  # fmt: skip
 
 CONFIG, JUDGE = "symreg/recovery/config.py", "symreg/recovery/judge.py"
+SERVER, OF_SERVER = "symreg/runs/fork_server.py", "symreg/test_fork_server.py::"
 STAGES, PIPELINE = "symreg/runs/stages.py", "symreg/runs/pipeline.py"
 FIELD, UNCERTAINTY = "symreg/recovery/force_field.py", "symreg/fit/uncertainty.py"
 OF_JUDGE, OF_PIPELINE = "symreg/test_judge.py::", "symreg/test_pipeline.py::"
@@ -637,7 +638,7 @@ IN_SYMREG = [
         "constants may be off by 10 %", ALONE,
     ),
     mutant(
-        "symreg/formulas/compare.py", "EXPONENT_MARGIN = 0.05", "EXPONENT_MARGIN = 0.1",
+        "symreg/formulas/config.py", "EXPONENT_MARGIN = 0.05", "EXPONENT_MARGIN = 0.1",
         "exponents may be off by 0.1", ALONE,
     ),
     mutant(
@@ -835,6 +836,26 @@ IN_SYMREG = [
         STAGES, 'states = "orbit" if undisturbed else "kicked"',
         'states = "kicked" if name == "kicked" else "orbit"', "controls are not kicked",
         OF_PIPELINE + "test_every_question_is_asked_of_the_right_model_and_states",
+    ),
+    mutant(
+        SERVER, ", \"JE_ARROW_MALLOC_CONF\": \"background_thread:false\"}", "}",
+        "processes are forked beside a thread of an allocator",
+        OF_SERVER + "test_the_server_has_one_thread_when_all_is_loaded",
+    ),
+    mutant(
+        SERVER, "set_num_threads(int(os.environ[\"OMP_NUM_THREADS\"]))", "set_num_threads(1)",
+        "a large model trains with one thread",
+        OF_SERVER + "test_torch_takes_the_threads_of_each_process",
+    ),
+    mutant(
+        SERVER, "            signal.signal(signal.SIGINT, interruption)", "            pass",
+        "stages do not hear Ctrl-C",
+        OF_SERVER + "test_ctrl_c_ends_the_processes_and_not_the_server",
+    ),
+    mutant(
+        SERVER, "signal.signal(signal.SIGINT, signal.SIG_IGN)", "signal.getsignal(signal.SIGINT)",
+        "Ctrl-C ends the server before its processes",
+        OF_SERVER + "test_ctrl_c_ends_the_processes_and_not_the_server",
     ),
     mutant(
         PIPELINE, "[name for name in inputs if inputs[name] != record.inputs.get(name)]", "[]",

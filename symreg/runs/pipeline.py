@@ -7,12 +7,9 @@ somebody changed since is removed and made again, with all that follows from it.
 """
 
 import hashlib
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +21,10 @@ from orbits.records.files import read_json, sha256_of_file, sha256_of_json, writ
 from orbits.records.typed import as_json, of_json
 from symreg.runs.config import RunConfig
 from symreg.runs.folder import claimed
+from symreg.runs.fork_server import POLL, Forked, ForkServer
 from symreg.runs.own_data import on_data
-from symreg.runs.processes import end, environment, places
+from symreg.runs.processes import end, places
 from symreg.runs.stages import Stage, stages
-
-POLL = 0.02
-"""Seconds between two looks at the running processes."""
 
 CLOCKED = ("metrics.jsonl", "events.out.tfevents.*")
 """Logs of a training that hold times of the clock. Nothing that comes after reads them: the same
@@ -68,20 +63,9 @@ class Running:
     """A stage whose process runs."""
 
     stage: Stage
-    process: "subprocess.Popen[bytes]"
+    process: Forked
     inputs: dict[str, str | None]
     began: float = field(default_factory=time.monotonic)
-    processor_seconds: float | None = None
-
-    def ended(self) -> bool:
-        """Whether the process has ended; what it took of the processor is kept."""
-        process = self.process
-        if process.returncode is None:
-            ended, status, used = os.wait4(process.pid, os.WNOHANG)
-            if ended:
-                process.returncode = os.waitstatus_to_exitcode(status)
-                self.processor_seconds = used.ru_utime + used.ru_stime
-        return process.returncode is not None
 
 
 class StageFailure(Exception):  # noqa: N818 - not an error of this process: the stage reported it
@@ -126,17 +110,19 @@ class Pipeline:
         self.seconds: dict[str, float] = {}
         self.waiting = list(todo)
         self.running: list[Running] = []
+        self.server = ForkServer()
 
     def run(self) -> dict[str, float]:
         """Run to the end; see `run_stages`."""
         try:
             while self.waiting or self.running:
                 if not self._start_some():
-                    time.sleep(POLL)
-                for job in [job for job in self.running if job.ended()]:
+                    self.server.listen(POLL)
+                for job in [job for job in self.running if job.process.poll() is not None]:
                     self._finish(job)
         finally:
             end([job.process for job in self.running])
+            self.server.close()
         return {stage.name: self.seconds[stage.name] for stage in self.todo}
 
     def _start_some(self) -> bool:
@@ -201,15 +187,9 @@ class Pipeline:
         command = [program, *arguments, "--config", options]
         logs = self.folder / "logs"
         logs.mkdir(exist_ok=True)
-        with open(logs / f"{stage.name}.log", "wb") as log:
-            log.write(f"$ {shlex.join(command)}\n".encode())
-            log.flush()
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", *command],
-                cwd=self.folder,
-                stdout=log,
-                env=environment(self._cores_of(stage)),
-            )
+        log = logs / f"{stage.name}.log"
+        log.write_text(f"$ {shlex.join(command)}\n", encoding="utf-8")
+        process = self.server.begin(command, self.folder, log, self._cores_of(stage))
         return Running(stage, process, inputs)
 
     def _finish(self, job: Running) -> None:
@@ -226,7 +206,14 @@ class Pipeline:
             raise StageFailure(stage, code or 1)
         seconds = time.monotonic() - job.began
         record = as_json(
-            Record(stage.command, stage.options, job.inputs, output, seconds, job.processor_seconds)
+            Record(
+                stage.command,
+                stage.options,
+                job.inputs,
+                output,
+                seconds,
+                job.process.processor_seconds,
+            )
         )
         write_json(self._record_path(stage), {**record, "sha256": sha256_of_json(record)})
         self.seconds[stage.name] = seconds

@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import Protocol
 
 from orbits.command.parent import as_parent
 
@@ -43,7 +43,23 @@ def environment(threads: int) -> dict[str, str]:
     return {**settings, **os.environ, **as_parent()}
 
 
-def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> None:
+class Process(Protocol):
+    """A process that another has started, as `subprocess.Popen` describes one."""
+
+    def poll(self) -> int | None:
+        """How it has ended; None if it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it has ended, once it has; `subprocess.TimeoutExpired` after so many seconds."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
+def end(processes: Collection[Process], patience: float = 20) -> None:
     """End processes that an interrupted parent has started.
 
     Those that share a terminal's Ctrl-C end by themselves; the others are sent SIGTERM, since a
@@ -61,7 +77,7 @@ def end(processes: Collection[subprocess.Popen[Any]], patience: float = 20) -> N
             process.wait()
 
 
-def _wait(processes: Collection[subprocess.Popen[Any]], seconds: float) -> None:
+def _wait(processes: Collection[Process], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     for process in processes:
         with suppress(subprocess.TimeoutExpired):

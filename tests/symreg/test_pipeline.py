@@ -1,5 +1,6 @@
 """A run is a chain of processes: done once, gone on with, never mixed up."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def toy(tmp_path, monkeypatch):
     """A chain of three stages, each a real process: a, then b from a, then c from b."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "toy_stage.py").write_text(textwrap.dedent(TOY_STAGE))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"), prepend=os.pathsep)
     chain = [
         Stage("a", "make a", ("toy_stage", "a"), {}, (), "a"),
         Stage("b", "make b", ("toy_stage", "b", "a"), {}, ("a",), "b"),
