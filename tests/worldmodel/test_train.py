@@ -24,7 +24,7 @@ from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
-from worldmodel.optimizers import BatchedMuon, make_optimizers, set_learning_rates
+from worldmodel.optimizers import make_optimizers, set_learning_rates
 from worldmodel.source import Source
 from worldmodel.training import threads_of, train
 from worldmodel.world_model import WorldModel
@@ -483,39 +483,3 @@ def test_the_learning_rates_rise_and_fall():
         assert set_learning_rates(optimizers, config, step) == pytest.approx(factor, rel=3e-3)
         for optimizer, lr in zip(optimizers, (config.muon_lr, config.adamw_lr), strict=True):
             assert optimizer.param_groups[0]["lr"] == pytest.approx(lr * factor, rel=3e-3)
-
-
-@pytest.mark.parametrize("d_model", [32, 64])
-def test_muon_makes_the_same_weights_as_torchs_bit_for_bit(d_model):
-    """All matrices of one shape at a time; tall, wide and square ones; one without a gradient."""
-    shapes = [(3 * d_model, d_model), (d_model, d_model), (4 * d_model, d_model),
-              (d_model, 4 * d_model)] * 2  # fmt: skip
-
-    def trained(kind):
-        random = torch.Generator().manual_seed(0)
-        weights = [torch.nn.Parameter(torch.randn(shape, generator=random)) for shape in shapes]
-        optimizer = kind(weights, lr=0.02, momentum=0.95, weight_decay=0.0)
-        for _ in range(5):
-            for weight in weights[1:]:
-                weight.grad = torch.randn(weight.shape, generator=random)
-            optimizer.step()
-        return weights, optimizer.state_dict()["state"]
-
-    (ours, our_state), (theirs, their_state) = trained(BatchedMuon), trained(torch.optim.Muon)
-    assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
-    assert our_state.keys() == their_state.keys()
-    for number, state in our_state.items():
-        assert torch.equal(state["momentum_buffer"], their_state[number]["momentum_buffer"])
-
-
-def test_muon_takes_a_closure_as_every_optimiser_of_torch():
-    weight = torch.nn.Parameter(torch.eye(4))
-    optimizer = BatchedMuon([weight], lr=0.1, weight_decay=0.0)
-
-    def closure():
-        loss = (weight**2).sum()
-        loss.backward()
-        return loss
-
-    assert float(optimizer.step(closure)) == 4.0
-    assert float((weight**2).sum()) < 4.0
