@@ -23,14 +23,8 @@ from symreg.projection.bases import (
     variables,
 )
 from symreg.projection.bases import with_composites as combined
-from symreg.projection.products import (
-    EXACT,
-    Product,
-    Target,
-    best_of,
-    search_products,
-    without_factors,
-)
+from symreg.projection.product_search import best_of, search_products, without_factors
+from symreg.projection.products import EXACT, Product, Target
 from symreg.projection.shapes import SHAPES
 from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied

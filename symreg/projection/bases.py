@@ -42,6 +42,11 @@ class Argument:
     size: float
     alone: bool = False
 
+    @property
+    def holds(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset(map(str, self.expression.free_symbols))
+
 
 @dataclass(frozen=True)
 class Column:

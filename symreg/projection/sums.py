@@ -16,7 +16,8 @@ import sympy
 
 from orbits.command.watch import Watch
 from symreg.projection.bases import Column, composites, exponent_of, power_product
-from symreg.projection.products import EXACT, worth
+from symreg.projection.product_search import worth
+from symreg.projection.products import EXACT
 
 HIGHEST_DEGREE = 4
 MOST_POLYNOMIAL = 70
