@@ -33,7 +33,7 @@ import xarray as xr
 import zarr
 import zarr.errors
 
-from orbits.attributes import (
+from orbits.records.attributes import (
     FINGERPRINT,
     FORMAT,
     FORMAT_VERSION,

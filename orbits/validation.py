@@ -10,8 +10,8 @@ import xarray as xr
 import zarr
 
 from orbits import dataset
-from orbits.attributes import attribute_problems, require_format
 from orbits.forces import ForceLaw, known_law
+from orbits.records.attributes import attribute_problems, require_format
 from orbits.records.places import Place
 from orbits.systems import body_drifts, relative_drifts
 from orbits.units import G

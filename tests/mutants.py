@@ -903,7 +903,7 @@ IN_SYMREG = [
 PYSR, NOISE, FORMULA_UNITS = (
     "symreg/engines/pysr.py", "symreg/fit/noise.py", "symreg/formulas/units.py",
 )  # fmt: skip
-WILD, OWN_TABLE = "symreg/recovery/wild.py", "symreg/test_own_table.py::test_"
+WILD, OWN_TABLE = "symreg/fit/wild.py", "symreg/test_own_table.py::test_"
 DISCOVERY, PROJECTION = "symreg/test_discovery.py::test_", "symreg/test_projection.py::test_"
 IN_DISCOVERY = [
     mutant(
@@ -1013,7 +1013,7 @@ IN_DISCOVERY = [
         OWN_TABLE + "idle_columns_are_left_out_with_a_note",
     ),
     mutant(
-        "symreg/recovery/form.py", "TIMES * drawn)", "drawn)",
+        "symreg/fit/form.py", "TIMES * drawn)", "drawn)",
         "frequencies are tried up to one alone",
         OWN_TABLE + "a_form_is_fitted_in_the_right_basin[p*sin(w*a)-truth0]",
     ),

@@ -22,6 +22,7 @@ from symreg.fit.uncertainty import (
     covariance,
     exponent_intervals,
 )
+from symreg.fit.wild import standing_out, wild_rows
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
@@ -41,7 +42,6 @@ from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
 from symreg.recovery.pool import ErrorModel, Rival, search_pool
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, search_seeds
-from symreg.recovery.wild import standing_out, wild_rows
 
 ONE_BY_ONE = 50
 """Below so many rows all are searched; each is predicted by the formula fitted to the others."""

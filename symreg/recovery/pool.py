@@ -16,6 +16,7 @@ import sympy
 
 from orbits.command.watch import Watch
 from symreg.engines.base import Candidate, Engine
+from symreg.fit.form import fit_form
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import (
     ROUNDING,
@@ -30,7 +31,6 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.units import Unit, constant_units
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.form import fit_form
 from symreg.recovery.search import (
     Outcome,
     guessed,

@@ -22,6 +22,7 @@ from orbits.trajectories.accelerations import measure_forces
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
+from symreg.fit.wild import note_on
 from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, written
 from symreg.formulas.units import ONE, Unit, constant_units
@@ -38,7 +39,6 @@ from symreg.recovery.result import (
     RivalFormula,
     Seeds,
 )
-from symreg.recovery.wild import note_on
 from symreg.recovery.words import PERMUTED, explain
 
 RIVALS = 5

@@ -8,15 +8,15 @@ import pytest
 
 from orbits.command.watch import Watch
 from symreg.engines.operon import OperonEngine
+from symreg.fit.form import fit_form
 from symreg.fit.refine import refitted
 from symreg.fit.samples import Samples
+from symreg.fit.wild import standing_out, wild_rows
 from symreg.formulas.expressions import symbol
 from symreg.formulas.units import parse_unit
 from symreg.recovery.constants import KNOWN, recognised
-from symreg.recovery.form import fit_form
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Quantity, Recovery
-from symreg.recovery.wild import standing_out, wild_rows
 from symreg.recovery.words import digits_of
 
 A = symbol("a")
