@@ -117,12 +117,8 @@ def search(
         return expressions
     found, best = _products(X, y, np.ones(len(y)), symbols, watch)
     expressions += found
-    # the logarithm of a target that changes its sign is blind where it does: sums are tried too
-    one_sign = bool(np.all(y > 0) or np.all(y < 0))
-    explained = (
-        one_sign
-        and len(y) > FEW
-        and any(explains_all(each, X, y, names) for each in (*expressions[:1], *around, *found[:3]))
+    explained = len(y) > FEW and any(
+        _explains(each, X, y, names) for each in (*expressions[:1], *around, *found[:3])
     )
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
@@ -131,6 +127,18 @@ def search(
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
     return expressions + _sums(X, y, symbols, watch)
+
+
+def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
+    """Whether a formula has every target's sign, and relative errors without structure.
+
+    Where it changes its sign by itself, and not with a variable, its logarithm is blind to what is
+    missing there.
+    """
+    agrees = np.all(evaluate(formula, names, X) * y > 0)
+    size = evaluate(formula, names, np.abs(X))
+    with_variables = np.all(size > 0) or np.all(size < 0)
+    return bool(agrees and with_variables) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
