@@ -905,7 +905,29 @@ PYSR, NOISE, FORMULA_UNITS = (
 )  # fmt: skip
 WILD, OWN_TABLE = "symreg/fit/wild.py", "symreg/test_own_table.py::test_"
 DISCOVERY, PROJECTION = "symreg/test_discovery.py::test_", "symreg/test_projection.py::test_"
+OF_REFINE = "symreg/test_refine.py::"
 IN_DISCOVERY = [
+    mutant(
+        "symreg/recovery/pool.py", "if is_same_law(law, pool[k], samples)",
+        "if pool[k] is law", "a law does not agree with itself in another writing",
+        OWN_TABLE + "a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column",
+    ),
+    mutant(
+        "symreg/fit/refine.py", "fit(form, start, alike).mean_square < ALIKE**2", "True",
+        "every law agrees with every other",
+        OF_REFINE + "test_a_law_written_in_another_way_is_the_same_law",
+    ),
+    mutant(
+        "symreg/fit/refine.py", "sympy.Rational(law.constants[index])",
+        "sympy.Float(law.constants[index])",
+        "an exponent is a number as any",
+        OF_REFINE + "test_a_law_written_in_another_way_is_the_same_law",
+    ),
+    mutant(
+        "symreg/engines/projection.py", "bool(agrees and with_variables)", "bool(agrees)",
+        "a formula that changes its sign by itself is taken for all there is",
+        OWN_TABLE + "a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product",
+    ),
     mutant(
         "symreg/projection/tidy.py", "if np.any(values < 0):", "if False:",
         "signs of features are not looked at",

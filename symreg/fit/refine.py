@@ -27,6 +27,7 @@ from symreg.formulas.expressions import (
     evaluate,
     merged,
     skeleton,
+    with_floats,
 )
 
 EXACT_RATIO = 20.0
@@ -282,3 +283,29 @@ def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
 def structure(law: Fitted) -> str:
     """What two laws share that differ in their constants only."""
     return law.name or str(law.form)
+
+
+ALIKE = 1e-5
+"""Relative difference of two formulas of which one is the other, written in another way."""
+
+
+def is_same_law(law: Fitted, other: Fitted, samples: Samples) -> bool:
+    """Whether a law gives what another one does, with other numbers in it than its own.
+
+    So x + 2y and c·y·(x/y + 2) are the same, and a law with one term more is not. Numbers are
+    constants, free or set, but no exponents.
+    """
+    if structure(law) == structure(other):
+        return True
+    held = {
+        constant: sympy.Rational(law.constants[index])
+        for index in range(len(law.constants))
+        if (constant := constant_symbol(index)) in _exponents(law.form)
+    }
+    form, start = skeleton(merged(with_floats(substituted(law.form.xreplace(held), law.constants))))
+    given = evaluate(other.form, samples.names, samples.X, other.constants)
+    size = float(np.sqrt(np.mean(given**2)))
+    if not 0 < size < np.inf or len(start) > MOST_CONSTANTS:
+        return False
+    alike = replace(samples, y=given, weights=None, errors=np.full(len(given), size))
+    return fit(form, start, alike).mean_square < ALIKE**2

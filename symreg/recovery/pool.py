@@ -8,6 +8,7 @@ share of the posterior.
 Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,11 +22,11 @@ from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import (
     ROUNDING,
     Fitted,
+    is_same_law,
     preferred,
     refit_law,
     refitted,
     simplified,
-    structure,
 )
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
@@ -230,7 +231,7 @@ def with_likelier_errors(
 def _agreeing(
     law: Fitted, pool: Sequence[Fitted], samples: Samples, floor: float, seed: int
 ) -> int:
-    """Of `RESAMPLES` draws of groups, those on which the same structure is selected."""
+    """Of `RESAMPLES` draws of groups, those on which the same law is selected."""
     squares = np.array(
         [
             samples.residuals(evaluate(each.form, samples.names, samples.X, each.constants)) ** 2
@@ -240,7 +241,7 @@ def _agreeing(
     _, groups = np.unique(samples.groups, return_inverse=True)
     total, n = int(groups.max()) + 1, samples.n_effective
     rng = np.random.default_rng([seed, 3])
-    agreeing = 0
+    chosen: Counter[int] = Counter()
     for _ in range(RESAMPLES):
         counts = np.bincount(rng.integers(0, total, total), minlength=total)[groups]
         errors = squares @ counts / counts.sum()
@@ -248,8 +249,8 @@ def _agreeing(
             replace(each, mean_square=float(error), smooth=min(each.smooth, float(error)))
             for each, error in zip(pool, errors, strict=True)
         ]
-        agreeing += structure(preferred(drawn, n, floor)) == structure(law)
-    return agreeing
+        chosen[drawn.index(preferred(drawn, n, floor))] += 1
+    return sum(times for k, times in chosen.items() if is_same_law(law, pool[k], samples))
 
 
 def _unlike(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitted]:

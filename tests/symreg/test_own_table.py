@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from orbits.command.watch import Watch
+from symreg.engines import projection
 from symreg.engines.operon import OperonEngine
 from symreg.fit.form import fit_form
 from symreg.fit.refine import refitted
@@ -48,6 +49,38 @@ def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
     assert any("left out: rows 18, 121" in note for note in found.notes)
     assert "rows 18, 121" in found.explanation
     assert found.rows_left_out == 2
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column(relative):
+    """x + 2y, c1·x + c2·y and c·y·(x/y + 2) are one law, and agree with one another."""
+    rng = np.random.default_rng(0)
+    x, y, z = rng.uniform(-3, 3, (3, 300))
+    noise = 0.01 * rng.standard_normal(300) * (x + 2 * y if relative else 4)
+    found = searched({"y": x + 2 * y + noise, "x": x, "b": y, "z": z})
+    assert found.found, found.explanation
+    assert str(found.form) in ("b*c1 + c2*x", "b*c2 + c1*x")
+    agreement = next(gate for gate in found.found_gates if gate.name == "agreement")
+    assert agreement.found == "100 of 100"
+
+
+def test_a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product(monkeypatch):
+    """No sums are tried then; they are where a formula changes its sign by itself."""
+    tried = []
+
+    def sums(X, y, symbols, watch):
+        tried.append(len(y))
+        return []
+
+    monkeypatch.setattr(projection, "_sums", sums)
+    rng = np.random.default_rng(1)
+    x, r = rng.uniform(-3, 3, 300), rng.uniform(0.5, 3, 300)
+    noise = 1 + 0.01 * rng.standard_normal(300)
+    found = searched({"y": -39.5 * x / r**3 * noise, "x": x, "r": r})
+    assert str(found.form) == "c1*x/r**3"
+    assert not tried
+    searched({"y": (8 / r**3 - 5 / r**2) * noise, "r": r})  # it is 0 at 1.6
+    assert tried
 
 
 def test_a_peak_is_no_wild_row():

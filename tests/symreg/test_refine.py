@@ -6,9 +6,17 @@ import sympy
 
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp, smooth_mean_square, weighed
-from symreg.fit.refine import effective_floor, fit, preferred, refitted, simplified
+from symreg.fit.refine import (
+    Fitted,
+    effective_floor,
+    fit,
+    is_same_law,
+    preferred,
+    refitted,
+    simplified,
+)  # fmt: skip
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import constant_symbol, symbol
+from symreg.formulas.expressions import constant_symbol, merged, skeleton, symbol
 from symreg.recovery.config import RecoverConfig
 
 ERROR_FLOOR = RecoverConfig().floor
@@ -147,3 +155,32 @@ def test_a_factor_counts_the_same_everywhere():
     """Between 0.3 and 3 au a force falls by a hundred; 10 % too much are 10 % everywhere."""
     samples = samples_of(lambda x: 39.478 / x**2)
     np.testing.assert_allclose(samples.residuals(1.1 * samples.y), np.log(1.1))
+
+
+@pytest.mark.parametrize(
+    ("law", "other", "same"),
+    [
+        ("1.1*x + 2.2*y", "2.0*x + 4.1*y", True),
+        ("1.1*x + 2.2*y", "1.05*y*(x/y + 2)", True),
+        ("1.05*y*(x/y + 2)", "1.1*x + 2.2*y", True),
+        ("3.0/(2 + x)", "2.9/(1.2 + 0.9*x)", True),
+        ("2.0*x**2.1*y", "1.9*y*x**2.1", True),
+        ("1.1*x + 2.2*y", "1.1*x + 2.2*y - 0.001*x*y", False),  # a term more
+        ("1.1*x + 2.2*y - 0.001*x*y", "1.1*x + 2.2*y", True),  # a term that may be nought
+        ("2.0*x**2.1*y", "2.0*x**2*y", False),  # an exponent is no number like others
+        ("2.0*x**2*y", "2.0*x**2.1*y", False),
+        ("2.0*x*exp(-0.5*y)", "2.0*x/(1 + 0.5*y)", False),
+        ("1.1*x", "1.1*y", False),
+    ],
+)
+def test_a_law_written_in_another_way_is_the_same_law(law, other, same):
+    random = np.random.default_rng(0)
+    X = random.uniform(0.5, 3, (100, 2))
+    samples = Samples(X, X[:, 0] * X[:, 1], ("x", "y"), np.arange(100))
+    local = {"x": symbol("x"), "y": symbol("y")}
+
+    def fitted(text):
+        form, start = skeleton(merged(sympy.sympify(text, locals=local)))
+        return Fitted(form, tuple(start), 0.0, 0.0, 5, "test", 0)
+
+    assert is_same_law(fitted(law), fitted(other), samples) == same
