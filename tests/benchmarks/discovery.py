@@ -139,13 +139,14 @@ def by_structure(law: Law, formula: sympy.Expr) -> bool:
     return bool(len(away) >= 20 and np.quantile(away, 0.95) < 1e-4)
 
 
-def ours(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
-    """What `symreg.recover` selects with its default settings; its null control left out."""
+def ours(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, bool | None]:
+    """What `symreg.recover` selects with its default settings, and whether it says that it found a
+    law; its null control left out."""
     found = recover(table, target="target", features=tuple(names), seed=seed, null=False)
-    return sympy.sympify(found.formula)
+    return sympy.sympify(found.formula), found.found
 
 
-def operon(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
+def operon(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
     """pyoperon's own regressor: default settings, but functions and five steps on constants.
 
     One thread, at most half a minute. It takes float32.
@@ -160,10 +161,10 @@ def operon(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
     model.fit(rows[:, :-1], rows[:, -1])
     text = model.get_model_string(model.model_, 12, names)
     local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(text.replace("^", "**"), locals=local)
+    return sympy.sympify(text.replace("^", "**"), locals=local), None
 
 
-def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
+def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
     """gplearn's regressor, its default settings."""
     from gplearn.genetic import SymbolicRegressor
 
@@ -175,7 +176,7 @@ def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> sympy.Expr:
         "div": lambda a, b: a / b,
     }  # fmt: skip
     local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(str(model._program), locals={**known, **local})
+    return sympy.sympify(str(model._program), locals={**known, **local}), None
 
 
 SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
@@ -204,9 +205,9 @@ def run_feynman(arguments: argparse.Namespace) -> None:
 def _one(law: Law, noise: float, search: str, seed: int) -> dict:
     table = law.table(np.random.default_rng([seed, 1]), ROWS, noise)
     names = [name for name in table if name != "target"]
-    began, cpu = time.monotonic(), time.process_time()
+    began, cpu, found = time.monotonic(), time.process_time(), None
     try:
-        formula = SEARCHES[search](table, names, seed)
+        formula, found = SEARCHES[search](table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
         structure, numbers = by_structure(law, formula), by_numbers(law, formula, noise)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
@@ -214,13 +215,14 @@ def _one(law: Law, noise: float, search: str, seed: int) -> dict:
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     return {
         "law": law.name, "noise": noise, "search": search, "seed": seed, "structure": structure,
-        "numbers": numbers, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
+        "numbers": numbers, "found": found, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
         "formula": str(formula),
     }  # fmt: skip
 
 
 def _line(row: dict) -> str:
     marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
+    marks += "F" if row["found"] else "-"
     return (
         f"{row['search']:<10}{row['noise']:<6g}{row['law']:<12}{row['seed']} {marks} "
         f"{row['seconds']:6.1f} s {row['cpu']:6.1f} s  {row['formula'][:110]}"
@@ -230,6 +232,8 @@ def _line(row: dict) -> str:
 def _summary(rows: list[dict]) -> str:
     count = len(rows)
     seconds, cpu = ([row[name] for row in rows] for name in ("seconds", "cpu"))
+    right = [row["found"] for row in rows if row["structure"]]
+    wrong = [row["found"] for row in rows if not row["structure"]]
     missed = sorted({row["law"] for row in rows if not row["structure"]})
     return (
         f"== {rows[0]['search']}, noise {rows[0]['noise']:g}: structure "
@@ -237,6 +241,8 @@ def _summary(rows: list[dict]) -> str:
         f"{sum(r['numbers'] for r in rows) / count:.0%} of {count}; seconds: median "
         f"{np.median(seconds):.1f}, most {max(seconds):.0f}; of the processor: median "
         f"{np.median(cpu):.1f}, most {max(cpu):.0f}"
+        f"\n   said to be found: {sum(map(bool, right))} of {len(right)} right by structure, "
+        f"{sum(map(bool, wrong))} of {len(wrong)} others"
         f"\n   not by structure: {', '.join(missed) or 'none'}"
     )
 
