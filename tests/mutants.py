@@ -924,7 +924,7 @@ IN_DISCOVERY = [
         OF_REFINE + "test_a_law_written_in_another_way_is_the_same_law",
     ),
     mutant(
-        "symreg/engines/projection.py", "bool(agrees and with_variables)", "bool(agrees)",
+        "symreg/engines/projection.py", "agrees = with_variables and ", "agrees = ",
         "a formula that changes its sign by itself is taken for all there is",
         OWN_TABLE + "a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product",
     ),

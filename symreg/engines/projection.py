@@ -58,6 +58,8 @@ OUTER = (
     Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z)),
     Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z)),
 )
+ROUNDED = 1e-9
+"""Relative difference of numbers that are the same but for rounding."""
 OF_ONE_SIGN = 0.5
 """Part of the rows in which y without the step has one sign, noise left to it."""
 NEAR_ONE = 1e3
@@ -132,13 +134,14 @@ def search(
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
     """Whether a formula has every target's sign, and relative errors without structure.
 
-    Where it changes its sign by itself, and not with a variable, its logarithm is blind to what is
-    missing there.
+    Its sign must be that of variables alone: where a sum in it changes its sign, its logarithm is
+    blind to what is missing there.
     """
-    agrees = np.all(evaluate(formula, names, X) * y > 0)
-    size = evaluate(formula, names, np.abs(X))
-    with_variables = np.all(size > 0) or np.all(size < 0)
-    return bool(agrees and with_variables) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
+    given, size = evaluate(formula, names, X), evaluate(formula, names, np.abs(X))
+    one_sign = np.all(size > 0) or np.all(size < 0)
+    with_variables = one_sign and np.allclose(np.abs(given), np.abs(size), rtol=ROUNDED, atol=0)
+    agrees = with_variables and np.all(given * y > 0)
+    return bool(agrees) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:

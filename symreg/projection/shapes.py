@@ -76,6 +76,11 @@ def _waves(h: np.ndarray, size: float) -> np.ndarray:
     return np.concatenate([simple, grid])
 
 
+def _logarithms(h: np.ndarray, size: float) -> np.ndarray:
+    """Of log(s h): a grid, and one itself: no grid meets the place where it is zero by chance."""
+    return np.append(_around(1e-3, 1e3, 30, (1.0,))(h, size), 1.0)
+
+
 def _below_one(h: np.ndarray, size: float) -> np.ndarray:
     return np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999]) / float(np.max(np.abs(h)))
 
@@ -122,7 +127,7 @@ SHAPES = (
     ),
     Shape(
         "log", lambda u: np.log(np.abs(u)), lambda u: 1 / (u * np.log(np.abs(u))), sympy.log,
-        _around(1e-3, 1e3, 30, (1.0,)), least=0.0,
+        _logarithms, least=0.0,
     ),
     Shape(
         "asin", np.arcsin, lambda u: 1 / (np.arcsin(u) * np.sqrt(1 - u**2)), sympy.asin,

@@ -64,6 +64,18 @@ def test_a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column(rel
     assert agreement.found == "100 of 100"
 
 
+@pytest.mark.parametrize("scale", [1.0, 1.7])
+def test_the_logarithm_of_a_ratio_is_found(scale):
+    """The place where it is zero is exact, and no grid meets it by chance."""
+    a, b = np.random.default_rng(5).uniform(0.5, 4, (2, 200))
+    noise = 1 + 0.01 * np.random.default_rng(6).standard_normal(200)
+    found = searched({"y": 3 * np.log(scale * a / b) * noise, "a": a, "b": b})
+    assert found.found, found.explanation
+    truth = 3 * np.log(scale * a / b)
+    np.testing.assert_allclose(found.predict({"a": a, "b": b}), truth, atol=0.02)
+    assert str(found.form) == ("c1*log(a/b)" if scale == 1 else "c1*log(a*c2/b)")
+
+
 def test_a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product(monkeypatch):
     """No sums are tried then; they are where a formula changes its sign by itself."""
     tried = []
@@ -80,7 +92,9 @@ def test_a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product(monk
     assert str(found.form) == "c1*x/r**3"
     assert not tried
     searched({"y": (8 / r**3 - 5 / r**2) * noise, "r": r})  # it is 0 at 1.6
-    assert tried
+    assert len(tried) == 1
+    searched({"y": (x + 2 * r) / r * noise, "x": x, "r": r})  # and this where x is -2r
+    assert len(tried) == 2
 
 
 def test_a_peak_is_no_wild_row():
