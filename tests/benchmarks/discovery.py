@@ -2,18 +2,21 @@
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
+    python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
     python tests/benchmarks/discovery.py coverage --draws 200
 
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
-relative to every target. `classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas
-and Bode. `traps`: exact tables whose truth is near a named law. `nulls`: permuted targets and pure
-noise. `coverage`: how often 95 % intervals hold the truth. A formula is right by structure when
-sympy says that it is the law, or when its own constants, refitted to exact data, make it the law to
-1e-7 there and to 1e-4 in ranges twenty times wider; by numbers when on fresh points its median
-error is below a quarter of the noise (1e-6 without noise) and 95 % of the points are within it.
+relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
+`classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
+tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`: how
+often 95 % intervals hold the truth. A formula is right by structure when sympy says that it is the
+law, or when its own constants, refitted to exact data, make it the law to 1e-7 there and to 1e-4 in
+ranges twenty times wider; by numbers when on fresh points its median error is below a quarter of
+the noise (1e-6 without noise) and 95 % of the points are within it. S, N and F say that a formula
+is right by structure, by numbers, and was said to be found.
 """
 
 import argparse
@@ -84,6 +87,25 @@ def _feynman(name: str, spec: dict) -> Law:
         return {v: _drawn(s, rng, rows) for v, s in variables.items()}
 
     return Law(name, formula, draw)
+
+
+SIMPLE = (
+    "3*x", "x + 2*y", "x*y + z", "2.5*x/y", "x**2 + y", "4/(1 + x)", "3*sqrt(x*y)",
+    "2*x*exp(-y/1.7)", "x*y/(x + y)", "5*x - y/2 + 7", "2*x - 3*y + z", "x + y + z", "x**2 + y**2",
+    "x*y + y*z", "(x + y)/z", "x*(y - z)", "x/(y + z)", "sqrt(x**2 + y**2)", "3*log(x/y)",
+    "x*log(y)",
+)  # fmt: skip
+"""Laws of at most three columns, which lie in [0.5, 4]."""
+
+
+def simple() -> list[Law]:
+    """Laws that a line of text holds, each with three columns, needed or not."""
+    symbols = {name: sympy.Symbol(name, real=True) for name in "xyz"}
+
+    def draw(rng: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
+        return dict(zip("xyz", rng.uniform(0.5, 4, (3, rows)), strict=True))
+
+    return [Law(text, sympy.sympify(text, locals=symbols), draw) for text in SIMPLE]
 
 
 def _drawn(spec: dict, rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -182,10 +204,10 @@ def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Exp
 SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
 
 
-def run_feynman(arguments: argparse.Namespace) -> None:
+def run_laws(arguments: argparse.Namespace) -> None:
     """Every law at every noise with every seed by every search."""
     rows = []
-    laws = [law for law in feynman() if not arguments.laws or law.name in arguments.laws]
+    laws = [law for law in arguments.laws_of() if not arguments.laws or law.name in arguments.laws]
     laws = laws[:: arguments.every]
     for noise in arguments.noise:
         for search in ["principia", *arguments.searches]:
@@ -224,7 +246,7 @@ def _line(row: dict) -> str:
     marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
     marks += "F" if row["found"] else "-"
     return (
-        f"{row['search']:<10}{row['noise']:<6g}{row['law']:<12}{row['seed']} {marks} "
+        f"{row['search']:<10}{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
         f"{row['seconds']:6.1f} s {row['cpu']:6.1f} s  {row['formula'][:110]}"
     )
 
@@ -253,16 +275,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    part = parts.add_parser("feynman")
-    part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
-    part.add_argument("--seeds", type=int, default=3)
-    part.add_argument("--laws", nargs="*")
-    part.add_argument("--every", type=int, default=1, help="each so manyth law")
-    part.add_argument(
-        "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
-    )
-    part.add_argument("--out")
-    part.set_defaults(run=run_feynman)
+    for name, laws_of in (("feynman", feynman), ("simple", simple)):
+        part = parts.add_parser(name)
+        part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
+        part.add_argument("--seeds", type=int, default=3)
+        part.add_argument("--laws", nargs="*")
+        part.add_argument("--every", type=int, default=1, help="each so manyth law")
+        part.add_argument(
+            "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
+        )
+        part.add_argument("--out")
+        part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():
         part = parts.add_parser(name)
         part.add_argument("--seeds", type=int, default=5)
