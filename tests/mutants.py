@@ -848,6 +848,16 @@ IN_SYMREG = [
         OF_SERVER + "test_torch_takes_the_threads_of_each_process",
     ),
     mutant(
+        SERVER, "            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])",
+        "            pass", "Ctrl-C ends the server while it starts",
+        OF_SERVER + "test_ctrl_c_before_the_server_is_ready_is_no_traceback",
+    ),
+    mutant(
+        SERVER, "with suppress(Exception):", "with suppress(ImportError):",
+        "a broken library ends the server",
+        OF_SERVER + "test_a_library_that_cannot_be_loaded_is_the_stages_own_affair",
+    ),
+    mutant(
         SERVER, "            signal.signal(signal.SIGINT, interruption)", "            pass",
         "stages do not hear Ctrl-C",
         OF_SERVER + "test_ctrl_c_ends_the_processes_and_not_the_server",

@@ -18,7 +18,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -118,13 +119,18 @@ class ForkServer:
     def order(self, **order: Any) -> None:
         """Send an order."""
         if self._server is None:
-            self._server = subprocess.Popen(
-                [sys.executable, "-P", "-m", "symreg.runs.fork_server"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # pyarrow's allocator would start a thread, and a fork is safe in one thread alone
-                env={**environment(1), "JE_ARROW_MALLOC_CONF": "background_thread:false"},
-            )
+            # Ctrl-C waits until the server is ready to ignore it
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            try:
+                self._server = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "symreg.runs.fork_server"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    # pyarrow's allocator would start a thread; forks are safe in one thread alone
+                    env={**environment(1), "JE_ARROW_MALLOC_CONF": "background_thread:false"},
+                )
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         assert self._server.stdin is not None
         try:
             self._server.stdin.write(json.dumps(order).encode() + b"\n")
@@ -175,10 +181,15 @@ def serve() -> dict[str, Any] | None:
     os.dup2(2, 1)  # what a library prints while it is loaded is no answer
     # Ctrl-C reaches every process of a terminal; the server is needed until they have ended
     interruption = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     running: dict[int, int] = {}
+
+    def tell(number: int, code: int, seconds: float) -> None:
+        os.write(answers, json.dumps([number, code, seconds]).encode() + b"\n")
+
     # a fork of more than the interpreter is safe on Linux alone
     unloaded = [*LOADED] if sys.platform == "linux" else []
-    for order in _orders(orders, running, answers, unloaded):
+    for order in _orders(orders, running, tell, unloaded):
         if "signal" in order:
             for process, number in running.items():
                 if number == order["number"]:
@@ -186,7 +197,12 @@ def serve() -> dict[str, Any] | None:
             continue
         order["environment"].update(as_parent())
         gc.freeze()  # the process shares these objects, and need not look at them when it ends
-        process = os.fork()
+        try:
+            process = os.fork()
+        except OSError as error:
+            print(f"symreg run: no process can be started ({error}).", file=sys.stderr)
+            tell(order["number"], 1, 0.0)
+            continue
         if not process:
             signal.signal(signal.SIGINT, interruption)
             os.close(orders)
@@ -197,19 +213,22 @@ def serve() -> dict[str, Any] | None:
 
 
 def _orders(
-    source: int, running: dict[int, int], answers: int, unloaded: list[str]
+    source: int,
+    running: dict[int, int],
+    tell: Callable[[int, int, float], None],
+    unloaded: list[str],
 ) -> Iterator[dict[str, Any]]:
     """Orders as they come; in between, libraries are loaded and ended processes told of."""
     unread = b""
     while True:
         while running and (ended := os.wait4(-1, os.WNOHANG))[0]:
             process, status, used = ended
-            seconds = used.ru_utime + used.ru_stime
-            told = [running.pop(process), os.waitstatus_to_exitcode(status), seconds]
-            os.write(answers, json.dumps(told).encode() + b"\n")
+            code = os.waitstatus_to_exitcode(status)
+            tell(running.pop(process), code, used.ru_utime + used.ru_stime)
         if not select.select([source], [], [], 0 if unloaded else POLL)[0]:
             if unloaded:
-                import_module(unloaded.pop(0))
+                with suppress(Exception):  # the stage that needs it will say what is wrong
+                    import_module(unloaded.pop(0))
             continue
         read = os.read(source, 65536)
         if not read:

@@ -144,6 +144,27 @@ def test_ctrl_c_ends_the_processes_and_not_the_server(server, tmp_path):
     assert process.wait(10) == -signal.SIGINT
 
 
+def test_ctrl_c_before_the_server_is_ready_is_no_traceback(server, tmp_path, capfd):
+    process = begun(server, tmp_path, "exit", "0")
+    os.kill(server._server.pid, signal.SIGINT)
+    assert process.wait(30) == 0
+    assert capfd.readouterr().err == ""
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_library_that_cannot_be_loaded_is_the_stages_own_affair(server, tmp_path, capfd):
+    """It says so by itself; the others run."""
+    for name in ("torch", "pyoperon"):
+        (tmp_path / "lib" / f"{name}.py").write_text("raise OSError('no luck')")
+    (tmp_path / "lib" / "wants_torch.py").write_text("import torch")
+    begun(server, tmp_path, "exit", "0").wait(30)
+    time.sleep(3)
+    assert begun(server, tmp_path, "exit", "3").wait(30) == 3
+    assert capfd.readouterr().err == ""
+    assert server.begin(("wants_torch",), tmp_path, tmp_path / "log", 1).wait(30) == 1
+    assert "OSError: no luck" in capfd.readouterr().err
+
+
 def test_where_the_server_is_killed_its_processes_count_as_killed(server, tmp_path):
     process = staying(server, tmp_path)
     server._server.kill()
