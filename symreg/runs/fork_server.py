@@ -20,11 +20,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from orbits.command.parent import as_parent
+from orbits.records.typed import as_json, of_json
 from symreg.runs.processes import environment
 
 LOADED = (
@@ -41,6 +42,27 @@ LOADED = (
 
 POLL = 0.02
 """Seconds between two looks at the processes."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """To begin a process, or to send it a signal.
+
+    Attributes:
+        number: of the process.
+        signal: what to send it; None begins it.
+        command: name of a package or module, then its arguments.
+        folder: in which it runs.
+        log: a file that exists; what it prints is added to it.
+        environment: its own.
+    """
+
+    number: int
+    signal: int | None = None
+    command: tuple[str, ...] = ()
+    folder: str = ""
+    log: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 class Forked:
@@ -85,7 +107,7 @@ class Forked:
 
     def _send(self, number: int) -> None:
         if self.returncode is None:
-            self._server.order(number=self._number, signal=number)
+            self._server.send(Order(self._number, number))
 
 
 class ForkServer:
@@ -97,27 +119,21 @@ class ForkServer:
         self._unread = b""
 
     def begin(self, command: Sequence[str], folder: Path, log: Path, threads: int) -> Forked:
-        """Run `python -m COMMAND` in a folder, its output at the end of a log.
+        """Run `python -m COMMAND`.
 
         Args:
-            command: name of a package or module, then its arguments.
+            command: as in `Order`; so are `folder` and `log`.
             folder: in which it runs.
-            log: a file that exists.
+            log: to which it prints.
             threads: for numerical libraries.
         """
-        process = Forked(self, len(self._begun))
-        self._begun.append(process)
-        self.order(
-            number=len(self._begun) - 1,
-            command=list(command),
-            folder=str(folder.absolute()),
-            log=str(log.absolute()),
-            environment=environment(threads),
-        )
-        return process
+        number, where = len(self._begun), (str(folder.absolute()), str(log.absolute()))
+        self._begun.append(Forked(self, number))
+        self.send(Order(number, None, tuple(command), *where, environment(threads)))
+        return self._begun[number]
 
-    def order(self, **order: Any) -> None:
-        """Send an order."""
+    def send(self, order: Order) -> None:
+        """Send an order, to a new server if there is none."""
         if self._server is None:
             # Ctrl-C waits until the server is ready to ignore it
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -133,7 +149,7 @@ class ForkServer:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         assert self._server.stdin is not None
         try:
-            self._server.stdin.write(json.dumps(order).encode() + b"\n")
+            self._server.stdin.write(json.dumps(as_json(order)).encode() + b"\n")
             self._server.stdin.flush()
         except BrokenPipeError:
             self._lost()
@@ -171,7 +187,7 @@ class ForkServer:
             self._server = None
 
 
-def serve() -> dict[str, Any] | None:
+def serve() -> Order | None:
     """Carry out orders until there are no more.
 
     Returns:
@@ -190,25 +206,25 @@ def serve() -> dict[str, Any] | None:
     # a fork of more than the interpreter is safe on Linux alone
     unloaded = [*LOADED] if sys.platform == "linux" else []
     for order in _orders(orders, running, tell, unloaded):
-        if "signal" in order:
+        if order.signal is not None:
             for process, number in running.items():
-                if number == order["number"]:
-                    os.kill(process, order["signal"])
+                if number == order.number:
+                    os.kill(process, order.signal)
             continue
-        order["environment"].update(as_parent())
+        order = replace(order, environment={**order.environment, **as_parent()})
         gc.freeze()  # the process shares these objects, and need not look at them when it ends
         try:
             process = os.fork()
         except OSError as error:
             print(f"symreg run: no process can be started ({error}).", file=sys.stderr)
-            tell(order["number"], 1, 0.0)
+            tell(order.number, 1, 0.0)
             continue
         if not process:
             signal.signal(signal.SIGINT, interruption)
             os.close(orders)
             os.close(answers)
             return order
-        running[process] = order["number"]
+        running[process] = order.number
     return None
 
 
@@ -217,7 +233,7 @@ def _orders(
     running: dict[int, int],
     tell: Callable[[int, int, float], None],
     unloaded: list[str],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Order]:
     """Orders as they come; in between, libraries are loaded and ended processes told of."""
     unread = b""
     while True:
@@ -234,20 +250,21 @@ def _orders(
         if not read:
             return
         *lines, unread = (unread + read).split(b"\n")
-        yield from map(json.loads, lines)
+        for line in lines:
+            yield of_json(Order, json.loads(line), "an order")
 
 
-def run_command(order: dict[str, Any]) -> None:
+def run_command(order: Order) -> None:
     """Become the process of an order: its folder, its log, its module."""
-    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND)
+    log = os.open(order.log, os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(log, 1)
-    os.chdir(order["folder"])
-    os.environ.update(order["environment"])
+    os.chdir(order.folder)
+    os.environ.update(order.environment)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    program, *arguments = order["command"]
+    program, *arguments = order.command
     sys.argv = [program, *arguments]
     runpy.run_module(program, run_name="__main__", alter_sys=True)
 
