@@ -184,7 +184,7 @@ class ForkServer:
         if self._server is not None:
             self._server.kill()
             self._server.communicate()
-            self._server = None
+            self._server, self._unread = None, b""
 
 
 def serve() -> Order | None:
