@@ -923,7 +923,7 @@ IN_DISCOVERY = [
         OWN_TABLE + "a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column",
     ),
     mutant(
-        "symreg/fit/refine.py", "fit(form, start, alike).mean_square < ALIKE**2", "True",
+        "symreg/fit/refine.py", "fit(form, start, alike).mean_square < SAME_LAW**2", "True",
         "every law agrees with every other",
         OF_REFINE + "test_a_law_written_in_another_way_is_the_same_law",
     ),

@@ -58,8 +58,6 @@ OUTER = (
     Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z)),
     Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z)),
 )
-ROUNDED = 1e-9
-"""Relative difference of numbers that are the same but for rounding."""
 OF_ONE_SIGN = 0.5
 """Part of the rows in which y without the step has one sign, noise left to it."""
 NEAR_ONE = 1e3
@@ -139,7 +137,7 @@ def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence
     """
     given, size = evaluate(formula, names, X), evaluate(formula, names, np.abs(X))
     one_sign = np.all(size > 0) or np.all(size < 0)
-    with_variables = one_sign and np.allclose(np.abs(given), np.abs(size), rtol=ROUNDED, atol=0)
+    with_variables = one_sign and np.allclose(np.abs(given), np.abs(size), rtol=EXACT, atol=0)
     agrees = with_variables and np.all(given * y > 0)
     return bool(agrees) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
 

@@ -285,7 +285,7 @@ def structure(law: Fitted) -> str:
     return law.name or str(law.form)
 
 
-ALIKE = 1e-5
+SAME_LAW = 1e-5
 """Relative difference of two formulas of which one is the other, written in another way."""
 
 
@@ -308,4 +308,4 @@ def is_same_law(law: Fitted, other: Fitted, samples: Samples) -> bool:
     if not 0 < size < np.inf or len(start) > MOST_CONSTANTS:
         return False
     alike = replace(samples, y=given, weights=None, errors=np.full(len(given), size))
-    return fit(form, start, alike).mean_square < ALIKE**2
+    return fit(form, start, alike).mean_square < SAME_LAW**2

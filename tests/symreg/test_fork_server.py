@@ -157,8 +157,7 @@ def test_a_library_that_cannot_be_loaded_is_the_stages_own_affair(server, tmp_pa
     for name in ("torch", "pyoperon"):
         (tmp_path / "lib" / f"{name}.py").write_text("raise OSError('no luck')")
     (tmp_path / "lib" / "wants_torch.py").write_text("import torch")
-    begun(server, tmp_path, "exit", "0").wait(30)
-    time.sleep(3)
+    wait_until_loaded(server, tmp_path)
     assert begun(server, tmp_path, "exit", "3").wait(30) == 3
     assert capfd.readouterr().err == ""
     assert server.begin(("wants_torch",), tmp_path, tmp_path / "log", 1).wait(30) == 1
@@ -173,7 +172,7 @@ def test_where_the_server_is_killed_its_processes_count_as_killed(server, tmp_pa
 
 
 def test_a_server_ends_with_the_process_that_started_it(tmp_path):
-    """Though that is killed: so do the stages, which ask their own parent."""
+    """Though that is killed."""
     code = f"""
         import os, time
         from pathlib import Path
