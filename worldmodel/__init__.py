@@ -148,9 +148,9 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from orbits.version import __version__
 
-        return version("principia")
+        return __version__
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

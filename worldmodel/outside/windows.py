@@ -40,5 +40,5 @@ def package(name: str, extra: str) -> None:
 
     if importlib.util.find_spec(name) is None:
         raise ValueError(
-            f"the package {name!r} is not installed; `pip install principia[{extra}]` brings it."
+            f"the package {name!r} is not installed; `pip install -e '.[{extra}]'` brings it."
         )
