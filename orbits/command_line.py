@@ -137,7 +137,7 @@ def interruptible() -> Iterator[None]:
         asked.append(number)
         raise KeyboardInterrupt
 
-    earlier: dict[int, Any] = {}
+    earlier: dict[signal.Signals, Any] = {}
     with suppress(ValueError):  # not in the main thread: nothing to answer there
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
