@@ -16,10 +16,10 @@ from worldmodel.config import (
     Count,
     FromZero,
     Positive,
+    PredictorConfig,
     Seed,
     Threads,
 )
-from worldmodel.outside.config import OutsideConfig
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
@@ -118,5 +118,5 @@ else:
 
 
 @dataclasses.dataclass(frozen=True)
-class ProbeCommand(OutsideConfig, ProbeConfig):
+class ProbeCommand(PredictorConfig, ProbeConfig):
     """Reading what a model has learned: one of a run, or one of your own."""

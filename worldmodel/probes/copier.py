@@ -6,12 +6,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.records.force_samples import r_squared
-from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Subject
+from worldmodel.probes.subject import Subject, on_arcs
 
 Field = Float[np.ndarray, "row axis"]
 
@@ -54,7 +53,7 @@ def beside_copier(
 def _beside(
     parrot: Parrot, subject: Subject, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
 ) -> dict[str, Any]:
-    copier = OutsidePredictor(OutsideModel(parrot))
+    copier = on_arcs(parrot, "parrot")
     said = read_acceleration(copier, arcs, subject.facts.dt, subject.config.correction)
     times = np.array(arcs.read)
     true = true_acceleration(arcs, subject.law)[:, times]

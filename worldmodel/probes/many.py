@@ -10,15 +10,12 @@ import pandas as pd
 
 from orbits.trajectories.accelerations import planet_rows
 from worldmodel.data import spread
+from worldmodel.predictors import CONTROLS
 from worldmodel.probes.acceleration import read_acceleration
 from worldmodel.probes.states import Arcs, ManyBodies
 
 if TYPE_CHECKING:
     from worldmodel.probes.subject import Subject
-
-CONTROLS = ("none", "injected", "untrained", "parrot", "straight_line", "autoregression")
-"""What can answer for more than two bodies: an ellipse is of one."""
-
 
 def read_bodies(subject: "Subject") -> Arcs:
     """Undisturbed arcs of all bodies, of orbits that the model was not trained on.
@@ -32,10 +29,11 @@ def read_bodies(subject: "Subject") -> Arcs:
             f"{facts.path} holds {facts.bodies} bodies in each state; a kick is of one or two. "
             "Take --states orbit."
         )
-    if config.control not in CONTROLS:
+    if CONTROLS[config.control].most_bodies is not None:
+        able = [name for name, control in CONTROLS.items() if control.most_bodies is None]
         raise ValueError(
             f"--control {config.control} knows the motion of one or two bodies; for "
-            f"{facts.bodies} take {', '.join(CONTROLS)}."
+            f"{facts.bodies} take {', '.join(able)}."
         )
     first = subject.model.first_unseen(facts)
     numbers = spread(first, facts.orbits, config.orbits)

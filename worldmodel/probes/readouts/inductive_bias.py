@@ -31,7 +31,7 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
-    from worldmodel.outside.model import OutsideModel
+    from worldmodel.predictors.checked import CheckedPredictor
     from worldmodel.probes.config import ProbeOptions
     from worldmodel.probes.states import Arcs
     from worldmodel.probes.subject import Subject
@@ -86,10 +86,8 @@ class InductiveBias(ReadOut):
         Raises:
             ValueError: for too few orbits, or if there is no network in the model.
         """
-        from worldmodel.probes.finetune import backbone_of
-
-        backbone_of(subject.model, NEEDED)  # what is missing is said before the states are made
-        backbone_of(subject.untrained, NEEDED)
+        subject.model.backbone(NEEDED)  # what is missing is said before the states are made
+        subject.untrained.backbone(NEEDED)
         random = subject.random()
         questions = self._questions(subject, random)
         answers = self._answers(subject, questions, random)
@@ -251,7 +249,7 @@ def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.n
 
 def _by_model(
     options: InductiveBias,
-    model: "WorldModel | OutsideModel",
+    model: "WorldModel | CheckedPredictor",
     contexts: np.ndarray,
     labels: np.ndarray,
     asked: tuple[np.ndarray, np.ndarray],
@@ -260,9 +258,9 @@ def _by_model(
     """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
     import torch
 
-    from worldmodel.probes.finetune import backbone_of, fine_tune, last_outputs
+    from worldmodel.probes.finetune import fine_tune, last_outputs
 
-    backbone = backbone_of(model, NEEDED)
+    backbone = model.backbone(NEEDED)
     positions = torch.from_numpy(contexts)
     targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
     targets[:, -1, 0] = torch.from_numpy(labels)

@@ -17,16 +17,13 @@ from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
-    from worldmodel.outside.model import OutsideModel
     from worldmodel.probes.states import Arcs
     from worldmodel.probes.subject import Subject
-    from worldmodel.world_model import WorldModel
 
 POSITIONS = "positions"
 """Name of the regression on the positions themselves."""
 LAW = "law"
 """Name of the positive control: activations that are a random mixture of the targets."""
-AT_ONCE = 65_536
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-8, 2, 11))
 """Penalties that are tried, in units of the number of rows, for standardised features."""
 INNER = 4
@@ -104,9 +101,9 @@ def _by_layer(
     if subject.config.control == "injected":
         trained = {LAW: judged(_mixed(wanted, subject.random()))}
     else:
-        layers = activations(subject.model, contexts)
+        layers = subject.model.features(contexts)
         trained = {name: judged(values) for name, values in layers.items()}
-    layers = activations(subject.untrained, contexts)
+    layers = subject.untrained.features(contexts)
     return {
         "trained": trained,
         "untrained": {name: judged(values) for name, values in layers.items()},
@@ -206,29 +203,6 @@ def targets_of(
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)
         found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
     return found
-
-
-def activations(
-    model: "WorldModel | OutsideModel", contexts: Float[np.ndarray, "state time body axis"]
-) -> dict[str, Float[np.ndarray, "state feature"]]:
-    """Activations at the last position of each context, by layer.
-
-    Raises:
-        ValueError: if a model of the user's own has none.
-    """
-    from worldmodel.outside.model import OutsideModel
-
-    if isinstance(model, OutsideModel):
-        return model.activations(contexts)
-    blocks = range(model.network.config.n_layers)
-    names = ["embed", *(f"blocks.{number}" for number in blocks), "norm"]
-    count = max(1, AT_ONCE // (contexts.shape[1] * model.network.tokens_per_step))
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
-    for start in range(0, len(contexts), count):
-        found = model.activations(contexts[start : start + count], names)
-        for name in names:
-            parts[name].append(found[name][:, -1].astype(np.float64))
-    return {name: np.concatenate(values) for name, values in parts.items()}
 
 
 def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from worldmodel.config import Count
+from worldmodel.predictors.base import roll_out
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ class RollOut(ReadOut):
                 f"{subject.facts.path} has {x.shape[1]} states in each orbit, too few to go on "
                 f"after a context of {model.context_length}."
             )
-        start = x[:, : model.context_length]
-        if x.shape[2] == 1:
-            errors = self._errors(model, start[:, :, 0], x[:, :, 0], steps)
-        else:
-            errors = self._errors(model, start, x, steps)
+        length = model.context_length
+        true = x[:, length : length + steps]
+        error = np.linalg.norm(roll_out(model, x[:, :length], steps) - true, axis=-1)
+        errors = np.median(error / np.linalg.norm(true, axis=-1), axis=(0, 2))
         metrics: dict[str, Any] = {
             f"error_{k}": float(errors[k - 1]) for k in SHOWN if k <= len(errors)
         }
@@ -53,16 +52,3 @@ class RollOut(ReadOut):
                   for k in SHOWN if k <= len(errors)]  # fmt: skip
         details = {"median_error": errors, "context_length": model.context_length}
         return Reading(metrics, "orbit", "\n".join(lines), details=details)
-
-    @staticmethod
-    def _errors(
-        model: Any, start: np.ndarray, truth: np.ndarray, steps: int
-    ) -> Float[np.ndarray, " step"]:
-        length, x, found = model.context_length, start, []
-        for step in range(steps):
-            following = model.predict(x[:, -length:])[:, -1:]
-            x = np.concatenate((x, following), axis=1)
-            true = truth[:, length + step]
-            error = np.linalg.norm(following[:, 0] - true, axis=-1)
-            found.append(np.median(error / np.linalg.norm(true, axis=-1)))
-        return np.array(found)

@@ -19,7 +19,7 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
-    from worldmodel.outside.backbone import Backbone
+    from worldmodel.predictors.backbone import Backbone
     from worldmodel.probes.finetune import Batch
     from worldmodel.probes.states import Arcs, Orbits
     from worldmodel.probes.subject import Subject
@@ -69,12 +69,11 @@ class Transfer(ReadOut):
         """
         from orbits.records.force_samples import r_squared, vectors
         from worldmodel.probes.acceleration import force_table, within
-        from worldmodel.probes.finetune import backbone_of
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed
 
         config = subject.config
-        backbone = backbone_of(subject.model, "the read-out transfer (fine-tuning)")
+        backbone = subject.model.backbone("the read-out transfer (fine-tuning)")
         full, few = _split(self, subject)
         arcs = subject.arcs(few)
         truth = forces(arcs, subject, self.target)
