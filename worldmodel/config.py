@@ -1,6 +1,7 @@
 """Every option of the package, as frozen dataclasses that check themselves. Imports no torch."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from orbits.command.options import (
@@ -207,6 +208,14 @@ class TrainConfig(ModelConfig):
 class EvaluateConfig(Checkpoint, Threads):
     """Next-step loss, roll-outs and the drift of what should be conserved."""
 
+    question: ClassVar[str] = (
+        "Next-step loss on held-out orbits, errors of roll-outs, drifts of invariants."
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "energy_drift": "relative drift of energy",
+        "angular_momentum_drift": "relative drift of angular momentum",
+    }
+
     orbits: Count = 100
     """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
     steps: FromZero = 0
@@ -218,6 +227,10 @@ class EvaluateConfig(Checkpoint, Threads):
 @dataclasses.dataclass(frozen=True)
 class ExtrapolateConfig(Checkpoint, Threads):
     """Loss on sequences longer than those of training."""
+
+    question: ClassVar[str] = (
+        "Loss on sequences longer than those of training, by how many times longer."
+    )
 
     factors: Factors = (1, 2, 4, 8, 16)
     """Lengths, as multiples of the training length."""

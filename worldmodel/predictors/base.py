@@ -105,6 +105,8 @@ class Control:
     moves the data."""
     network: Callable[[Any, int], Any] = itself
     """Makes the model that is read, from the trained one and the probe's seed."""
+    needs_law: bool = False
+    """Whether the law that moves the data must be known."""
     most_bodies: int | None = None
     """Visible bodies whose motion it knows; None: any number."""
 

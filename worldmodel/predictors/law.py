@@ -162,4 +162,5 @@ INJECTED = Control(
     color=COLORS["injected"],
     must="The law must be found: else the method fails, whatever the model.",
     predictor=_predictor,
+    needs_law=True,
 )

@@ -10,8 +10,8 @@ from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.readouts.base import Reading, ReadOut
-from worldmodel.probes.subject import Subject
 from worldmodel.world_model import threads
 
 if TYPE_CHECKING:
@@ -66,16 +66,16 @@ def read(
 ) -> Reading:
     """What the read-out that is asked for finds, with where it comes from."""
     with threads(config.threads):
-        subject = Subject(model, data, config, trained_on)
-        reading = config.read_out.read(subject)
+        experiment = Experiment(model, data, config, trained_on)
+        reading = config.read_out.read(experiment)
         origin = {
             "readout": config.readout,
-            "model": subject.identity(),
-            "law": subject.facts.law,
-            "dt": subject.facts.dt,
-            "data": dataclasses.asdict(subject.facts),
-            "bodies": subject.source.dataset.attrs.get("bodies"),
-            "one_system": bool(subject.source.dataset.attrs.get("one_system")),
+            "model": experiment.identity(),
+            "law": experiment.facts.law,
+            "dt": experiment.facts.dt,
+            "data": dataclasses.asdict(experiment.facts),
+            "bodies": experiment.source.dataset.attrs.get("bodies"),
+            "one_system": bool(experiment.source.dataset.attrs.get("one_system")),
             **provenance(config),
         }
     return dataclasses.replace(reading, origin=origin)

@@ -16,7 +16,7 @@ from worldmodel.predictors.base import ArcPredictor, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
-from worldmodel.probes.config import ProbeOptions
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source
 from worldmodel.world_model import WorldModel
@@ -29,7 +29,7 @@ MOST_REMEMBERED = 2000
 """Training orbits that a parrot of them is given; more take minutes to look through."""
 
 
-class Subject:
+class Experiment:
     """A model or what stands in its place, data, and the options.
 
     Args:
@@ -40,7 +40,7 @@ class Subject:
     """
 
     def __init__(
-        self, model: Any, data: "Data", config: ProbeOptions, trained_on: "Data | None" = None
+        self, model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
     ) -> None:
         control = CONTROLS[config.control]
         self.config = config
@@ -49,7 +49,7 @@ class Subject:
         self.trained = as_model(model, config.checkpoint).for_world(self.facts)
         self.model = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
-        if config.control == "injected":
+        if control.needs_law:
             _ = self.law
         predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
         self.predictor = on_arcs(predictor, config.control)
@@ -127,7 +127,7 @@ class Subject:
         return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
-        """The states that `--states` asks for, of the subject's orbits or of given ones."""
+        """The states that `--states` asks for, of the experiment's orbits or of given ones."""
         config, context_length = self.config, self.predictor.context_length
         orbits = orbits or self.orbits
         if config.states == "orbit":
