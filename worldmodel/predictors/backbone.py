@@ -1,4 +1,4 @@
-"""What the last layer of a torch module reads, so that another head can be trained on it."""
+"""What the last layer of a network reads, so that another head can be trained on it."""
 
 import copy
 
@@ -7,7 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from orbits.command.near_misses import require_known
-from worldmodel.outside.model import circles
+from worldmodel.model import Network
+from worldmodel.predictors.checked import circles
 
 
 class Backbone(nn.Module):
@@ -22,6 +23,41 @@ class Backbone(nn.Module):
     ) -> Float[Tensor, "batch said feature"]:
         """The numbers at each time, or at the last ones, au in."""
         raise NotImplementedError
+
+
+class Stream(Backbone):
+    """The residual stream of a network of ours (after the last token of each time)."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network)
+        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
+        self.network.norm.register_forward_hook(self._keep)
+        self.width = network.config.d_model
+        self.tokens_per_step = network.tokens_per_step
+        self.kept: Tensor | None = None
+
+    def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
+        self.kept = output
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch time feature"]:
+        self.network(positions)
+        assert self.kept is not None  # for the type checker: the hook has run
+        each = self.tokens_per_step
+        return self.kept[:, each - 1 :: each]
+
+
+class Silent(nn.Module):
+    """In the place of the old head: says nothing, and costs nothing."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+    def forward(self, stream: Tensor) -> Tensor:
+        return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
 
 
 class HeadInput(Backbone):
@@ -56,7 +92,6 @@ class HeadInput(Backbone):
         known = {name: part for name, part in self.module.named_modules() if name}
         called: list[nn.Module] = []
         shown = torch.from_numpy(circles(context_length, axes, bodies))
-        shown = shown if shown.ndim == 4 else shown[:, :, None]
         if head is None:
             hooks = [
                 part.register_forward_pre_hook(lambda part, _: called.append(part))

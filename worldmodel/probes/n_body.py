@@ -10,43 +10,44 @@ import pandas as pd
 
 from orbits.trajectories.accelerations import planet_rows
 from worldmodel.data import spread
+from worldmodel.predictors import CONTROLS
 from worldmodel.probes.acceleration import read_acceleration
 from worldmodel.probes.states import Arcs, ManyBodies
 
 if TYPE_CHECKING:
-    from worldmodel.probes.subject import Subject
-
-CONTROLS = ("none", "injected", "untrained", "parrot", "straight_line", "autoregression")
-"""What can answer for more than two bodies: an ellipse is of one."""
+    from worldmodel.probes.experiment import Experiment
 
 
-def read_bodies(subject: "Subject") -> Arcs:
+def read_bodies(experiment: "Experiment") -> Arcs:
     """Undisturbed arcs of all bodies, of orbits that the model was not trained on.
 
     Raises:
         ValueError: for kicked states, a control that knows one body only, or too few states.
     """
-    config, facts = subject.config, subject.facts
+    config, facts = experiment.config, experiment.facts
     if config.states != "orbit":
         raise ValueError(
             f"{facts.path} holds {facts.bodies} bodies in each state; a kick is of one or two. "
             "Take --states orbit."
         )
-    if config.control not in CONTROLS:
+    if CONTROLS[config.control].most_bodies is not None:
+        able = [name for name, control in CONTROLS.items() if control.most_bodies is None]
         raise ValueError(
             f"--control {config.control} knows the motion of one or two bodies; for "
-            f"{facts.bodies} take {', '.join(CONTROLS)}."
+            f"{facts.bodies} take {', '.join(able)}."
         )
-    first = subject.model.first_unseen(facts)
+    first = experiment.model.first_unseen(facts)
     numbers = spread(first, facts.orbits, config.orbits)
-    chosen = subject.source.read(numbers)
-    start, stop = max(1, subject.predictor.context_length - 1), facts.samples
+    chosen = experiment.source.read(numbers)
+    start, stop = max(1, experiment.predictor.context_length - 1), facts.samples
     if stop - start < 3:
         raise ValueError(
             f"{facts.path} has {stop} states in each orbit; a model with context "
-            f"{subject.predictor.context_length} can be probed from {start + 3} states on."
+            f"{experiment.predictor.context_length} can be probed from {start + 3} states on."
         )
-    mass = np.asarray(subject.source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64)
+    mass = np.asarray(
+        experiment.source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64
+    )
     seen, velocity = (v.astype(np.float64) for v in (chosen.position, chosen.velocity))
     return Arcs(
         position=seen[:, :, 1] - seen[:, :, 0],
@@ -60,15 +61,15 @@ def read_bodies(subject: "Subject") -> Arcs:
     )
 
 
-def table_of_bodies(subject: "Subject", arcs: Arcs) -> pd.DataFrame:
+def table_of_bodies(experiment: "Experiment", arcs: Arcs) -> pd.DataFrame:
     """Force samples of every body as seen from the first, as `orbits forces` writes them.
 
     Raises:
         ValueError: if no prediction is a finite number.
     """
-    dt, law = subject.facts.dt, subject.known_law
+    dt, law = experiment.facts.dt, experiment.known_law
     assert arcs.many is not None  # for the type checker: read_bodies made them
-    acceleration = read_acceleration(subject.predictor, arcs, dt, subject.config.correction)
+    acceleration = read_acceleration(experiment.predictor, arcs, dt, experiment.config.correction)
     times, tables = np.array(arcs.read), []
     for row, number in enumerate(arcs.index):
         found = acceleration[row, times]

@@ -5,28 +5,28 @@ from typing import Any
 
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
-from worldmodel.probes.subject import Subject, on_arcs
+from worldmodel.probes.experiment import Experiment, on_arcs
 
 COMPARED = ("injected", "keplerian", "parrot", "untrained")
 Numbers = dict[str, float | None]
 
 
-def beside(
-    subject: Subject, measure: Callable[[ArcPredictor], Numbers]
+def with_controls(
+    experiment: Experiment, measure: Callable[[ArcPredictor], Numbers]
 ) -> tuple[Numbers, dict[str, Numbers]]:
-    """What a measure gives of the subject, and of each control if the subject is none itself.
+    """What a measure gives of the experiment, and of each control if the experiment is none itself.
 
     A model that has no untrained form is compared with the others.
     """
-    own = measure(subject.predictor)
+    own = measure(experiment.predictor)
     others: dict[str, Numbers] = {}
-    for name in COMPARED if subject.config.control == "none" else ():
+    for name in COMPARED if experiment.config.control == "none" else ():
         control = CONTROLS[name]
         try:
-            model = control.network(subject.trained, subject.config.seed)
+            model = control.network(experiment.trained, experiment.config.seed)
         except ValueError:
             continue
-        others[name] = measure(on_arcs(control.predictor(model, subject.law), name))
+        others[name] = measure(on_arcs(control.predictor(model, experiment.law), name))
     return own, others
 
 

@@ -7,8 +7,8 @@ from orbits.forces import ForceLaw
 from worldmodel.predictors.base import ArcPredictor
 from worldmodel.predictors.law import SUBSTEPS
 from worldmodel.probes.acceleration import within
+from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Subject
 
 States = tuple[
     Float[np.ndarray, "state axis"], Float[np.ndarray, "state axis"], Float[np.ndarray, " state"]
@@ -16,19 +16,19 @@ States = tuple[
 """Positions, velocities and GM."""
 
 
-def drawn_states(subject: Subject, count: int) -> tuple[States, np.ndarray]:
-    """States of the subject's undisturbed orbits, and the numbers of their orbits.
+def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray]:
+    """States of the experiment's undisturbed orbits, and the numbers of their orbits.
 
     Raises:
         ValueError: for two visible bodies.
     """
-    orbits = subject.orbits
+    orbits = experiment.orbits
     if orbits.mass is not None:
         raise ValueError(
-            f"{subject.facts.path} shows two bodies; the read-outs symmetry and field read one "
+            f"{experiment.facts.path} shows two bodies; the read-outs symmetry and field read one "
             "body around a centre."
         )
-    random = subject.random()
+    random = experiment.random()
     total = orbits.position.shape[0] * orbits.position.shape[1]
     chosen = np.sort(random.choice(total, min(count, total), replace=False))
     orbit, time = np.unravel_index(chosen, orbits.position.shape[:2])
@@ -89,10 +89,10 @@ def pushed(predictor: ArcPredictor, arcs: Arcs, dt: float) -> Float[np.ndarray, 
     return (said - 2 * arcs.position[:, -1] + arcs.position[:, -2]) / dt**2
 
 
-def inside(arcs: Arcs, subject: Subject) -> Bool[np.ndarray, " orbit"]:
+def inside(arcs: Arcs, experiment: Experiment) -> Bool[np.ndarray, " orbit"]:
     """Whether an arc stays within the distances of the training orbits all the way."""
     return np.isfinite(arcs.position).all(axis=(1, 2)) & within(
-        arcs, subject.orbits, subject.radius
+        arcs, experiment.orbits, experiment.radius
     ).all(axis=1)
 
 

@@ -11,12 +11,12 @@ from jaxtyping import Float
 from orbits.forces import ForceLaw, known_law
 from orbits.records.files import sha256_of_json
 from worldmodel.data import spread
-from worldmodel.outside.card import is_card, opened
-from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor, Predictor
+from worldmodel.predictors.checked import CheckedPredictor, OfPositions
+from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
-from worldmodel.probes.config import ProbeOptions
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source
 from worldmodel.world_model import WorldModel
@@ -29,7 +29,7 @@ MOST_REMEMBERED = 2000
 """Training orbits that a parrot of them is given; more take minutes to look through."""
 
 
-class Subject:
+class Experiment:
     """A model or what stands in its place, data, and the options.
 
     Args:
@@ -40,22 +40,22 @@ class Subject:
     """
 
     def __init__(
-        self, model: Any, data: "Data", config: ProbeOptions, trained_on: "Data | None" = None
+        self, model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
     ) -> None:
         control = CONTROLS[config.control]
         self.config = config
         self.trained_on = config.trained_on if trained_on is None else trained_on
         self.source = Source(data)
-        self.trained = as_subject(model, config.checkpoint).for_world(self.facts)
+        self.trained = as_model(model, config.checkpoint).for_world(self.facts)
         self.model = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
-        if config.control == "injected":
+        if control.needs_law:
             _ = self.law
         predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
         self.predictor = on_arcs(predictor, config.control)
 
     @cached_property
-    def untrained(self) -> WorldModel | OutsideModel:
+    def untrained(self) -> WorldModel | CheckedPredictor:
         """The same architecture with fresh weights."""
         return untrained(self.trained, self.config.seed)
 
@@ -127,7 +127,7 @@ class Subject:
         return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
-        """The states that `--states` asks for, of the subject's orbits or of given ones."""
+        """The states that `--states` asks for, of the experiment's orbits or of given ones."""
         config, context_length = self.config, self.predictor.context_length
         orbits = orbits or self.orbits
         if config.states == "orbit":
@@ -172,23 +172,19 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
     """What predicts arcs, of what predicts positions or arcs."""
     if isinstance(predictor, ArcPredictor):
         return predictor
-    return OutsidePredictor(OutsideModel(predictor, name=name))
+    return OfPositions(CheckedPredictor(predictor, name=name))
 
 
-ModelOrPredictor = Any
-"""A `WorldModel`, the folder of a run or of an adopted model, or a predictor of one's own."""
-
-
-def as_subject(model: ModelOrPredictor, checkpoint: str) -> WorldModel | OutsideModel:
-    """The model that is meant: a network of ours, or a predictor of the user's own.
+def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
+    """The model that is meant: a network of ours or the folder of its run, or any predictor.
 
     Raises:
         ValueError: if there is none, or it is no predictor.
     """
-    if isinstance(model, (WorldModel, OutsideModel)):
+    if isinstance(model, WorldModel):
         return model
-    if is_card(model):
-        return opened(model)
-    if isinstance(model, (str, os.PathLike)):
+    if isinstance(model, os.PathLike):
         return WorldModel.load(model, checkpoint)
-    return OutsideModel(model)
+    if isinstance(model, str) and (":" not in model or Path(model).exists()):
+        return WorldModel.load(model, checkpoint)
+    return load_predictor(model)
