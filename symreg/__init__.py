@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from symreg.experiments.run import run
     from symreg.formulas.compare import Comparison, compare
     from symreg.recovery.config import RecoverConfig, Thresholds
+    from symreg.recovery.gates import Gate
     from symreg.recovery.plot import plot_pareto_front
     from symreg.recovery.recover import recover
-    from symreg.recovery.gates import Gate
     from symreg.recovery.result import Quantity, Recovery
     from symreg.weighing.config import WeighConfig
     from symreg.weighing.result import Weighing

@@ -24,8 +24,7 @@ from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.records.files import read_json, write_json
 from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
-from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
-from worldmodel.outside.config import OutsideConfig, is_served
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig, PredictorConfig, TrainConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
@@ -52,9 +51,6 @@ TRANSFERS = {
 
 OF_NETWORKS = ("evaluate", "extrapolate")
 """Questions that need a network of `worldmodel train`."""
-
-FINE_TUNED = ("transfer", "transfer_frozen", "inductive_bias")
-"""Questions that need a network in the process that asks, to be trained further."""
 
 QUESTIONS = tuple(
     dict.fromkeys(
@@ -102,7 +98,7 @@ class RunConfig(Options):
     fit: bool = False
     """The factory of --model trains: it is given the run's training orbits (`data`), a `folder` for
     its weights, and `seed`."""
-    predictor: OutsideConfig = field(default_factory=OutsideConfig)
+    predictor: PredictorConfig = field(default_factory=PredictorConfig)
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)
@@ -223,14 +219,7 @@ class RunConfig(Options):
                 f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
                 "leave that out with --model.",
             )
-        tuned = [name for name in self.readouts if name in FINE_TUNED]
-        if tuned and is_served(self.predictor.model):
-            raise OptionError(
-                "readouts",
-                f"asks for {' and '.join(tuned)}, which train the model further: give predictor as "
-                'a text, "path/to/mine.py:make", that makes a worldmodel.TorchModule.',
-            )
-        if self.predictor.untrained_model is None and "inductive_bias" in tuned:
+        if self.predictor.untrained_model is None and "inductive_bias" in self.readouts:
             raise OptionError(
                 "readouts",
                 "asks for inductive_bias, which needs the same model before training: give "

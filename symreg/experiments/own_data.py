@@ -7,12 +7,13 @@ from typing import Any
 from orbits.command.options import OptionError, with_options
 from orbits.dataset import open_dataset
 from orbits.forces import UNKNOWN
-from symreg.experiments.config import RunConfig
+from symreg.experiments.config import CONTROLS, RunConfig
+from worldmodel.predictors import CONTROLS as PREDICTORS
 
 SYSTEMS = ("relative", "barycentric")
 WITHOUT_LAW = {
     "sources": ("orbit",),
-    "controls": ("untrained", "keplerian", "parrot", "straight_line", "autoregression"),
+    "controls": tuple(name for name in CONTROLS if not PREDICTORS[name].needs_law),
     "readouts": ("evaluate",),
 }
 """What can be asked where nobody knows the law: no kick can be followed, no truth compared with."""

@@ -17,8 +17,9 @@ from orbits.records.force_samples import read_force_samples
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
 from symreg.experiments.result import Run
-from symreg.experiments.sentences import command_of, readout_tables, turning, undominated
+from symreg.experiments.sentences import command_of, readout_tables, undominated
 from symreg.recovery import words
+from symreg.recovery.gates import turning
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:

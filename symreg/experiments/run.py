@@ -175,6 +175,7 @@ def _simulator(config: RunConfig, keep: Cache) -> Callable[..., "Future[Made]"]:
     def simulated(name: str, count: int, offset: int, samples: int | None = None) -> "Future[Made]":
         if name not in made:
             options = config.orbits_of(count, config.seed + offset, samples)
+            options = replace(options, workers=options.workers or 1)  # others run beside it
             title = f"simulate {count} orbits under {config.law}: {name.replace('_', ' ')}"
             made[name] = keep(f"data/{name}.zarr", title, steps.simulate, config=options)
         return made[name]

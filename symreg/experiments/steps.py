@@ -16,9 +16,8 @@ def simulate(out: Path, config: GenerateConfig) -> str:
     from orbits.generation import write
     from orbits.systems import resolve
 
-    lines: list[str] = []
-    write(out, resolve(config), announce=lines.append)
-    return "\n".join(lines)
+    write(out, resolve(config))
+    return f"{config.orbits} orbits of {config.samples} states"
 
 
 def planets(out: Path, config: EphemerisConfig) -> str:
@@ -57,7 +56,7 @@ def probe(
     asked = model.predictor if isinstance(model, OwnModel) else model
     reading = read(asked, data, config, trained_on)
     reading.write(out)
-    return reading.text
+    return reading.text.splitlines()[0]
 
 
 def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
@@ -66,7 +65,7 @@ def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
 
     law = symreg.recover(forces, config)
     law.write(out)
-    return law.explanation
+    return f"{law.expression}, {law.verdict}"
 
 
 def evaluate(out: Path, model: Path, data: Path, config: EvaluateConfig) -> str:
@@ -75,7 +74,7 @@ def evaluate(out: Path, model: Path, data: Path, config: EvaluateConfig) -> str:
 
     found = worldmodel.evaluate(model, data, config)
     found.write(out)
-    return found.text
+    return found.text.splitlines()[0]
 
 
 def extrapolate(out: Path, model: Path, data: Path, config: ExtrapolateConfig) -> str:
@@ -84,4 +83,4 @@ def extrapolate(out: Path, model: Path, data: Path, config: ExtrapolateConfig) -
 
     found = worldmodel.extrapolate([model], data, config)
     found.write(out)
-    return found.text
+    return found.text.splitlines()[0]

@@ -133,9 +133,9 @@ def model_gates(
     """
     gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
     # a run knows its law: an exponent or a constant that could not be measured is no pass
-    for what, measured in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
+    for what, quantity in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
         if not any(gate.name.startswith(what) for gate in gates):
-            gates.append(stated(what, False, "near the true law's", number(measured.value)))
+            gates.append(stated(what, False, "near the true law's", number(quantity.value)))
     steps = {first_step(kick_r2), LATER_STEP} | {int(step) for step in kick_r2}
     for step in sorted(steps):
         value = kick_r2.get(str(step))
@@ -215,12 +215,14 @@ def world_model_kind(
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
     soon = f"R² {plural(step, 'step')} after a kick"
     late = f"R² {plural(LATER_STEP, 'step')} after a kick"
-    newtonian = [measured(at_least(name, value, t.newtonian_r2)) for name, value in ((soon, first), (late, later))]
+    after = {soon: first, late: later}
+    newtonian = [measured(at_least(name, r2, t.newtonian_r2)) for name, r2 in after.items()]
     if not gm_varies:
         newtonian.append(measured(at_least("locality of the Jacobian", locality, t.locality)))
     if kicked.is_found or injected is None or injected.is_found:
         found = kicked.verdict if kicked.is_found else "not recovered"
-        newtonian.append(stated("law from kicked states", kicked.is_found, " or ".join(FOUND), found))
+        asked = " or ".join(FOUND)
+        newtonian.append(stated("law from kicked states", kicked.is_found, asked, found))
     keplerian = [
         measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
         at_most(soon, first, t.keplerian_r2),
@@ -265,8 +267,8 @@ def _copier_gates(
         ),
     }
     gates = [at_most(name, gain, t.copier_gain) for name, gain in gains.items()]
-    alike = at_least(f"likeness to the errors of {title}", copier.get("likeness"), t.copier_likeness)
-    return [*gates, measured(alike)]
+    name = f"likeness to the errors of {title}"
+    return [*gates, measured(at_least(name, copier.get("likeness"), t.copier_likeness))]
 
 
 def _fails(gates: Iterable[Gate]) -> bool:

@@ -23,7 +23,6 @@ from symreg.recovery.force_field import (
 )
 from symreg.recovery.gates import Gate, share
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
-
 from symreg.recovery.user_table import (
     UserTable,
     columns_in,

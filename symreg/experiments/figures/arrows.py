@@ -26,10 +26,7 @@ class ArrowsFigure(RunFigure):
     wide = True
 
     def draw(self, shown: Shown) -> Figure | None:
-        titles = {
-            "kicked": "the model, on kicked states",
-            "untrained": "the same network, untrained",
-        }
+        titles = {"kicked": "the model, on kicked states", "untrained": "untrained network"}
         fields = {name: title for name, title in titles.items() if name in shown.tables}
         if not fields or not shown.relative or known_law(shown.law) is None:
             return None

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from orbits.palette import COLORS
 from orbits.records.force_samples import r_squared, vectors
 from symreg.experiments.figures.base import RunFigure, Shown, panels, squeezed_r2
+from worldmodel.predictors import CONTROLS
 
 
 class KicksFigure(RunFigure):
@@ -46,11 +47,10 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
         required: the R² that the gate asks for.
     """
     for name, table in tables.items():
+        who = name if name in CONTROLS else "none"
         values = kick_r2(table)
         axes.plot(
-            values.index, values, marker="o", color=COLORS[name],
-            label={"kicked": "the model", "injected": "true law injected",
-                   "keplerian": "fitted ellipse"}.get(name, name),
+            values.index, values, marker="o", color=CONTROLS[who].color, label=CONTROLS[who].label,
         )  # fmt: skip
     axes.axhline(required, color=COLORS["reference"], linestyle=":", linewidth=1)
     squeezed_r2(axes)
