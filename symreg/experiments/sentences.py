@@ -7,8 +7,12 @@ from typing import Any
 
 from orbits.command.options import option_names, option_value
 from symreg.experiments.config import RunConfig
-from symreg.experiments.readouts import Metrics
+from symreg.experiments.result import Metrics
 from symreg.recovery.result import FrontPoint
+from symreg.recovery.words import plural
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig
+from worldmodel.predictors import CONTROLS
+from worldmodel.probes.readouts import READOUTS
 
 EVERYWHERE = {"states": "states read", "orbits": "orbits read"}
 """Metrics of many read-outs, in words."""
