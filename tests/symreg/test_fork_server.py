@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from symreg.runs.fork_server import LOADED, ForkServer
+from symreg.experiments.fork_server import LOADED, ForkServer
 
 PROGRAM = """
     import os, signal, sys, time
@@ -176,7 +176,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path):
     code = f"""
         import os, time
         from pathlib import Path
-        from symreg.runs.fork_server import ForkServer
+        from symreg.experiments.fork_server import ForkServer
         server = ForkServer()
         Path({str(tmp_path / "log")!r}).touch()
         process = server.begin(("timeit", "-n", "1", "-r", "1", "import time; time.sleep(60)"),
