@@ -16,6 +16,7 @@ from .plot import plot_entropy as plot_entropy
 from .plot import plot_extrapolation as plot_extrapolation
 from .predictors.autoregression import Autoregression as Autoregression
 from .predictors.base import Predictor as Predictor
+from .predictors.base import by_windows as by_windows
 from .predictors.checked import CheckedPredictor as CheckedPredictor
 from .predictors.loading import load_predictor as load_predictor
 from .predictors.parrot import Parrot as Parrot

@@ -39,8 +39,9 @@ POSITIONS_AT_ONCE = 1 << 17
 class Predictor(Protocol):
     """Says the next position after every time, from the last positions alone."""
 
-    context_length: int
-    """Positions that a prediction is made from."""
+    @property
+    def context_length(self) -> int:
+        """Positions that a prediction is made from."""
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]

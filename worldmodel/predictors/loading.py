@@ -70,7 +70,7 @@ def load_predictor(
         raise ValueError("no model is given; say --model package.module:make or mine.py:make.")
     if isinstance(model, CheckedPredictor):
         return model
-    told = {
+    told: dict[str, Any] = {
         "data": None if data is None else str(Path(data).resolve()),
         "seed": seed,
         "folder": None if folder is None else str(Path(folder).resolve()),

@@ -7,20 +7,19 @@ greedy answer would be. The network is the one that learns orbits, with its two 
 value and mark and its head choosing a value.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
+import recall
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from orbits.command.options import with_options
-from worldmodel.config import RetrievalConfig
 from worldmodel.model import Network, Scales
-from worldmodel.recall.base import Recall, Task, recall
 
 PLAIN, PASSKEY, QUESTION, DECOY = 0, 1, 2, 3
 HALF = 0.5
@@ -28,24 +27,44 @@ HALF = 0.5
 
 
 @dataclass(frozen=True)
-class Passkeys(Task):
+class Options(recall.Options):
+    """The same, and what a key is."""
+
+    values: int = 10
+    """Number of different values; guessing a digit is right once in this many times."""
+    digits: int = 5
+    """Values of a key."""
+    decoys: int = 4
+    """Other keys, marked as such, in a sequence of the training length."""
+
+    def __post_init__(self) -> None:
+        needed = (self.decoys + 2) * self.digits
+        if self.length < needed:
+            raise ValueError(
+                f"length {self.length} has no room for a key, {self.decoys} decoys and a question "
+                f"of {self.digits} digits each; give --length {needed} or more, or fewer --decoys."
+            )
+
+
+@dataclass(frozen=True)
+class Passkeys(recall.Task):
     """Sequences of the task."""
 
     name: ClassVar[str] = "retrieval"
     scales: ClassVar[Scales] = Scales(bodies=1, axes=2, position=1.0, target=1.0)
     shown: ClassVar[str] = "accuracy"
 
-    config: RetrievalConfig
+    options: Options
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def network(self) -> Mapping[str, Any]:
         """Bins of 2 R / n = 1 for values and marks."""
         return {"head": "tokens", "bins": self.bins, "bin_range": self.bins / 2}
 
     @property
     def bins(self) -> int:
         """Enough for the values and for the marks."""
-        return max(self.config.values, DECOY + 1)
+        return max(self.options.values, DECOY + 1)
 
     def draw(
         self, count: int, length: int, generator: torch.Generator
@@ -56,10 +75,10 @@ class Passkeys(Task):
         The key and the decoys lie anywhere before it, nowhere on one another; there are as many
         decoys in longer sequences as at the training length, for the same part of the haystack.
         """
-        digits = self.config.digits
-        values = torch.randint(self.config.values, (count, length), generator=generator)
+        digits = self.options.digits
+        values = torch.randint(self.options.values, (count, length), generator=generator)
         marks = torch.full((count, length), PLAIN)
-        keys = 1 + self.config.decoys * length // self.config.length
+        keys = 1 + self.options.decoys * length // self.options.length
         room = length - digits - keys * (digits - 1)
         order = torch.rand((count, room), generator=generator).argsort(1)[:, :keys]
         starts = order.sort(1).values + torch.arange(keys) * (digits - 1)
@@ -77,7 +96,7 @@ class Passkeys(Task):
         self, values: Int[Tensor, "sequence time"], marks: Int[Tensor, "sequence time"]
     ) -> Int[Tensor, "sequence digit"]:
         """The key that each sequence holds."""
-        return values[marks == PASSKEY].view(len(values), self.config.digits)
+        return values[marks == PASSKEY].view(len(values), self.options.digits)
 
     def said(
         self,
@@ -87,8 +106,8 @@ class Passkeys(Task):
     ) -> Float[Tensor, "sequence digit value"]:
         """What the network says at the question: logits."""
         centres = torch.stack((values, marks), dim=-1) + 0.5 - self.bins / 2
-        answers = network(centres[:, :, None].float())[:, -self.config.digits :, 0, 0]
-        return answers[..., : self.config.values]
+        answers = network(centres[:, :, None].float())[:, -self.options.digits :, 0, 0]
+        return answers[..., : self.options.values]
 
     def loss(
         self, network: Network, count: int, length: int, generator: torch.Generator
@@ -107,7 +126,7 @@ class Passkeys(Task):
         key = self.key(values, marks)
         other = key.roll(1, 0)
         swapped = values.clone()
-        swapped[:, length - self.config.digits + 1 :] = other[:, :-1]
+        swapped[:, length - self.options.digits + 1 :] = other[:, :-1]
         found = {}
         for prefix, shown, wanted in (("", values, key), ("permuted_", swapped, other)):
             right = self.said(network, shown, marks).argmax(-1) == wanted
@@ -116,53 +135,32 @@ class Passkeys(Task):
         return found
 
 
-class Retrieval(Recall):
-    """How many passkeys each kind of attention reproduces, by length."""
+def half_length(table: pd.DataFrame) -> pd.Series:
+    """By kind and seed, the length at which half of the keys are still reproduced.
 
-    @property
-    def half_length(self) -> pd.Series:
-        """By kind and seed, the length at which half of the keys are still reproduced.
-
-        Between two evaluated lengths it is interpolated in the logarithm; NaN of a kind that does
-        not reproduce half at the training length, infinite of one that always does.
-        """
-        import numpy as np
-
-        found = {}
-        for place, runs in self.table.groupby(["attention", "window", "seed"], sort=False):
-            x, y = np.log(runs["length"].to_numpy(float)), runs["accuracy"].to_numpy(float)
-            below = np.flatnonzero(y < HALF)
-            if not len(below):
-                found[place] = np.inf
-            elif below[0] == 0:
-                found[place] = np.nan
-            else:
-                a, b = below[0] - 1, below[0]
-                part = (y[a] - HALF) / (y[a] - y[b])
-                found[place] = float(np.exp(x[a] + part * (x[b] - x[a])))
-        return pd.Series(found, name="half_length").rename_axis(["attention", "window", "seed"])
-
-    @property
-    def text(self) -> str:
-        """The summary for a terminal."""
-        half = self.half_length.groupby(["attention", "window"], sort=False).apply(
-            lambda lengths: ", ".join(f"{length:.0f}" for length in lengths)
-        )
-        return f"{super().text}\nlength at which half is reproduced, by seed:\n{half.to_string()}"
-
-
-def retrieval(
-    config: RetrievalConfig | None = None,
-    progress: Callable[[str], None] | None = None,
-    **options: Any,
-) -> Retrieval:
-    """Train a network for each kind and seed, and see how many passkeys each reproduces.
-
-    Args:
-        config: options; the defaults if left out.
-        progress: is told a line after each network.
-        options: further options by name.
+    Between two evaluated lengths it is interpolated in the logarithm; NaN of a kind that does not
+    reproduce half at the training length, infinite of one that always does.
     """
-    config = with_options(config or RetrievalConfig(), options)
-    found = recall(Passkeys(config), config, progress)
-    return Retrieval(found.task, found.table, config)
+    found = {}
+    for place, runs in table.groupby(["attention", "window", "seed"], sort=False):
+        x, y = np.log(runs["length"].to_numpy(float)), runs["accuracy"].to_numpy(float)
+        below = np.flatnonzero(y < HALF)
+        if not len(below):
+            found[place] = np.inf
+        elif below[0] == 0:
+            found[place] = np.nan
+        else:
+            a, b = below[0] - 1, below[0]
+            part = (y[a] - HALF) / (y[a] - y[b])
+            found[place] = float(np.exp(x[a] + part * (x[b] - x[a])))
+    return pd.Series(found, name="half_length").rename_axis(["attention", "window", "seed"])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train a network for each kind and seed, and see how many passkeys each reproduces."""
+    table = recall.command(Passkeys, Options, HALF, arguments)
+    print(f"length at which half is reproduced:\n{half_length(table).to_string()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,20 +7,18 @@ another circle around the same Sun, put down at random; the network is to say wh
 later. No later position tells the mass again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import recall
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from orbits.command.options import with_options
 from worldmodel import objective
-from worldmodel.config import MemoryConfig
 from worldmodel.model import Network, Scales
-from worldmodel.recall.base import Recall, Task, recall
 
 DT = 0.1
 """Time from one position to the next, yr."""
@@ -33,17 +31,25 @@ TOLD_RADIUS = 2.0
 
 
 @dataclass(frozen=True)
-class ToldMass(Task):
+class Options(recall.Options):
+    """The same, and whether the mass is told."""
+
+    told: bool = True
+    """Tell the mass; with --no-told nothing does, which shows that nothing else tells it."""
+
+
+@dataclass(frozen=True)
+class ToldMass(recall.Task):
     """Sequences of the task."""
 
     name: ClassVar[str] = "memory"
     scales: ClassVar[Scales] = Scales(bodies=1, axes=2, position=0.7, target=0.5)
     shown: ClassVar[str] = "loss"
 
-    config: MemoryConfig
+    options: Options
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def network(self) -> Mapping[str, Any]:
         """Differences among the inputs: what a step tells is seen at once."""
         return {"target": "displacement", "inputs": "differences"}
 
@@ -61,7 +67,7 @@ class ToldMass(Task):
 
         mass = uniform(np.log(MASS[0]), np.log(MASS[1]), count).exp()
         radius, angle = uniform(*RADIUS, count, length), uniform(0, 2 * np.pi, count, length)
-        if self.config.told:
+        if self.options.told:
             radius[:, :2] = TOLD_RADIUS
             angle[:, 1] = angle[:, 0] + turn(mass, radius[:, 0])
         later = angle + turn(mass[:, None], radius)
@@ -82,7 +88,7 @@ class ToldMass(Task):
         seen, following, _ = self.draw(count, length, generator)
         other = seen.clone()
         other[:, :2] = seen[:, :2].roll(1, 0)
-        start = max(2, length - self.config.length)
+        start = max(2, length - self.options.length)
         unknown = ignorance(torch.linalg.vector_norm(seen[:, start:, 0], dim=-1)).mean(1)
         found = {}
         for name, shown in (("loss", seen), ("mistold", other)):
@@ -115,17 +121,5 @@ def _placed(radius: Tensor, angle: Tensor) -> Tensor:
     return (radius[..., None] * torch.stack((angle.cos(), angle.sin()), dim=-1))[:, :, None]
 
 
-def memory(
-    config: MemoryConfig | None = None,
-    progress: Callable[[str], None] | None = None,
-    **options: Any,
-) -> Recall:
-    """Train a network for each kind and seed, and see at which lengths each still knows the mass.
-
-    Args:
-        config: options; the defaults if left out.
-        progress: is told a line after each network.
-        options: further options by name.
-    """
-    config = with_options(config or MemoryConfig(), options)
-    return recall(ToldMass(config), config, progress)
+if __name__ == "__main__":
+    recall.command(ToldMass, Options, 1.0, None)

@@ -1,6 +1,6 @@
 """Linear autoregression, fitted to a context of 32 positions."""
 
-from worldmodel.predictors.autoregression import Autoregression
+from worldmodel import Autoregression
 
 
 def make() -> Autoregression:

@@ -1,6 +1,6 @@
 """The naive copier of a context of 32 positions."""
 
-from worldmodel.predictors.parrot import Parrot
+from worldmodel import Parrot
 
 
 def make() -> Parrot:

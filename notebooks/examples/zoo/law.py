@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from orbits.units import GM_SUN
+from orbits import GM_SUN
 
 
 class Law:

@@ -2,9 +2,9 @@
 
 import torch
 from torch import Tensor, nn
+from zoo_training import trained
 
-from worldmodel.predictors.torch_module import TorchModule
-from worldmodel.zoo.base import trained
+from worldmodel import TorchModule
 
 CONTEXT = 32
 

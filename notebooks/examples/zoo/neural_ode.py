@@ -2,10 +2,9 @@
 
 import torch
 from torch import Tensor, nn
+from zoo_training import trained
 
-from worldmodel.outside.windows import package
-from worldmodel.predictors.torch_module import TorchModule
-from worldmodel.zoo.base import trained
+from worldmodel import TorchModule
 
 CONTEXT = 2
 
@@ -44,6 +43,5 @@ class Network(nn.Module):
 
 def make(data: str, seed: int, folder: str) -> TorchModule:
     """Train it, or read its weights."""
-    package("torchdiffeq", "zoo")
     torch.manual_seed(seed)
     return trained(Network(), data, seed, folder, CONTEXT, "neural ODE")

@@ -11,14 +11,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from jaxtyping import Float
-from safetensors.torch import load, save
+from nanogpt import Block
 from torch import Tensor, nn
+from zoo_training import WEIGHTS, keep
 
-from orbits.records.files import written_aside
-from worldmodel.outside.nanogpt import Block
-from worldmodel.predictors.torch_module import TorchModule
-from worldmodel.world_model import threads
-from worldmodel.zoo.base import WEIGHTS
+from worldmodel import TorchModule
 
 CONTEXT, WIDTH, LAYERS = 2, 32, 2
 STEPS, BATCH, NOISE = 20_000, 128, 0.1
@@ -76,14 +73,12 @@ def trained(
 ) -> TorchModule:
     """Train it, or read its weights from the folder."""
     found = _module(target, seed)
-    kept = Path(folder) / WEIGHTS
-    if kept.is_file():
-        found.module.load_state_dict(load(kept.read_bytes()))
-        return found
-    with threads(1):  # as `worldmodel train` has it for a network this small
+    training = {"training": f"{target} {seed} {steps} {orbits}"}
+
+    def train() -> None:
         _fit(found.module, target, seed, steps, training_orbits(orbits, seed))
-    with written_aside(kept) as aside:
-        aside.write_bytes(save(found.module.state_dict()))
+
+    keep(found.module, Path(folder) / WEIGHTS, training, train)
     return found
 
 
@@ -133,7 +128,4 @@ def _module(target: str, seed: int) -> TorchModule:
     torch.manual_seed(seed)
     layers = [f"blocks.{number}" for number in range(LAYERS)] + ["norm"]
     name = f"published recipe, {target}"
-    assert target in ("position", "displacement")
-    if target == "position":
-        return TorchModule(Network(), CONTEXT, "position", layers=layers, dt=DT, name=name)
-    return TorchModule(Network(), CONTEXT, "displacement", layers=layers, dt=DT, name=name)
+    return TorchModule(Network(), CONTEXT, target, layers=layers, dt=DT, name=name)

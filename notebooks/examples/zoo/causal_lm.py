@@ -1,15 +1,13 @@
 """A Hugging Face causal language model over binned coordinates (extra `huggingface`)."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
-from worldmodel.outside.windows import by_windows, package
-
-if TYPE_CHECKING:
-    import torch
+from worldmodel import by_windows
 
 
 class CausalLM:
@@ -42,7 +40,6 @@ class CausalLM:
         local: bool = True,
     ) -> None:
         if isinstance(model, (str, os.PathLike)):
-            package("transformers", "huggingface")
             from transformers import AutoModelForCausalLM
 
             try:
@@ -74,8 +71,6 @@ class CausalLM:
         return by_windows(positions, self.context_length, self._following, at_once=4096)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
-        import torch
-
         shape = contexts.shape[2:]
         tokens = torch.from_numpy(self._tokens(contexts).reshape(len(contexts), -1))
         if self.start is not None:
@@ -91,9 +86,7 @@ class CausalLM:
         bins = np.searchsorted(self.edges, values, side="right") - 1
         return np.clip(bins, 0, len(self.centres) - 1) + self.first_token
 
-    def _expected(self, tokens: "torch.Tensor") -> np.ndarray:
-        import torch
-
+    def _expected(self, tokens: torch.Tensor) -> np.ndarray:
         device = next(self.model.parameters()).device
         with torch.no_grad():
             logits = self.model(tokens.to(device)).logits[:, -1].double().cpu()

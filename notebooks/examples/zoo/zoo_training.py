@@ -1,18 +1,17 @@
 """The training loop that the families share: plain torch, contexts of C positions, AdamW."""
 
+import hashlib
 import os
 from pathlib import Path
 
-import numpy as np
 import torch
 from jaxtyping import Float
-from safetensors.torch import load, save
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from orbits.records.files import written_aside
-from worldmodel.predictors.torch_module import TorchModule
-from worldmodel.source import Source
-from worldmodel.world_model import threads
+import orbits
+from worldmodel import TorchModule
 
 WEIGHTS = "weights.safetensors"
 STEPS_PER_ORBIT = 3
@@ -33,7 +32,7 @@ class InUnits(nn.Module):
     length: Tensor
     residual: Tensor
 
-    def __init__(self, network: nn.Module, length: float = 1.0, residual: float = 1.0) -> None:
+    def __init__(self, network: nn.Module, length: float, residual: float) -> None:
         super().__init__()
         self.network = network
         self.register_buffer("length", torch.tensor(length))
@@ -61,20 +60,48 @@ def trained(
         folder: keeps the weights.
         context_length: positions seen.
         name: for reports.
+
+    Raises:
+        ValueError: if the folder holds weights of other data or another seed.
     """
-    x = torch.from_numpy(positions_of(data))
+    x = torch.from_numpy(orbits.open_dataset(data)["position"].values).double()
+    if x.ndim != 3:
+        raise ValueError(f"{data} shows {x.shape[2]} bodies; the families of the zoo know one.")
     bend = x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]
     length, residual = (float(v.square().sum(-1).mean().sqrt()) for v in (x, bend))
     module = InUnits(network, length, residual).float()
-    kept = Path(folder) / WEIGHTS
-    if kept.is_file():
-        module.load_state_dict(load(kept.read_bytes()))
-    else:
-        with threads(1):  # as `worldmodel train` has it for a network this small
-            fit(module, x.float(), bend.float(), seed, context_length, residual)
-        with written_aside(kept) as aside:
-            aside.write_bytes(save(module.state_dict()))
+    digest = hashlib.sha256(x.numpy().tobytes() + f"{seed} {module}".encode())
+    training = {"training": digest.hexdigest()}
+
+    def train() -> None:
+        fit(module, x.float(), bend.float(), seed, context_length, residual)
+
+    keep(module, Path(folder) / WEIGHTS, training, train)
     return TorchModule(module, context_length, target="residual", name=name)
+
+
+def keep(module: nn.Module, path: Path, training: dict[str, str], train) -> None:
+    """Read a module's weights, or train it on one thread and write them, whole or not at all.
+
+    Raises:
+        ValueError: if the file holds the weights of another training.
+    """
+    if path.is_file():
+        with safe_open(path, framework="pt") as file:
+            found = file.metadata()
+        if found != training:
+            raise ValueError(f"{path} holds weights of other data or another seed; remove it.")
+        module.load_state_dict(load_file(path))
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # as `worldmodel train` has it for a network this small
+    try:
+        train()
+    finally:
+        torch.set_num_threads(before)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(module.state_dict(), path.with_suffix(".part"), training)
+    os.replace(path.with_suffix(".part"), path)
 
 
 def fit(
@@ -104,17 +131,3 @@ def fit(
         optimizer.step()
         schedule.step()
     module.eval()
-
-
-def positions_of(data: str) -> Float[np.ndarray, "orbit time axis"]:
-    """Positions of all training orbits, au, float64."""
-    source = Source(data)
-    found = source.read(range(source.facts.orbits)).position
-    if found.shape[2] != 1:
-        raise ValueError(f"{data} shows {found.shape[2]} bodies; the families of the zoo know one.")
-    return found[:, :, 0].astype(np.float64)
-
-
-def step_of(data: str) -> float:
-    """Time between two positions, yr."""
-    return Source(data).facts.dt

@@ -1,12 +1,13 @@
 """Checkpoints of `newton-kepler`: a GPT over continuous positions."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from worldmodel.predictors.torch_module import TorchModule
+import torch
+from nanogpt import Block, loaded, read_checkpoint
+from torch import nn
 
-if TYPE_CHECKING:
-    from torch import nn
+from worldmodel import TorchModule
 
 WRAPPINGS = ("model", "model_state_dict", "state_dict")
 """Names under which training scripts keep the weights."""
@@ -46,12 +47,7 @@ class NewtonKepler(TorchModule):
         super().__init__(network, length, "position", scale, None, dt, "newton-kepler")
 
 
-def _network(path: str | os.PathLike[str], heads: int) -> "tuple[nn.Module, int]":
-    import torch
-    from torch import nn
-
-    from worldmodel.outside.nanogpt import Block, loaded, read_checkpoint
-
+def _network(path: str | os.PathLike[str], heads: int) -> tuple[nn.Module, int]:
     class Continuous(nn.Module):
         """Positions in, positions out."""
 

@@ -1,16 +1,15 @@
 """Checkpoints of `inductive-bias-probes`: a GPT over tokens of two interleaved bodies."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
+from nanogpt import Block, loaded, read_checkpoint
+from torch import nn
 
-from worldmodel.outside.windows import by_windows
-
-if TYPE_CHECKING:
-    import torch
-    from torch import nn
+from worldmodel import by_windows
 
 STEPS = (7 * 0.0027, 180 * 0.0027)
 """yr: a week and half a year; each has a token of its own."""
@@ -74,8 +73,6 @@ class InductiveBiasProbes:
         return by_windows(positions, self.context_length, self._following, at_once=8192)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
-        import torch
-
         alone = contexts.ndim == 3
         pair = contexts if not alone else np.stack((contexts, 0 * contexts), axis=2)
         tokens = torch.from_numpy(self._tokens(pair).reshape(len(pair), -1, 2))
@@ -92,9 +89,7 @@ class InductiveBiasProbes:
         bins = np.floor((inside + RANGE) * self.bins / (2 * RANGE)).astype(np.int64)
         return np.clip(bins, 0, self.bins - 1)
 
-    def _next(self, tokens: "torch.Tensor") -> np.ndarray:
-        import torch
-
+    def _next(self, tokens: torch.Tensor) -> np.ndarray:
         with torch.no_grad():
             logits = self.network(tokens)[:, -1].unflatten(-1, (2, self.vocabulary))
         logits = logits[..., : self.bins].double()
@@ -103,12 +98,7 @@ class InductiveBiasProbes:
         return torch.softmax(logits, dim=-1).numpy() @ self.centres
 
 
-def _network(path: str | os.PathLike[str]) -> "tuple[nn.Module, dict[str, Any]]":
-    import torch
-    from torch import nn
-
-    from worldmodel.outside.nanogpt import Block, loaded, read_checkpoint
-
+def _network(path: str | os.PathLike[str]) -> tuple[nn.Module, dict[str, Any]]:
     class Tokens(nn.Module):
         """A pair of tokens at each place in, a pair of distributions out."""
 
