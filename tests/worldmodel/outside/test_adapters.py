@@ -12,10 +12,10 @@ from worldmodel.outside.model import circles
 from worldmodel.outside.windows import package
 
 WITH_EXTRA = {
-    "transformers": "pip install principia[huggingface]",
-    "chronos": "pip install principia[forecasters]",
-    "tirex": "pip install principia[forecasters]",
-    "timesfm3": "pip install principia[forecasters]",
+    "transformers": "pip install -e '.[huggingface]'",
+    "chronos": "pip install -e '.[forecasters]'",
+    "tirex": "pip install -e '.[forecasters]'",
+    "timesfm3": "pip install -e '.[forecasters]'",
 }
 
 
@@ -186,7 +186,7 @@ def test_timesfm(few_orbits, tmp_path):
 
 
 def test_a_missing_package_gets_a_line_with_the_extra():
-    with pytest.raises(ValueError, match=r"pip install principia\[forecasters\]"):
+    with pytest.raises(ValueError, match=r"pip install -e '\.\[forecasters\]'"):
         package("a_package_that_nobody_has", "forecasters")
 
 
