@@ -18,10 +18,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass
-from importlib import import_module
 from types import FrameType
 from typing import Any, Literal, NoReturn
 
+from orbits.entry import INTERRUPTED
 from orbits.files import read_yaml, require_output
 from orbits.memory import out_of_memory
 from orbits.options import (
@@ -36,8 +36,6 @@ from orbits.options import (
     with_options,
 )
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C or SIGTERM ended."""
 NARROWEST, WIDEST = 40, 100
 """Columns: text is wrapped to the terminal, between these."""
 LONGEST_MESSAGE = 1000
@@ -90,25 +88,6 @@ class Command:
     """Command lines without the program's name, for the end of the help."""
 
 
-def enter(program: str) -> NoReturn:
-    """Run the command of a package, and end the process with its exit code.
-
-    While modules are imported nothing has begun, and an interruption ends the process at once.
-
-    Args:
-        program: name of the package, whose `cli.main` runs the command.
-    """
-
-    def quit_at_once(number: int, frame: FrameType | None) -> None:
-        os.write(2, f"{program}: interrupted before anything was begun.\n".encode())
-        os._exit(INTERRUPTED)
-
-    with _answering(quit_at_once) as answered:
-        code = import_module(f"{program}.cli").main()
-        answered.update(dict.fromkeys(answered, signal.SIG_IGN))  # too late to change anything
-    sys.exit(code)
-
-
 def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, run the command, and answer mistakes with one line.
 
@@ -150,7 +129,7 @@ def interruptible() -> Iterator[None]:
     """Answer Ctrl-C, and SIGTERM, which schedulers and `kill` send, by a KeyboardInterrupt.
 
     What was asked is remembered: a library that is interrupted while it is imported may raise
-    anything at all.
+    anything at all. A signal that is ignored (a shell's background jobs ignore Ctrl-C) stays so.
     """
     asked = []
 
@@ -158,28 +137,17 @@ def interruptible() -> Iterator[None]:
         asked.append(number)
         raise KeyboardInterrupt
 
-    with _answering(interrupt):
-        try:
-            yield
-        except Exception:
-            if asked:
-                raise KeyboardInterrupt from None
-            raise
-
-
-@contextmanager
-def _answering(handler: Callable[[int, FrameType | None], None]) -> Iterator[dict[int, Any]]:
-    """Answer SIGINT and SIGTERM, except one that is ignored, as background jobs ignore Ctrl-C.
-
-    Yields the handlers that will answer afterwards.
-    """
-    answered = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    earlier: dict[int, Any] = {}
+    with suppress(ValueError):  # not in the main thread: nothing to answer there
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                earlier[number] = signal.signal(number, interrupt)
     try:
-        earlier: dict[int, Any] = {number: signal.signal(number, handler) for number in answered}
-    except ValueError:  # not in the main thread: nothing to answer there
-        earlier = {}
-    try:
-        yield earlier
+        yield
+    except Exception:
+        if asked:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         for number, before in earlier.items():
             signal.signal(number, before)

@@ -1,3 +1,3 @@
-"""Moved to `orbits.command_line`; falls with the next move."""
+"""Moved to `orbits.entry`; falls with the next move."""
 
-from orbits.command_line import INTERRUPTED, enter  # noqa: F401
+from orbits.entry import INTERRUPTED, enter  # noqa: F401
