@@ -1,6 +1,6 @@
 """Tables of options in the documentation, from the dataclasses that declare them.
 
-A line `<!-- options: symreg.runs.config.RunConfig -->` on a page becomes a table.
+A line `<!-- options: symreg.experiments.config.RunConfig -->` on a page becomes a table.
 """
 
 import dataclasses

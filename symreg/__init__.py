@@ -20,21 +20,22 @@ from orbits.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from symreg.engines import ENGINES
-    from symreg.formulas.compare import Comparison, compare
-    from symreg.recovery.config import RecoverConfig, Thresholds
-    from symreg.recovery.plot import plot_pareto_front
-    from symreg.recovery.recover import recover
-    from symreg.recovery.result import Gate, Quantity, Recovery
-    from symreg.runs.config import RunConfig
-    from symreg.runs.figures import (
+    from symreg.experiments.config import RunConfig
+    from symreg.experiments.figures import (
         plot_arrows,
         plot_field,
         plot_kicks,
         plot_residuals,
         plot_training,
     )
-    from symreg.runs.result import Run
-    from symreg.runs.run import run
+    from symreg.experiments.result import Run
+    from symreg.experiments.run import run
+    from symreg.formulas.compare import Comparison, compare
+    from symreg.recovery.config import RecoverConfig, Thresholds
+    from symreg.recovery.gates import Gate
+    from symreg.recovery.plot import plot_pareto_front
+    from symreg.recovery.recover import recover
+    from symreg.recovery.result import Quantity, Recovery
     from symreg.weighing.config import WeighConfig
     from symreg.weighing.result import Weighing
     from symreg.weighing.weigh import weigh
@@ -43,24 +44,24 @@ if TYPE_CHECKING:
 _PLACES = {
     "Comparison": "symreg.formulas.compare",
     "ENGINES": "symreg.engines",
-    "Gate": "symreg.recovery.result",
+    "Gate": "symreg.recovery.gates",
     "Quantity": "symreg.recovery.result",
     "RecoverConfig": "symreg.recovery.config",
     "Recovery": "symreg.recovery.result",
-    "Run": "symreg.runs.result",
-    "RunConfig": "symreg.runs.config",
+    "Run": "symreg.experiments.result",
+    "RunConfig": "symreg.experiments.config",
     "Thresholds": "symreg.recovery.config",
     "WeighConfig": "symreg.weighing.config",
     "Weighing": "symreg.weighing.result",
     "compare": "symreg.formulas.compare",
-    "plot_arrows": "symreg.runs.figures",
-    "plot_field": "symreg.runs.figures",
-    "plot_kicks": "symreg.runs.figures",
+    "plot_arrows": "symreg.experiments.figures",
+    "plot_field": "symreg.experiments.figures",
+    "plot_kicks": "symreg.experiments.figures",
     "plot_pareto_front": "symreg.recovery.plot",
-    "plot_residuals": "symreg.runs.figures",
-    "plot_training": "symreg.runs.figures",
+    "plot_residuals": "symreg.experiments.figures",
+    "plot_training": "symreg.experiments.figures",
     "recover": "symreg.recovery.recover",
-    "run": "symreg.runs.run",
+    "run": "symreg.experiments.run",
     "weigh": "symreg.weighing.weigh",
 }
 

@@ -8,10 +8,9 @@ from orbits.command.help import say
 from orbits.command.options import Options
 from orbits.command.parser import Command, Positional
 from orbits.command.parser import main as run_command
+from symreg.experiments.config import RunConfig, StudyConfig
 from symreg.formulas.config import CompareConfig
 from symreg.recovery.from_positions import RecoverFileConfig
-from symreg.runs.config import RunConfig
-from symreg.studies.config import StudyConfig
 from symreg.weighing.config import WeighConfig
 
 
@@ -110,29 +109,21 @@ def weigh(data: str, out: str, config: WeighConfig) -> None:
     say(result)
 
 
-def run(config: RunConfig) -> int:
-    """Run every stage of an experiment; a stage that fails has said why on stderr."""
-    from symreg.runs.pipeline import StageFailure
-    from symreg.runs.run import check
-    from symreg.runs.run import run as run_all
+def run(config: RunConfig) -> None:
+    """Run an experiment to its verdict."""
+    from symreg.experiments.run import check
+    from symreg.experiments.run import run as run_all
 
     say(f"symbolic regression: {check(config)}")
-    try:
-        found = run_all(config)
-    except StageFailure as failure:
-        print(
-            f"Stopped in stage {failure.stage.name}; what was finished stays in "
-            f"{config.folder}. Run the same command to go on."
-        )
-        return failure.code
+    found = run_all(config, tell=say)
+    say("")
     say(found)
     print(f"\nReport: {found.report}")
-    return 0
 
 
 def check_run(config: RunConfig) -> None:
     """Refuse what no stage could do, without asking for a dataset that is not there yet."""
-    from symreg.runs.run import check
+    from symreg.experiments.run import check
 
     missing = config.data is not None and not Path(config.data).exists()
     check(replace(config, data=None) if missing else config)
@@ -140,14 +131,14 @@ def check_run(config: RunConfig) -> None:
 
 def study(source: str, config: StudyConfig) -> int:
     """Run every cell of a study."""
-    from symreg.studies.run import run_study
+    from symreg.experiments.study import run_study
 
     return run_study(source, config)
 
 
 def check_study(source: str, config: StudyConfig) -> None:
     """Check a study without running it."""
-    from symreg.studies.run import check_study as check
+    from symreg.experiments.study import check_study as check
 
     found = check(source, config)
     print(f"{found.name}: {len(found.cells)} cells; {found.cost or 'no cost is given'}")

@@ -16,7 +16,7 @@ import yaml
 from orbits.command.options import hints_of, is_group, option_names
 from orbits.records.typed import as_json
 from symreg.cli import main
-from symreg.runs.config import RunConfig
+from symreg.experiments.config import RunConfig
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
 ROOT = Path(__file__).parents[1]
@@ -126,7 +126,7 @@ def test_the_command_line_has_the_defaults_of_the_options(capsys):
     [
         ("orbits, orbits.cli, orbits.config", (*HEAVY, "sympy", "scipy")),
         ("worldmodel, worldmodel.cli, worldmodel.probes.config", (*HEAVY, "sympy", "scipy")),
-        ("symreg, symreg.cli, symreg.runs.config", HEAVY),
+        ("symreg, symreg.cli, symreg.experiments.config", HEAVY),
     ],
 )
 def test_importing_a_package_its_commands_and_options_loads_nothing_heavy(modules, unwanted):

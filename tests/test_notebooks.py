@@ -61,7 +61,7 @@ def test_a_notebook_uses_public_names_alone(path):
     ("code", "name"),
     [
         ("import orbits.plot", "orbits.plot"),
-        ("from symreg.runs import figures", "symreg.runs"),
+        ("from symreg.experiments import figures", "symreg.experiments"),
         ("from worldmodel import plot", "worldmodel.plot"),
         ("import orbits\norbits.dataset.open_dataset('x')", "orbits.dataset"),
         ("import orbits as o", "orbits"),

@@ -18,7 +18,7 @@ import yaml
 import symreg
 import worldmodel
 from orbits.command.options import option_names
-from symreg.runs.config import RunConfig
+from symreg.experiments.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "notebooks").rglob("*.md"))
@@ -96,7 +96,7 @@ def test_the_kind_of_attention_of_the_page_is_that_of_the_docstring():
 
 
 def test_the_study_of_the_page_has_every_key(folder):
-    from symreg.studies.grid import KEYS, load_study
+    from symreg.experiments.grid import KEYS, load_study
 
     assert tuple(yaml.safe_load((folder / "mine.yaml").read_text())) == KEYS
     assert len(load_study(folder / "mine.yaml").cells) == 9
@@ -104,7 +104,7 @@ def test_the_study_of_the_page_has_every_key(folder):
 
 def test_a_table_of_options_has_all_of_them():
     tables = runpy.run_path(str(ROOT / "notebooks" / "option_tables.py"))
-    table = tables["table"]("symreg.runs.config.RunConfig")
+    table = tables["table"]("symreg.experiments.config.RunConfig")
     for name in option_names(RunConfig):
         assert (f"`{name}`" in table) == (name not in RunConfig.DECIDED), name
 

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orbits.command.help import say
 from orbits.command.parser import Command, Positional
@@ -11,16 +11,10 @@ from orbits.command.parser import main as run_commands
 from worldmodel.config import (
     EvaluateConfig,
     ExtrapolateCommand,
-    MemoryConfig,
     PlotConfig,
-    RetrievalConfig,
     TrainConfig,
 )
-from worldmodel.outside.config import AdoptConfig
 from worldmodel.probes.config import ProbeCommand
-
-if TYPE_CHECKING:
-    from worldmodel.recall.base import Recall
 
 DATA = Positional(
     "data", "data set (Zarr), as `orbits generate` or `orbits ephemeris` writes it", path="input"
@@ -35,24 +29,17 @@ def _train(data: str, run: str, config: TrainConfig) -> None:
 
 
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:
-    from worldmodel.outside.card import of_options
+    from worldmodel.predictors.loading import load_predictor
     from worldmodel.probes.probe import read, require_fitting_name
     from worldmodel.source import Source
 
     require_fitting_name(out, config.read_out)
     model: Any = run
     if config.model is not None:
-        model = of_options(config, {"seed": config.seed, "dt": Source(data).facts.dt})
+        model = load_predictor(config=config, seed=config.seed, dt=Source(data).facts.dt)
     reading = read(model, data, config)
     reading.write(out)
     say(reading.text)
-
-
-def _adopt(folder: str, config: AdoptConfig) -> None:
-    from worldmodel.outside.card import adopt
-
-    model = adopt(folder, config)
-    print(f"{model.name}: context {model.context_length}, {model.fingerprint[:16]}")
 
 
 def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
@@ -70,24 +57,6 @@ def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None
     found.write(config.out)
     say(found.text)
     print(f"{config.out}/extrapolation.csv, .json and .png")
-
-
-def _retrieval(out: str, config: RetrievalConfig) -> None:
-    from worldmodel.recall.passkeys import retrieval
-
-    _keep(retrieval(config, progress=lambda line: print(line, flush=True)), out)
-
-
-def _memory(out: str, config: MemoryConfig) -> None:
-    from worldmodel.recall.told_mass import memory
-
-    _keep(memory(config, progress=lambda line: print(line, flush=True)), out)
-
-
-def _keep(found: "Recall", out: str) -> None:
-    found.write(out)
-    say(found.text)
-    print(f"{out}/{found.task.name}.csv, .json and .png")
 
 
 def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
@@ -138,14 +107,6 @@ COMMANDS = (
         ),
     ),
     _command(
-        "adopt",
-        _adopt,
-        AdoptConfig,
-        "Look at a model of your own, and write a folder that `probe` reads like a run.",
-        Positional("folder", "folder that receives the card", path="output"),
-        examples=("adopt mine --model mine.py:make --model-context 2",),
-    ),
-    _command(
         "evaluate",
         _evaluate,
         EvaluateConfig,
@@ -163,25 +124,6 @@ COMMANDS = (
         Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
         DATA,
         examples=("extrapolate model held_out.zarr --factors 1 2 4 --out longer",),
-    ),
-    _command(
-        "retrieval",
-        _retrieval,
-        RetrievalConfig,
-        "Train each kind of attention to reproduce a key of five digits from far back.",
-        Positional("out", "folder that receives table and figure", path="output"),
-        examples=("retrieval passkeys --kinds softmax lssar --length 64 --seeds 0 1 2",),
-    ),
-    _command(
-        "memory",
-        _memory,
-        MemoryConfig,
-        "Train each kind of attention to use a mass that was told once, far back.",
-        Positional("out", "folder that receives table and figure", path="output"),
-        examples=(
-            "memory told --kinds softmax lssar --seeds 0 1 2",
-            "memory untold --no-told",
-        ),
     ),
     _command(
         "plot",

@@ -1,6 +1,7 @@
 """Every option of the package, as frozen dataclasses that check themselves. Imports no torch."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from orbits.command.options import (
@@ -207,6 +208,14 @@ class TrainConfig(ModelConfig):
 class EvaluateConfig(Checkpoint, Threads):
     """Next-step loss, roll-outs and the drift of what should be conserved."""
 
+    question: ClassVar[str] = (
+        "Next-step loss on held-out orbits, errors of roll-outs, drifts of invariants."
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "energy_drift": "relative drift of energy",
+        "angular_momentum_drift": "relative drift of angular momentum",
+    }
+
     orbits: Count = 100
     """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
     steps: FromZero = 0
@@ -218,6 +227,10 @@ class EvaluateConfig(Checkpoint, Threads):
 @dataclasses.dataclass(frozen=True)
 class ExtrapolateConfig(Checkpoint, Threads):
     """Loss on sequences longer than those of training."""
+
+    question: ClassVar[str] = (
+        "Loss on sequences longer than those of training, by how many times longer."
+    )
 
     factors: Factors = (1, 2, 4, 8, 16)
     """Lengths, as multiples of the training length."""
@@ -237,68 +250,63 @@ class ExtrapolateCommand(ExtrapolateConfig):
     """Folder that receives extrapolation.json, extrapolation.csv and extrapolation.png."""
 
 
-@dataclasses.dataclass(frozen=True)
-class RecallConfig(Threads):
-    """A task that needs something far back: which networks learn it, and at which lengths."""
+LENGTHS = {"au": 1.0, "m": 1 / 149_597_870_700, "km": 1 / 149_597_870.7}
+"""Units of length in au (IAU 2012)."""
+TIMES = {"yr": 1.0, "d": 1 / 365.25, "h": 1 / 8766, "s": 1 / 31_557_600}
+"""Units of time in years of 365.25 days."""
 
-    kinds: Kinds = ("softmax", "ssmax", "lssa", "lssar", "lssar(p=15)")
-    """Kinds of attention, each trained from scratch."""
-    window: Count | None = None
-    """Local attention: each layer sees the last W steps; by default the whole sequence."""
-    length: Annotated[int, Between(3, 10**9)] = 64
-    """Length of the training sequences."""
-    factors: Factors = (1, 2, 4, 8)
-    """Lengths at which to evaluate, as multiples of the training length."""
-    steps: Count = 1200
-    """Optimiser steps."""
-    batch: Count = 32
-    """Sequences in each step."""
-    evaluated: Annotated[int, Between(2, 10**9)] = 512
-    """Sequences evaluated at each length."""
-    d_model: Annotated[int, Between(1, WIDEST)] = 64
-    """Width of the residual stream."""
-    n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
-    """Number of blocks."""
-    n_heads: Count = 4
-    """Attention heads in each block."""
-    seeds: tuple[Seed, ...] = (0,)
-    """Seeds of the weights and the sequences."""
+
+@dataclasses.dataclass(frozen=True)
+class PredictorConfig(Options):
+    """A model of your own in the place of a trained one."""
+
+    model: str | None = None
+    """A predictor of your own: `package.module:make` or `path/to/mine.py:make`, a factory, an
+    object, or a plain function of positions. Its code is executed."""
+    untrained_model: str | None = None
+    """The same model before training, for the control `untrained`: a factory as for --model; it is
+    given `seed` if it takes that."""
+    model_context: Count | None = None
+    """Positions that a plain function sees; an object says its own `context_length`."""
+    length_unit: str = "au"
+    """Unit of length that the model speaks in: au, km, m, or a number of au."""
+    time_unit: str = "yr"
+    """Unit of time of the step `dt` that the model says it was made for: yr, d, h, s, or a number
+    of years."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("factors", "kinds", "seeds"):
-            _require_some(name, getattr(self, name))
-        for kind in self.kinds:
-            parse_attention(kind)
+        for name in ("model", "untrained_model"):
+            text = getattr(self, name)
+            place, _, attribute = (text or "a:b").rpartition(":")
+            if not place or not attribute.isidentifier():
+                raise OptionError(
+                    name, f"is {text!r}; give package.module:name or path/to/file.py:name."
+                )
+        if self.untrained_model is not None and self.model is None:
+            raise OptionError("untrained_model", "needs --model: it is the same before training.")
+        _ = self.length, self.time
+
+    @property
+    def length(self) -> float:
+        """au in the model's unit of length."""
+        return _unit("length_unit", self.length_unit, LENGTHS)
+
+    @property
+    def time(self) -> float:
+        """Years in the model's unit of time."""
+        return _unit("time_unit", self.time_unit, TIMES)
 
 
-@dataclasses.dataclass(frozen=True)
-class RetrievalConfig(RecallConfig):
-    """A passkey task: a key far back in the sequence must be reproduced."""
-
-    values: Annotated[int, Between(2, 10**8)] = 10
-    """Number of different values; guessing a digit is right once in this many times."""
-    digits: Count = 5
-    """Values of a key."""
-    decoys: FromZero = 4
-    """Other keys, marked as such, in a sequence of the training length."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        needed = (self.decoys + 2) * self.digits
-        if self.length < needed:
-            raise ValueError(
-                f"length {self.length} has no room for a key, {self.decoys} decoys and a question "
-                f"of {self.digits} digits each; give --length {needed} or more, or fewer --decoys."
-            )
-
-
-@dataclasses.dataclass(frozen=True)
-class MemoryConfig(RecallConfig):
-    """A mass that is told once, at the start, and needed ever after."""
-
-    told: bool = True
-    """Tell the mass; with --no-told nothing does, which shows that nothing else tells it."""
+def _unit(name: str, text: str, known: dict[str, float]) -> float:
+    """The value of a unit by its name, or as a number."""
+    try:
+        value = known[text] if text in known else float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise OptionError(name, f"is {text!r}; give one of {', '.join(known)}, or a number.")
+    return value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -59,28 +59,23 @@ class Network(nn.Module):
         self.head = nn.Linear(config.d_model, outputs)
 
     def forward(
-        self,
-        positions: Float[Tensor, "batch time body axis"],
-        cache: "Cache | None" = None,
+        self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch time body axis ..."]:
         """What the head says after each time, having seen that time and the earlier ones.
 
         Args:
             positions: au.
-            cache: keys and values of the times before `positions`; they are extended in place.
 
         Returns:
             The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
         """
         batch, time = positions.shape[:2]
-        start = cache.length if cache else 0
-        stream = self.embed(positions, cache.extend_positions(positions) if cache else None)
-        window = self.config.window and self.config.window * self.tokens_per_step
-        visible = Visible(window=window, query_offset=start)
-        index = torch.arange(start, start + stream.shape[1], device=stream.device)
+        stream = self.embed(positions)
+        visible = Visible(window=self.config.window and self.config.window * self.tokens_per_step)
+        index = torch.arange(stream.shape[1], device=stream.device)
         rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)
-        for number, block in enumerate(self.blocks):
-            stream = block(stream, rotation, visible, cache.layer(number) if cache else None)
+        for block in self.blocks:
+            stream = block(stream, rotation, visible)
         output = self.head(self.norm(stream))
         return output.view(batch, time, self.scales.bodies, self.scales.axes, *self._bins)
 
@@ -111,16 +106,9 @@ class Embedding(nn.Module):
         self.body = nn.Embedding(scales.bodies, d) if interleaved else None
 
     def forward(
-        self,
-        positions: Float[Tensor, "batch time body axis"],
-        before: Float[Tensor, "batch earlier body axis"] | None = None,
+        self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch token d_model"]:
-        """One token for each time (or body and time).
-
-        Args:
-            positions: au.
-            before: the last positions before these, at most two; only differences look at them.
-        """
+        """One token for each time (or body and time), of positions in au."""
         batch, time, bodies, axes = positions.shape
         joint = self.body is None
         shape = (batch, time, bodies * axes) if joint else (batch, time * bodies, axes)
@@ -131,7 +119,7 @@ class Embedding(nn.Module):
         else:
             seen = [positions / self.scales.position]
             if self.config.inputs == "differences":
-                steps, bends = differences(positions, before)
+                steps, bends = differences(positions)
                 seen += [steps / self.scales.step, bends / self.scales.bend]
             tokens = self.mlp(torch.cat([part.reshape(shape) for part in seen], dim=-1))
         return tokens if self.body is None else tokens + self.body.weight.repeat(time, 1)
@@ -139,23 +127,15 @@ class Embedding(nn.Module):
 
 def differences(
     positions: Float[Tensor, "batch time body axis"],
-    before: Float[Tensor, "batch earlier body axis"] | None = None,
 ) -> tuple[Float[Tensor, "batch time body axis"], Float[Tensor, "batch time body axis"]]:
-    """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing.
-
-    Args:
-        positions: x(t), au.
-        before: positions just before these, at most two.
-    """
-    known = positions if before is None else torch.cat((before, positions), dim=1)
-    steps = torch.diff(known, dim=1)
+    """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing."""
+    steps = torch.diff(positions, dim=1)
     bends = torch.diff(steps, dim=1)
-    time = positions.shape[1]
 
     def padded(values: Tensor) -> Tensor:
-        missing = max(0, time - values.shape[1])
+        missing = positions.shape[1] - values.shape[1]
         nothing = values.new_zeros(len(positions), missing, *values.shape[2:])
-        return torch.cat((nothing, values[:, -time:]), dim=1)
+        return torch.cat((nothing, values), dim=1)
 
     return padded(steps), padded(bends)
 
@@ -178,9 +158,8 @@ class Block(nn.Module):
         stream: Float[Tensor, "batch token d_model"],
         rotation: tuple[Tensor, Tensor],
         visible: Visible,
-        cache: "LayerCache | None",
     ) -> Float[Tensor, "batch token d_model"]:
-        stream = stream + self.attention(self.attention_norm(stream), rotation, visible, cache)
+        stream = stream + self.attention(self.attention_norm(stream), rotation, visible)
         return stream + self.mlp(self.mlp_norm(stream))
 
 
@@ -210,11 +189,8 @@ class SelfAttention(nn.Module):
         tokens: Float[Tensor, "batch token d_model"],
         rotation: tuple[Tensor, Tensor],
         visible: Visible,
-        cache: "LayerCache | None",
     ) -> Float[Tensor, "batch token d_model"]:
         q, k, v = self.queries_keys_values(tokens, rotation)
-        if cache is not None:
-            k, v = cache.extend(k, v)
         return self.out(self.kind(q, k, v, visible).transpose(1, 2).flatten(2))
 
 
@@ -235,46 +211,6 @@ def rotate(
     cos, sin = rotation
     first, second = vectors.chunk(2, dim=-1)
     return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
-
-
-class LayerCache:
-    """Keys and values of one layer for the tokens already seen."""
-
-    def __init__(self) -> None:
-        self.keys: Tensor | None = None
-        self.values: Tensor | None = None
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """All keys and values so far, (batch, head, token, d_head), the new ones last."""
-        if self.keys is not None and self.values is not None:
-            keys = torch.cat((self.keys, keys), dim=2)
-            values = torch.cat((self.values, values), dim=2)
-        self.keys, self.values = keys, values
-        return keys, values
-
-
-class Cache:
-    """Keys and values of every layer, so that a new time costs one token and not all."""
-
-    def __init__(self, n_layers: int):
-        self.layers = [LayerCache() for _ in range(n_layers)]
-        self.positions: Tensor | None = None
-
-    def extend_positions(self, positions: Tensor) -> Tensor | None:
-        """The last two positions before these (None at first); these are kept for the next time."""
-        before = self.positions
-        known = positions if before is None else torch.cat((before, positions), dim=1)
-        self.positions = known[:, -2:]
-        return before
-
-    def layer(self, number: int) -> LayerCache:
-        return self.layers[number]
-
-    @property
-    def length(self) -> int:
-        """Tokens seen so far."""
-        keys = self.layers[0].keys
-        return 0 if keys is None else keys.shape[2]
 
 
 def bin_of(positions: Tensor, config: ModelConfig) -> Tensor:

@@ -128,28 +128,6 @@ def plot_extrapolation(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def plot_recall(table: pd.DataFrame, shown: str) -> Figure:
-    """How well a task is solved against length over the training length, and its control.
-
-    Args:
-        table: rows of `worldmodel.recall.base.recall`.
-        shown: `accuracy`, of `permuted` keys where they are there; or `loss`, in units of that
-            without memory.
-    """
-    figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
-    _plot_runs(panel, table, "factor", shown)
-    if shown == "accuracy":
-        panel.axhline(0.5, color=CYCLE[6], linestyle=":", linewidth=1)
-        panel.set(xscale="log", ylabel="passkeys reproduced", ylim=(-0.02, 1.05))
-    else:
-        panel.axhline(1.0, color=CYCLE[6], linestyle=":", linewidth=1)
-        panel.text(table["factor"].max(), 1.0, "without memory", ha="right", va="bottom", size=8)
-        panel.set(xscale="log", yscale="log", ylabel="loss")
-    _mark_factors(panel, table["factor"])
-    panel.legend(fontsize=8)
-    return figure
-
-
 def plot_entropy(counts: Sequence[int], entropies: dict[str, list[float]], d_head: int) -> Figure:
     """Relative entropy of attention rows against the number of keys, a line for each kind.
 

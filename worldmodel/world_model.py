@@ -1,5 +1,6 @@
 """A trained model, for use: predictions from positions."""
 
+import copy
 import html
 import os
 from collections.abc import Iterator, Sequence
@@ -24,8 +25,10 @@ from worldmodel.checkpoint import (
     write_record,
 )
 from worldmodel.data import spread, training_orbits
-from worldmodel.model import Cache, Network
+from worldmodel.model import Network
 from worldmodel.objective import next_position
+from worldmodel.predictors.backbone import Backbone, Stream
+from worldmodel.predictors.base import roll_out
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
@@ -187,7 +190,6 @@ class WorldModel:
         self,
         positions: Float[np.ndarray, "orbit time *body axis"],
         steps: int,
-        growing_context: bool = False,
         decode: str = "expectation",
     ) -> Float[np.ndarray, "orbit step *body axis"]:
         """Positions after the given ones, each prediction becoming the next input.
@@ -195,8 +197,6 @@ class WorldModel:
         Args:
             positions: at least C of them, au, `dt` apart; those of earlier times are not seen.
             steps: number of positions to predict.
-            growing_context: let the context grow beyond C instead of moving on with the orbit;
-                keys are kept, so that a step costs one token. For a model with a local window.
             decode: for the head `tokens`: `expectation` or `centre`.
 
         Returns:
@@ -205,10 +205,54 @@ class WorldModel:
         Raises:
             ValueError: if the shape does not fit, or there are fewer times than C.
         """
-        start = self._checked(positions)[:, -self.context_length :]
-        length = None if growing_context else self.context_length
-        rolled = roll_out(self.network, start, steps, length, decode)
-        return rolled.view(rolled.shape[:2] + positions.shape[2:]).numpy()
+        return roll_out(self, positions, steps, decode=decode)
+
+    def jacobians(
+        self, contexts: Float[np.ndarray, "state time body axis"]
+    ) -> tuple[Float[np.ndarray, "state time out in"], None]:
+        """Derivatives of the next position by every position of full contexts.
+
+        By reverse differentiation of a float64 copy of the network, without an error to speak of.
+
+        Raises:
+            ValueError: for the head `tokens`.
+        """
+        if self.network.config.head == "tokens":
+            raise ValueError(
+                "a model of tokens sees bins, and its predictions have no derivatives by "
+                "positions; take --readout kick_response, or a model with --head regression."
+            )
+        network = copy.deepcopy(self.network).double().cpu()
+        found = []
+        for part in torch.from_numpy(contexts).split(256):
+            seen = part.clone().requires_grad_()
+            output = network(seen)[:, -2:]
+            said = next_position(network.config, network.scales, output, seen[:, -2:])
+            rows = [
+                torch.autograd.grad(coordinate.sum(), seen, retain_graph=True)[0].flatten(2)
+                for coordinate in said[:, -1].flatten(1).unbind(1)
+            ]
+            found.append(torch.stack(rows, dim=2))
+        return torch.cat(found).numpy(), None
+
+    def features(
+        self, contexts: Float[np.ndarray, "state time body axis"]
+    ) -> dict[str, Float[np.ndarray, "state feature"]]:
+        """Activations at the last position of each context, by layer: `embed`, `blocks.0`, ..."""
+        names = ["embed", *(f"blocks.{n}" for n in range(self.network.config.n_layers)), "norm"]
+        count = max(1, TOKENS_AT_ONCE // (contexts.shape[1] * self.network.tokens_per_step))
+        parts = [
+            self.activations(contexts[start : start + count], names)
+            for start in range(0, len(contexts), count)
+        ]
+        return {
+            name: np.concatenate([part[name][:, -1].astype(np.float64) for part in parts])
+            for name in names
+        }
+
+    def backbone(self, what: str) -> Backbone:
+        """A copy of the network without its head, for fine-tuning."""
+        return Stream(self.network)
 
     @torch.no_grad()
     def activations(
@@ -285,44 +329,6 @@ class WorldModel:
         if not torch.isfinite(seen).all():
             raise ValueError("positions hold values that are not finite numbers.")
         return seen
-
-
-@torch.no_grad()
-def roll_out(
-    network: Network,
-    start: Float[Tensor, "orbit time body axis"],
-    steps: int,
-    context_length: int | None = None,
-    decode: str = "expectation",
-) -> Float[Tensor, "orbit step body axis"]:
-    """Predicted positions after the given ones, au, float64.
-
-    While the positions so far fit into the context, keys and values are kept and a step costs one
-    token. Beyond it the model is shown the last C positions afresh at every step: kept keys would
-    carry what earlier layers saw of older positions, which a context of C does not hold.
-
-    Args:
-        network: in evaluation mode.
-        start: given positions, au, float64.
-        steps: number of positions to predict.
-        context_length: positions that the model may see; None: all of them, however many, with
-            all keys kept.
-        decode: for the head `tokens`: `expectation` or `centre`.
-    """
-    parameter = next(network.parameters())
-    cache: Cache | None = Cache(network.config.n_layers)
-    positions, fresh = start, start.shape[1]
-    for _ in range(steps):
-        if context_length is not None and positions.shape[1] > context_length:
-            cache, fresh = None, context_length
-        seen = positions[:, -fresh:].to(parameter.device, parameter.dtype)
-        output = network(seen, cache)[:, -1:].cpu()
-        before = positions[:, -2:]
-        padded = output.expand(-1, before.shape[1], *output.shape[2:])
-        following = next_position(network.config, network.scales, padded, before, decode)[:, -1:]
-        positions = torch.cat((positions, following), dim=1)
-        fresh = 1
-    return positions[:, start.shape[1] :]
 
 
 @contextmanager

@@ -13,13 +13,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import sympy
-
 from symreg.formulas.compare import FOUND
 from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
-from symreg.recovery.result import Gate, Null, Quantity, Recovery
+from symreg.recovery.gates import (
+    Gate,
+    agreeing,
+    at_least,
+    at_most,
+    measured,
+    share,
+    stated,
+    times,
+    within,
+)
+from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.words import (
     COPIERS,
     INJECTED,
@@ -31,17 +40,12 @@ from symreg.recovery.words import (
     PERMUTED,
     UNTRAINED,
     number,
-    percent,
     plural,
 )
 
+FIT_ERROR = "the error of the fit"
 LATER_STEP = 4
 """Steps after a kick at which the answer must be right too, beside the first step read."""
-
-
-def passed(gates: Iterable[Gate]) -> bool:
-    """Whether every gate is."""
-    return all(gate.passed for gate in gates)
 
 
 def law_gates(
@@ -56,104 +60,63 @@ def law_gates(
         non_central: part of the acceleration across the line to the centre, where it is known.
     """
     verdict = finding.verdict.verdict
-    gates = [Gate("structure", verdict in FOUND, " or ".join(FOUND), verdict)]
+    gates = [stated("structure", verdict in FOUND, " or ".join(FOUND), verdict)]
     for name, truth in finding.true_exponents.items():
         value = finding.exponents[name].value
-        gates.append(
-            Gate(
-                f"exponent of {name}",
-                abs(value - truth) <= t.exponent_margin,
-                f"within {t.exponent_margin:g} of {truth:.3f}",
-                f"{value:.3f}",
-            )
-        )
+        gates.append(within(f"exponent of {name}", value, truth, t.exponent_margin))
     for quantity in quantities:
-        if quantity.relative_error is not None:
+        if quantity.relative_error is not None and quantity.value is not None:
+            assert quantity.truth is not None  # for the type checker: an error is relative to it
             gates.append(
-                Gate(
-                    f"constant {quantity.name}",
-                    abs(quantity.relative_error) <= t.constant_margin,
-                    f"within {percent(t.constant_margin)} of {number(quantity.truth, 5)}",
-                    number(quantity.value, 5),
+                within(
+                    f"constant {quantity.name}", quantity.value, quantity.truth,
+                    t.constant_margin, relative=True,
                 )
-            )
+            )  # fmt: skip
     gates.append(at_least("held-out R²", finding.r2, t.r2))
-    agreeing, run = finding.outcome.agreeing, finding.outcome.seeds
-    gates.append(
-        Gate(
-            "seeds",
-            agreeing >= t.agreement * run,
-            f"at least {percent(t.agreement)} agree",
-            f"{agreeing} of {run}",
-        )
-    )
-    if non_central is not None:
-        gates.append(share("central", non_central, t.non_central, "part across the line"))
+    gates.append(agreeing("seeds", finding.outcome.agreeing, finding.outcome.seeds, t.agreement))
+    gates += _central(non_central, t)
     misfit = _misfit(finding, t)
-    if not misfit.passed:
-        gates.append(misfit)
-    return gates
+    return gates if misfit.passed else [*gates, misfit]
 
 
 def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
     """What a formula must show to be a law at all, whether anybody has named it or not."""
     outcome, evidence = finding.outcome, finding.evidence
-    gates = [
+    names = {symbol.name for symbol in finding.law.form.free_symbols}
+    depends = bool(names & set(finding.samples.names))
+    return [
         at_least("held-out R²", finding.r2, t.r2),
-        _ratio("held-out error", evidence.held_out_ratio, t.held_out_ratio),
-        _ratio("held-out range", evidence.range_ratio, t.range_ratio),
+        times("held-out error", evidence.held_out_ratio, t.held_out_ratio, FIT_ERROR),
+        times("held-out range", evidence.range_ratio, t.range_ratio, FIT_ERROR),
         _misfit(finding, t),
-        Gate(
-            "agreement",
-            outcome.agreeing >= t.agreement * outcome.seeds,
-            f"at least {percent(t.agreement)}",
-            f"{outcome.agreeing} of {outcome.seeds}",
-        ),
-        Gate(
-            "depends on a feature",
-            bool(finding.law.form.free_symbols & set(_features(finding))),
-            "yes",
-            "yes" if finding.law.form.free_symbols & set(_features(finding)) else "a constant",
-        ),
+        agreeing("agreement", outcome.agreeing, outcome.seeds, t.agreement),
+        stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
+        *_central(non_central, t),
     ]
-    if non_central is not None:
-        gates.append(share("central", non_central, t.non_central, "part across the line"))
-    return gates
 
 
-def _features(finding: Finding) -> list[sympy.Symbol]:
-    names = finding.samples.names
-    return [s for s in finding.law.form.free_symbols if s.name in names]
-
-
-def _ratio(name: str, value: float | None, most: float) -> Gate:
-    passed = None if value is None else value <= most
-    return Gate(name, passed, f"at most {most:g} times the error of the fit", number(value, 3))
+def _central(non_central: float | None, t: Thresholds) -> list[Gate]:
+    if non_central is None:
+        return []
+    return [share("central", non_central, t.non_central, "part across the line")]
 
 
 def _misfit(finding: Finding, t: Thresholds) -> Gate:
     """No misfit that is smooth in a feature, but for what the error floor explains."""
-    evidence = finding.evidence
+    evidence, name = finding.evidence, "no smooth misfit"
+    chance = evidence.misfit_p
+    if chance is None:
+        return stated(name, True, f"p at least {t.misfit_p:g}", "too few rows, or exact")
     small = evidence.misfit <= misfit_allowed(finding.outcome.floor)
-    passed = evidence.misfit_p is None or evidence.misfit_p >= t.misfit_p or small
-    found = "too few rows, or exact" if evidence.misfit_p is None else number(evidence.misfit_p, 2)
-    return Gate("no smooth misfit", passed, f"p at least {t.misfit_p:g}", found)
-
-
-def at_least(name: str, value: float | None, least: float) -> Gate:
-    """A gate that asks for a least value; what was not measured does not pass."""
-    return Gate(name, value is not None and value >= least, f"at least {least:g}", number(value))
-
-
-def share(name: str, value: float, most: float, what: str) -> Gate:
-    """A gate that allows a largest share of something unwanted."""
-    return Gate(name, value <= most, f"{what} at most {percent(most)}", percent(value, 1))
+    good = chance >= t.misfit_p or small
+    return Gate(name, good, chance, least=t.misfit_p, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:
     """A gate that asks for nothing to be found."""
-    found = f"{null.verdict}, {'' if null.recovered else 'not '}recovered"
-    return Gate(name, not null.recovered, "not recovered", found)
+    told = f"{null.verdict}, {'' if null.recovered else 'not '}recovered"
+    return stated(name, not null.recovered, "not recovered", told)
 
 
 def model_gates(
@@ -170,9 +133,9 @@ def model_gates(
     """
     gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
     # a run knows its law: an exponent or a constant that could not be measured is no pass
-    for what, measured in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
+    for what, quantity in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
         if not any(gate.name.startswith(what) for gate in gates):
-            gates.append(Gate(what, False, "near the true law's", number(measured.value)))
+            gates.append(stated(what, False, "near the true law's", number(quantity.value)))
     steps = {first_step(kick_r2), LATER_STEP} | {int(step) for step in kick_r2}
     for step in sorted(steps):
         value = kick_r2.get(str(step))
@@ -182,7 +145,7 @@ def model_gates(
         gates.append(null_gate(UNTRAINED, untrained))
     if injected := controls.get("injected"):
         found = "recovered" if injected.recovered else f"not recovered ({injected.verdict})"
-        gates.append(Gate(INJECTED, injected.recovered, "recovered", found))
+        gates.append(stated(INJECTED, injected.recovered, "recovered", found))
     return gates
 
 
@@ -252,26 +215,18 @@ def world_model_kind(
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
     soon = f"R² {plural(step, 'step')} after a kick"
     late = f"R² {plural(LATER_STEP, 'step')} after a kick"
-    newtonian = [_measured(soon, first, t.newtonian_r2), _measured(late, later, t.newtonian_r2)]
+    after = {soon: first, late: later}
+    newtonian = [measured(at_least(name, r2, t.newtonian_r2)) for name, r2 in after.items()]
     if not gm_varies:
-        newtonian.append(_measured("locality of the Jacobian", locality, t.locality))
+        newtonian.append(measured(at_least("locality of the Jacobian", locality, t.locality)))
     if kicked.is_found or injected is None or injected.is_found:
         found = kicked.verdict if kicked.is_found else "not recovered"
-        newtonian.append(Gate("law from kicked states", kicked.is_found, " or ".join(FOUND), found))
+        asked = " or ".join(FOUND)
+        newtonian.append(stated("law from kicked states", kicked.is_found, asked, found))
     keplerian = [
-        _measured("R² on undisturbed orbits", orbit_r2, t.orbit_r2),
-        Gate(
-            soon,
-            None if first is None else first <= t.keplerian_r2,
-            f"at most {t.keplerian_r2:g}",
-            number(first),
-        ),
-        Gate(
-            late,
-            None if later is None else later < t.newtonian_r2,
-            f"below {t.newtonian_r2:g}",
-            number(later),
-        ),
+        measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
+        at_most(soon, first, t.keplerian_r2),
+        at_most(late, later, t.newtonian_r2, strictly=True),
     ]
     parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
     kind = NEITHER
@@ -311,23 +266,9 @@ def _copier_gates(
             after.get("kick_gain", {}).get(str(step))
         ),
     }
-    gates = [
-        Gate(
-            name,
-            None if gain is None else gain <= t.copier_gain,
-            f"at most {t.copier_gain:g}",
-            number(gain),
-        )
-        for name, gain in gains.items()
-    ]
-    likeness = copier.get("likeness")
-    return [*gates, _measured(f"likeness to the errors of {title}", likeness, t.copier_likeness)]
-
-
-def _measured(name: str, value: float | None, least: float) -> Gate:
-    """A gate that says nothing where nothing was measured."""
-    gate = at_least(name, value, least)
-    return gate if value is not None else Gate(name, None, gate.required, gate.found)
+    gates = [at_most(name, gain, t.copier_gain) for name, gain in gains.items()]
+    name = f"likeness to the errors of {title}"
+    return [*gates, measured(at_least(name, copier.get("likeness"), t.copier_likeness))]
 
 
 def _fails(gates: Iterable[Gate]) -> bool:

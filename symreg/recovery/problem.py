@@ -21,9 +21,8 @@ from symreg.recovery.force_field import (
     pair_force,
     radial_field,
 )
-from symreg.recovery.judge import share
+from symreg.recovery.gates import Gate, share
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
-from symreg.recovery.result import Gate
 from symreg.recovery.user_table import (
     UserTable,
     columns_in,

@@ -29,7 +29,8 @@ from symreg.formulas.units import ONE, Unit, constant_units
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses
-from symreg.recovery.judge import found_gates, law_gates, null_gate, passed
+from symreg.recovery.gates import passed
+from symreg.recovery.judge import found_gates, law_gates, null_gate
 from symreg.recovery.problem import Problem, of_force_samples, of_user_table
 from symreg.recovery.result import (
     FrontPoint,

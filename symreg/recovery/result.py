@@ -16,19 +16,7 @@ from orbits.records.typed import as_json, of_json, read_typed
 from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
 from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
-
-
-@dataclass(frozen=True)
-class Gate:
-    """One condition: what was asked, what was found, and whether that is enough.
-
-    `passed` is None where nothing was measured, or nothing is asked.
-    """
-
-    name: str
-    passed: bool | None
-    required: str
-    found: str
+from symreg.recovery.gates import Gate
 
 
 @dataclass(frozen=True)

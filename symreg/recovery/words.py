@@ -9,7 +9,8 @@ import sympy
 from orbits.expressions import parse_expression
 from orbits.forces import ForceLaw
 from symreg.formulas.compare import FOUND
-from symreg.recovery.result import Gate, Quantity, Recovery
+from symreg.recovery.gates import Gate
+from symreg.recovery.result import Quantity, Recovery
 
 if TYPE_CHECKING:
     from symreg.recovery.judge import WorldModelKind

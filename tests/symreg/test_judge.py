@@ -26,8 +26,8 @@ from symreg.recovery.words import (
     about_the_kind,
     about_the_model,
 )
-from symreg.runs.config import RunConfig
-from symreg.runs.run import assemble
+from symreg.experiments.config import RunConfig
+from symreg.experiments.run import assemble
 
 T = Thresholds()
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import symreg.engines
-import symreg.studies.figures
+import symreg.experiments.study_figures
 from symreg import recover
 from symreg.cli import main
 from symreg.engines import ENGINES
@@ -27,7 +27,7 @@ class Squares(Engine):
 """
 
 STUDY_FIGURE = """
-from symreg.studies.figures.base import StudyFigure, panels, plot_against
+from symreg.experiments.study_figures.base import StudyFigure, panels, plot_against
 
 
 class R2(StudyFigure):
@@ -58,7 +58,7 @@ def test_a_new_engine_is_found_and_searches(add_variant, tmp_path, capsys):
 
 
 def test_a_new_figure_of_a_study_is_drawn_where_the_study_asks_for_it(add_variant, tmp_path):
-    add_variant(symreg.studies.figures, "r2_alone", STUDY_FIGURE)
+    add_variant(symreg.experiments.study_figures, "r2_alone", STUDY_FIGURE)
     (tmp_path / "mine.yaml").write_text(
         "name: mine\nquestion: does it draw?\nfigure: r2_alone\n"
         "base: {orbits: 30, steps: 2, search_seeds: 2, sources: [orbit], controls: []}\n"

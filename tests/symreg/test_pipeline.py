@@ -13,12 +13,12 @@ import pytest
 
 from orbits.command.options import option_names
 from orbits.records.files import read_json, write_json
-from symreg.runs import pipeline
-from symreg.runs.config import RunConfig
-from symreg.runs.folder import held_as
-from symreg.runs.pipeline import Pipeline, StageFailure, begun, run_stages
-from symreg.runs.run import check
-from symreg.runs.stages import Stage, stages
+from symreg.experiments import pipeline
+from symreg.experiments.config import RunConfig
+from symreg.experiments.folder import held_as
+from symreg.experiments.pipeline import Pipeline, StageFailure, begun, run_stages
+from symreg.experiments.run import check
+from symreg.experiments.stages import Stage, stages
 
 TOY_STAGE = """
     # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`
@@ -121,10 +121,10 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script.write_text(
         textwrap.dedent(f"""
         from orbits.command.parser import interruptible
-        from symreg.runs import pipeline
-        from symreg.runs.pipeline import run_stages
-        from symreg.runs.config import RunConfig
-        from symreg.runs.stages import Stage
+        from symreg.experiments import pipeline
+        from symreg.experiments.pipeline import run_stages
+        from symreg.experiments.config import RunConfig
+        from symreg.experiments.stages import Stage
         pipeline.stages = lambda config: {pipeline.stages(toy)!r}
         try:
             with interruptible():

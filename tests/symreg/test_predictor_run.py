@@ -7,8 +7,8 @@ from orbits.records.files import read_json
 from symreg import run
 from symreg.cli import main
 from symreg.recovery.words import NEWTONIAN
-from symreg.runs.config import RunConfig
-from symreg.runs.stages import stages
+from symreg.experiments.config import RunConfig
+from symreg.experiments.stages import stages
 
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out": 30, "search_seeds": 1,

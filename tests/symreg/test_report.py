@@ -8,17 +8,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-import symreg.runs.figures
+import symreg.experiments.figures
 from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.runs.figures import FIGURES
-from symreg.runs.result import Run
+from symreg.experiments.figures import FIGURES
+from symreg.experiments.result import Run
 
 OPTIONS = ["--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth"]
 
 
 RUN_FIGURE = """
-from symreg.runs.figures.base import RunFigure, panels
+from symreg.experiments.figures.base import RunFigure, panels
 
 
 class Rows(RunFigure):
@@ -90,7 +90,7 @@ def test_a_damaged_verdict_is_one_clear_line(run, tmp_path, damage):
 
 
 def test_a_figure_of_ones_own_is_drawn_into_the_report(run, add_variant):
-    add_variant(symreg.runs.figures, "rows_of_each", RUN_FIGURE)
+    add_variant(symreg.experiments.figures, "rows_of_each", RUN_FIGURE)
     assert main(["run", "--out", str(run), *OPTIONS]) == 0
     picture = run / "figures" / "rows_of_each.png"
     assert picture.stat().st_size > 1000

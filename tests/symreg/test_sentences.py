@@ -10,10 +10,10 @@ from orbits.command.options import with_options
 from orbits.command.parser import Command, main
 from symreg.recovery.result import FrontPoint, Gate, Quantity
 from symreg.recovery.words import interval
-from symreg.runs.config import QUESTIONS as ASKED
-from symreg.runs.config import RunConfig
-from symreg.runs.figures.residuals import broken_at_gaps
-from symreg.runs.sentences import (
+from symreg.experiments.config import QUESTIONS as ASKED
+from symreg.experiments.config import RunConfig
+from symreg.experiments.figures.residuals import broken_at_gaps
+from symreg.experiments.sentences import (
     QUESTIONS,
     command_of,
     label,

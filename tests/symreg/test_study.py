@@ -17,11 +17,11 @@ import yaml
 
 from orbits.records.files import read_json
 from symreg.cli import main
-from symreg.runs import processes
-from symreg.runs.config import RunConfig
-from symreg.runs.folder import held_as
-from symreg.studies import cells as study_cells
-from symreg.studies.grid import Cell
+from symreg.experiments import processes
+from symreg.experiments.config import RunConfig
+from symreg.experiments.folder import held_as
+from symreg.experiments.studies import cells as study_cells
+from symreg.experiments.grid import Cell
 
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
@@ -31,8 +31,8 @@ TOY_CELL = '''
     from orbits.records.provenance import provenance
     from symreg.recovery.judge import WorldModelKind
     from symreg.recovery.result import Quantity, Recovery, Seeds
-    from symreg.runs.config import RunConfig
-    from symreg.runs.result import Run, Source
+    from symreg.experiments.config import RunConfig
+    from symreg.experiments.result import Run, Source
     config, workers, out = sys.argv[2], sys.argv[4], pathlib.Path(sys.argv[6])
     options = read_json(config)
     toys = pathlib.Path(__file__).parent
@@ -97,8 +97,8 @@ def start(toys, *options):
     """The same study as a process of its own, that leads a group."""
     script = f"""
         import sys
-        from symreg.runs import processes
-        from symreg.studies import cells as study_cells, run as study_run
+        from symreg.experiments import processes
+        from symreg.experiments.studies import cells as study_cells, run as study_run
         from symreg.cli import main
         study_run.EVERY = 0.1
         study_cells.RUN = (sys.executable, {str(toys / "cell.py")!r})
@@ -257,7 +257,7 @@ def test_a_piece_of_limited_time_stops_and_goes_on(toys):
 
 
 def test_each_worker_gets_its_share_of_the_cores(toys, monkeypatch):
-    monkeypatch.setattr("symreg.studies.run.cores", lambda: 8)
+    monkeypatch.setattr("symreg.experiments.study.cores", lambda: 8)
     text = (toys / "cell.py").read_text()
     (toys / "cell.py").write_text(
         text.replace('print(options["seed"], file=file)',

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreg.cli import COMMANDS, main
-from symreg.runs.config import RunConfig
-from symreg.studies.grid import bundled, load_study, parse_study
+from symreg.experiments.config import RunConfig
+from symreg.experiments.grid import bundled, load_study, parse_study
 
 GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.studies.answer import answer, answer_table, in_a_terminal
-from symreg.studies.figures import FIGURES
-from symreg.studies.figures.attention import plot_kinds
-from symreg.studies.figures.base import plot_against
-from symreg.studies.figures.extrapolation import plot_loss_ratios
-from symreg.studies.figures.zoo import families
+from symreg.experiments.answer import answer, answer_table, in_a_terminal
+from symreg.experiments.study_figures import FIGURES
+from symreg.experiments.study_figures.attention import plot_kinds
+from symreg.experiments.study_figures.base import plot_against
+from symreg.experiments.study_figures.extrapolation import plot_loss_ratios
+from symreg.experiments.study_figures.zoo import families
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 

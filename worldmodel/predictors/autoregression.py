@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 
+from orbits.palette import COLORS
 from worldmodel.predictors.base import Control, Predictor
 
 if TYPE_CHECKING:
@@ -64,5 +65,8 @@ def _predictor(model: Any, law: "ForceLaw") -> Predictor:
 AUTOREGRESSION = Control(
     "autoregression",
     f"linear, fitted to the context of {FEWEST} positions at least",
-    _predictor,
+    label="autoregression",
+    color=COLORS["planets"],
+    must="It must give no inverse square: what it fits is a linear recurrence.",
+    predictor=_predictor,
 )

@@ -7,10 +7,10 @@ A *predictor* says the next position from positions alone. Any object will do th
 
 and, if it likes, some of
 
-    jacobians(contexts)             # else central differences: see `worldmodel.predictors.outside`
+    jacobians(contexts)             # else central differences
     activations(contexts)           # by layer, for the read-out `linear`
     backbone(axes, bodies, unit)    # a torch module, for the read-outs that fine-tune: see
-                                    # `worldmodel.outside.backbone`
+                                    # `worldmodel.predictors.backbone`
     dt                              # the step that it was made for; checked against the data
     name                            # for reports
 
@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
 
+POSITIONS_AT_ONCE = 1 << 17
+"""In one pass of a model that is shown every context by itself."""
+
 
 @runtime_checkable
 class Predictor(Protocol):
     """Says the next position after every time, from the last positions alone."""
 
-    context_length: int
-    """Positions that a prediction is made from."""
+    @property
+    def context_length(self) -> int:
+        """Positions that a prediction is made from."""
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -91,11 +95,95 @@ class Control:
     """As `--control` has it."""
     what: str
     """A few words for the help."""
+    label: str
+    """For legends and tables."""
+    color: str
+    """In every picture."""
+    must: str
+    """What it has to show if the method works, as a sentence."""
     predictor: "Callable[[Any, ForceLaw], Predictor | ArcPredictor]"
-    """Makes what predicts, from the model (a `WorldModel`, or one of the user's own as
-    `worldmodel.predictors.outside` has it) and the law that moves the data."""
+    """Makes what predicts, from the model (`WorldModel` or `CheckedPredictor`) and the law that
+    moves the data."""
     network: Callable[[Any, int], Any] = itself
     """Makes the model that is read, from the trained one and the probe's seed."""
+    needs_law: bool = False
+    """Whether the law that moves the data must be known."""
+    most_bodies: int | None = None
+    """Visible bodies whose motion it knows; None: any number."""
+
+
+def by_windows(
+    positions: Float[np.ndarray, "orbit time *body axis"],
+    length: int,
+    following: Callable[[np.ndarray], np.ndarray],
+    at_once: int = POSITIONS_AT_ONCE,
+) -> Float[np.ndarray, "orbit time *body axis"]:
+    """The next position after every time with a full context, each context shown by itself.
+
+    Args:
+        positions: au.
+        length: positions in a context.
+        following: (context, time[, body], axis) to the (context[, body], axis) position after
+            each.
+        at_once: positions in one call.
+
+    Returns:
+        au; NaN where the context is not full.
+    """
+    x = np.asarray(positions, dtype=np.float64)
+    said = np.full(x.shape, np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(x, length, axis=1)
+    contexts = np.moveaxis(windows, -1, 2).reshape(-1, length, *x.shape[2:])
+    count = max(1, at_once // length)
+    parts = [following(np.array(contexts[i : i + count])) for i in range(0, len(contexts), count)]
+    said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])
+    return said
+
+
+def central_differences(
+    function: Callable[[np.ndarray], np.ndarray],
+    at: Float[np.ndarray, "state part size"],
+    step: Float[np.ndarray, "state part"],
+) -> Float[np.ndarray, "state part out size"]:
+    """Derivatives of a function of some vectors, by every component of each.
+
+    Args:
+        function: (row, part, size) to (row, out).
+        at: where.
+        step: of each vector's components.
+    """
+    states, parts, size = at.shape
+    columns = []
+    for part in range(parts):
+        for component in range(size):
+            moved = np.repeat(at[:, None], 2, axis=1).astype(np.float64)
+            moved[:, 0, part, component] += step[:, part]
+            moved[:, 1, part, component] -= step[:, part]
+            ends = function(moved.reshape(2 * states, parts, size)).reshape(states, 2, -1)
+            columns.append((ends[:, 0] - ends[:, 1]) / (2 * step[:, part, None]))
+    found = np.stack(columns, axis=-1)
+    return found.reshape(states, -1, parts, size).swapaxes(1, 2)
+
+
+def roll_out(
+    predictor: Predictor,
+    start: Float[np.ndarray, "orbit time *body axis"],
+    steps: int,
+    **options: Any,
+) -> Float[np.ndarray, "orbit step *body axis"]:
+    """Positions after the given ones, each prediction becoming the next input, au.
+
+    Args:
+        predictor: says the next position.
+        start: at least C positions; no more than the last C are seen.
+        steps: how many.
+        options: of its `predict`.
+    """
+    x, given = np.asarray(start, dtype=np.float64), start.shape[1]
+    for _ in range(steps):
+        following = predictor.predict(x[:, -predictor.context_length :], **options)[:, -1:]
+        x = np.concatenate((x, following), axis=1)
+    return x[:, given:]
 
 
 def of_bodies(

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.lib.stride_tricks import sliding_window_view
 
-from worldmodel.predictors.base import ArcPredictor, Control, of_bodies
+from orbits.palette import COLORS
+from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -99,19 +100,9 @@ def ellipse_jacobians(
     Returns:
         Rows are coordinates of the next position. The step of 1e-5 of the distance leaves 1e-9.
     """
-    states, times, axes = context.shape
-    context = context.astype(np.float64)
-    step = 1e-5 * np.linalg.norm(context[:, -1], axis=-1)
-    found = np.empty((states, times, axes, axes))
-    for time in range(times):
-        for axis in range(axes):
-            ends = []
-            for sign in (1, -1):
-                moved = context.copy()
-                moved[:, time, axis] += sign * step
-                ends.append(continue_ellipse(moved))
-            found[:, time, :, axis] = (ends[0] - ends[1]) / (2 * step[:, None])
-    return found
+    distance = np.linalg.norm(context[:, -1].astype(np.float64), axis=-1)
+    step = np.broadcast_to(1e-5 * distance[:, None], context.shape[:2])
+    return central_differences(continue_ellipse, context.astype(np.float64), step)
 
 
 def _continued(context: np.ndarray) -> np.ndarray:
@@ -179,5 +170,9 @@ def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
 KEPLERIAN = Control(
     "keplerian",
     f"an ellipse through the context, of {FEWEST} positions at least, continued by the area law",
-    _predictor,
+    label="fitted ellipse",
+    color=COLORS["keplerian"],
+    must="It must fail right after a kick, though it is exact before: shape is not force.",
+    predictor=_predictor,
+    most_bodies=2,
 )

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from worldmodel.predictors.base import ArcPredictor, Control, of_bodies
+from orbits.palette import COLORS
+from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -140,24 +141,26 @@ def _flow_derivatives(
 
     Only the dt² a part bends, so a step of 1e-4 of the state errs by 1e-8 of that part.
     """
-    x, v = position.astype(np.float64), velocity.astype(np.float64)
-    derivatives = []
-    for number, state in enumerate((x, v)):
-        step = 1e-4 * np.linalg.norm(state, axis=-1, keepdims=True)
-        columns = []
-        for axis in np.eye(x.shape[1]):
-            ends = []
-            for sign in (1, -1):
-                moved = [x[:, None], v[:, None]]
-                moved[number] = moved[number] + sign * (step * axis)[:, None]
-                ends.append(predict_by_law(moved[0], moved[1], gm, law, dt)[:, 0])
-            columns.append((ends[0] - ends[1]) / (2 * step))
-        derivatives.append(np.stack(columns, axis=-1))
-    return derivatives[0], derivatives[1]
+    state = np.stack((position, velocity), axis=1).astype(np.float64)
+
+    def moved(states: np.ndarray) -> np.ndarray:
+        x, v = (states[:, None, number] for number in (0, 1))
+        return predict_by_law(x, v, np.repeat(gm, len(states) // len(gm)), law, dt)[:, 0]
+
+    found = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
+    return found[:, 0], found[:, 1]
 
 
 def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
     return ByLaw(law, model.dt, model.context_length)
 
 
-INJECTED = Control("injected", "the law in its place", _predictor)
+INJECTED = Control(
+    "injected",
+    "the law in its place",
+    label="true law injected",
+    color=COLORS["injected"],
+    must="The law must be found: else the method fails, whatever the model.",
+    predictor=_predictor,
+    needs_law=True,
+)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from orbits.palette import CYCLE
 from worldmodel.predictors.base import Control, Predictor
 
 if TYPE_CHECKING:
@@ -179,5 +180,8 @@ def _predictor(model: Any, law: "ForceLaw") -> Predictor:
 PARROT = Control(
     "parrot",
     f"the most similar stretch of the context, of {FEWEST} positions at least, copied to fit",
-    _predictor,
+    label="naive copier",
+    color=CYCLE[5],
+    must="It must give no law: it repeats what it sees.",
+    predictor=_predictor,
 )

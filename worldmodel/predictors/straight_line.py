@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from orbits.palette import CYCLE
 from worldmodel.predictors.base import Control, Predictor
 
 if TYPE_CHECKING:
@@ -29,4 +30,11 @@ def _predictor(model: Any, law: "ForceLaw") -> Predictor:
     return StraightLine()
 
 
-STRAIGHT_LINE = Control("straight_line", "the last step again: no force", _predictor)
+STRAIGHT_LINE = Control(
+    "straight_line",
+    "the last step again: no force",
+    label="straight line",
+    color=CYCLE[7],
+    must="It must show no force at all.",
+    predictor=_predictor,
+)

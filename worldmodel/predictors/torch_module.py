@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from worldmodel.outside.windows import by_windows
+from worldmodel.predictors.base import by_windows
 
 if TYPE_CHECKING:
     import torch
 
-    from worldmodel.outside.backbone import Backbone
+    from worldmodel.predictors.backbone import Backbone
 
 TARGETS = ("position", "displacement", "residual")
 
@@ -143,7 +143,7 @@ class TorchModule:
         Raises:
             ValueError: if it has no head of which that can be said.
         """
-        from worldmodel.outside.backbone import HeadInput
+        from worldmodel.predictors.backbone import HeadInput
 
         scale = self.scale * unit
         return HeadInput(self.module, self.context_length, scale, self.head, axes, bodies)

@@ -1,13 +1,13 @@
 """Options of the read-outs, as frozen dataclasses that check themselves. Imports no torch.
 
-What all read-outs share stands here. Each read-out declares its own options in its own file
-(`worldmodel.probes.readouts`), and `ProbeConfig` has a group of them for every one that is found
-there, as `--linear.states`.
+What all read-outs share stands here; each declares its own options in its own file
+(`worldmodel.probes.readouts`), and is a group of `ProbeConfig`, as `--linear.states`.
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
+from orbits.command.near_misses import require_known
 from orbits.command.options import Between, OptionError
 from worldmodel.config import (
     KICK_ANGLE,
@@ -16,18 +16,31 @@ from worldmodel.config import (
     Count,
     FromZero,
     Positive,
+    PredictorConfig,
     Seed,
     Threads,
 )
-from worldmodel.outside.config import OutsideConfig
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
+from worldmodel.probes.readouts.field import Field
+from worldmodel.probes.readouts.inductive_bias import InductiveBias
+from worldmodel.probes.readouts.jacobian import Jacobian
+from worldmodel.probes.readouts.kick_response import KickResponse
+from worldmodel.probes.readouts.linear import Linear
+from worldmodel.probes.readouts.rollout import RollOut
+from worldmodel.probes.readouts.symmetry import Symmetry
+from worldmodel.probes.readouts.transfer import Transfer
 
 
 @dataclasses.dataclass(frozen=True)
-class ProbeOptions(Checkpoint, Threads):
-    """Reading what a model has learned."""
+class ProbeConfig(Checkpoint, Threads):
+    __doc__ = f"""Reading what a model has learned.
+
+Args:
+    readout: What is read: {", ".join(f"{r.name} ({r.what})" for r in READOUTS.values())}.
+    control: What predicts: {", ".join(f"{c.name} ({c.what})" for c in CONTROLS.values())}.
+"""
 
     readout: str = "implied"
     control: str = "none"
@@ -53,6 +66,14 @@ class ProbeOptions(Checkpoint, Threads):
     """Resamplings over orbits for the interval of the exponent."""
     seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
+    field: Field = dataclasses.field(default_factory=Field)
+    inductive_bias: InductiveBias = dataclasses.field(default_factory=InductiveBias)
+    jacobian: Jacobian = dataclasses.field(default_factory=Jacobian)
+    kick_response: KickResponse = dataclasses.field(default_factory=KickResponse)
+    linear: Linear = dataclasses.field(default_factory=Linear)
+    rollout: RollOut = dataclasses.field(default_factory=RollOut)
+    symmetry: Symmetry = dataclasses.field(default_factory=Symmetry)
+    transfer: Transfer = dataclasses.field(default_factory=Transfer)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,6 +83,11 @@ class ProbeOptions(Checkpoint, Threads):
             )
         if self.trained_on == "":
             raise OptionError("trained_on", "is empty; a path is needed.")
+        for name, known in (("readout", READOUTS), ("control", CONTROLS)):
+            try:
+                require_known(name, getattr(self, name), known)
+            except ValueError as error:
+                raise OptionError(name, str(error).removeprefix(f"{name} ")) from None
         controls = READOUTS[self.readout].controls
         if controls is not None and self.control not in controls:
             raise OptionError(
@@ -76,47 +102,6 @@ class ProbeOptions(Checkpoint, Threads):
         return getattr(self, self.readout, None) or READOUTS[self.readout]()
 
 
-def _with_groups() -> type[ProbeOptions]:
-    """The options with a group for every read-out that has some, and the names that are known."""
-    found = list(READOUTS.values())
-    groups = [
-        (readout.name, readout, dataclasses.field(default_factory=readout))
-        for readout in found
-        if dataclasses.fields(readout)
-    ]
-    kinds = {readout.name: f"{readout.name} ({readout.what})" for readout in found}
-    stands = {control.name: f"{control.name} ({control.what})" for control in CONTROLS.values()}
-    made = dataclasses.make_dataclass(
-        "ProbeConfig",
-        [
-            ("readout", Literal[tuple(kinds)], "implied"),
-            ("control", Literal[tuple(stands)], "none"),
-            *groups,
-        ],
-        bases=(ProbeOptions,),
-        namespace={
-            "__doc__": f"{ProbeOptions.__doc__}\n\nArgs:\n"
-            f"    readout: What is read: {', '.join(kinds.values())}.\n"
-            f"    control: What predicts: {', '.join(stands.values())}.\n"
-        },
-        frozen=True,
-    )
-    made.__module__ = __name__
-    return made
-
-
-if TYPE_CHECKING:
-
-    class ProbeConfig(ProbeOptions):
-        """What a model is asked and how: the options of a probe, and those of every read-out."""
-
-        def __init__(self, **options: Any) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
-
-else:
-    ProbeConfig = _with_groups()
-
-
 @dataclasses.dataclass(frozen=True)
-class ProbeCommand(OutsideConfig, ProbeConfig):
+class ProbeCommand(PredictorConfig, ProbeConfig):
     """Reading what a model has learned: one of a run, or one of your own."""

@@ -6,18 +6,17 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.records.force_samples import r_squared
-from worldmodel.outside.model import OutsideModel, OutsidePredictor
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
+from worldmodel.probes.experiment import Experiment, on_arcs
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.states import Arcs
-from worldmodel.probes.subject import Subject
 
 Field = Float[np.ndarray, "row axis"]
 
 
-def beside_copier(
-    subject: Subject,
+def against_copiers(
+    experiment: Experiment,
     arcs: Arcs,
     acceleration: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
@@ -27,7 +26,7 @@ def beside_copier(
     One copier looks at the model's context, the other at the orbits that it was trained on.
 
     Args:
-        subject: gives the law and the step.
+        experiment: gives the law and the step.
         arcs: the states.
         acceleration: that the model's predictions imply, au/yr^2.
         kept: rows that may be used.
@@ -40,24 +39,24 @@ def beside_copier(
         steps. Empty where the orbits are too short for a copier, or nobody knows the law that
         moves them.
     """
-    length = max(subject.predictor.context_length, FEWEST)
-    if arcs.seen.shape[1] <= length or subject.known_law is None:
+    length = max(experiment.predictor.context_length, FEWEST)
+    if arcs.seen.shape[1] <= length or experiment.known_law is None:
         return {}
-    found = {"copier": _beside(Parrot(length), subject, arcs, acceleration, kept)}
-    memory = subject.training_positions
+    found = {"copier": _beside(Parrot(length), experiment, arcs, acceleration, kept)}
+    memory = experiment.training_positions
     if memory is not None and memory.shape[1] > STRETCH:
         remembers = Parrot(length, memory=memory)
-        found["training_copier"] = _beside(remembers, subject, arcs, acceleration, kept)
+        found["training_copier"] = _beside(remembers, experiment, arcs, acceleration, kept)
     return {name: beside for name, beside in found.items() if beside}
 
 
 def _beside(
-    parrot: Parrot, subject: Subject, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
+    parrot: Parrot, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
 ) -> dict[str, Any]:
-    copier = OutsidePredictor(OutsideModel(parrot))
-    said = read_acceleration(copier, arcs, subject.facts.dt, subject.config.correction)
+    copier = on_arcs(parrot, "parrot")
+    said = read_acceleration(copier, arcs, experiment.facts.dt, experiment.config.correction)
     times = np.array(arcs.read)
-    true = true_acceleration(arcs, subject.law)[:, times]
+    true = true_acceleration(arcs, experiment.law)[:, times]
     both = (acceleration[:, times], said[:, times])
     usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
     if usable.sum() < 2:

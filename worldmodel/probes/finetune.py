@@ -1,6 +1,5 @@
 """Fine-tuning: a new linear head on the network's stream, with the network or without it."""
 
-import copy
 import math
 from collections.abc import Callable
 
@@ -8,63 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from worldmodel.model import Network
-from worldmodel.outside.backbone import Backbone
-from worldmodel.outside.model import OutsideModel
-from worldmodel.world_model import WorldModel
+from worldmodel.predictors.backbone import Backbone
 
 WARMUP = 20
 """Steps of linear warm-up."""
 
 Batch = tuple[Tensor, Tensor]
-
-
-class Silent(nn.Module):
-    """In the place of the old head: says nothing, and costs nothing."""
-
-    def __init__(self, outputs: int) -> None:
-        super().__init__()
-        self.outputs = outputs
-
-    def forward(self, stream: Tensor) -> Tensor:
-        return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
-
-
-class Stream(Backbone):
-    """The residual stream of a network of ours (after the last token of each time)."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = copy.deepcopy(network)
-        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
-        self.network.norm.register_forward_hook(self._keep)
-        self.width = network.config.d_model
-        self.tokens_per_step = network.tokens_per_step
-        self.kept: Tensor | None = None
-
-    def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
-        self.kept = output
-
-    def forward(
-        self, positions: Float[Tensor, "batch time body axis"]
-    ) -> Float[Tensor, "batch time feature"]:
-        self.network(positions)
-        assert self.kept is not None  # for the type checker: the hook has run
-        each = self.tokens_per_step
-        return self.kept[:, each - 1 :: each]
-
-
-def backbone_of(model: WorldModel | OutsideModel, what: str) -> Backbone:
-    """What is fine-tuned of a model.
-
-    Args:
-        model: ours, or of the user's own.
-        what: needs it, for the message.
-
-    Raises:
-        ValueError: if there is no network in it.
-    """
-    return Stream(model.network) if isinstance(model, WorldModel) else model.backbone(what)
 
 
 class Tuned(nn.Module):
@@ -103,7 +51,7 @@ def fine_tune(
     AdamW without weight decay, a short warm-up, a cosine to zero, gradients clipped to norm 1.
 
     Args:
-        backbone: what `backbone_of` gives; it is changed.
+        backbone: of the model; it is changed.
         batch: gives (positions, labels) of a step, (batch, time, body, axis) in au and
             (batch, time, output); labels that are NaN do not count, nor do those of times of which
             the backbone says nothing.

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from orbits.command.options import with_options
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
-from worldmodel.outside.config import OutsideConfig
-from worldmodel.outside.model import OutsideModel
+from worldmodel.predictors.loading import load_predictor
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.readouts.base import Reading, ReadOut
-from worldmodel.probes.subject import ModelOrPredictor, Subject
 from worldmodel.world_model import threads
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def probe(
-    model: ModelOrPredictor,
+    model: Any,
     data: "Data",
     config: ProbeConfig | None = None,
     *,
@@ -53,7 +52,7 @@ def probe(
     """
     own = {name: options.pop(name) for name in OWN if name in options}
     if untrained is not None or own:
-        model = OutsideModel(model, OutsideConfig(**own), untrained)
+        model = load_predictor(model, untrained=untrained, **own)
     reading = read(model, data, with_options(config or ProbeConfig(), options), trained_on)
     return reading if reading.table is None else reading.forces
 
@@ -63,20 +62,20 @@ OWN = ("model_context", "length_unit", "time_unit")
 
 
 def read(
-    model: ModelOrPredictor, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
+    model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
 ) -> Reading:
     """What the read-out that is asked for finds, with where it comes from."""
     with threads(config.threads):
-        subject = Subject(model, data, config, trained_on)
-        reading = config.read_out.read(subject)
+        experiment = Experiment(model, data, config, trained_on)
+        reading = config.read_out.read(experiment)
         origin = {
             "readout": config.readout,
-            "model": subject.identity(),
-            "law": subject.facts.law,
-            "dt": subject.facts.dt,
-            "data": dataclasses.asdict(subject.facts),
-            "bodies": subject.source.dataset.attrs.get("bodies"),
-            "one_system": bool(subject.source.dataset.attrs.get("one_system")),
+            "model": experiment.identity(),
+            "law": experiment.facts.law,
+            "dt": experiment.facts.dt,
+            "data": dataclasses.asdict(experiment.facts),
+            "bodies": experiment.source.dataset.attrs.get("bodies"),
+            "one_system": bool(experiment.source.dataset.attrs.get("one_system")),
             **provenance(config),
         }
     return dataclasses.replace(reading, origin=origin)

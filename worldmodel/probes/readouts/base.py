@@ -12,10 +12,10 @@ A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own 
         states: Annotated[int, AtLeast(1)] = 200
         \"\"\"At most this many states.\"\"\"
 
-        def read(self, subject):
-            predicted = subject.predictor.predict(subject.arcs())
+        def read(self, experiment):
+            predicted = experiment.predictor.predict(experiment.arcs())
             metrics = {"spread": float(np.nanstd(predicted))}
-            return Reading(metrics, subject.states, f"spread {metrics['spread']:.3g}")
+            return Reading(metrics, experiment.states, f"spread {metrics['spread']:.3g}")
 
 `--readout spread` and `--spread.states` are then known to the command. A file that lies elsewhere
 is found after `worldmodel.probes.readouts.__path__.append(folder)`, if that comes before
@@ -26,6 +26,7 @@ inside its functions.
 import html
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from orbits.records.force_samples import ForceSamples
-    from worldmodel.probes.subject import Subject
+    from worldmodel.probes.experiment import Experiment
 
 FORMAT = "principia-probe"
 FORMAT_VERSION = 1
@@ -101,15 +102,23 @@ class ReadOut(Options, ABC):
     """As `--readout` has it."""
     what: ClassVar[str]
     """A few words for the help."""
+    question: ClassVar[str] = ""
+    """What it asks, as a sentence for a report."""
+    labels: ClassVar[Mapping[str, str]] = {}
+    """Its metrics in words, where their names do not speak for themselves."""
     writes_table: ClassVar[bool] = False
     """Whether it gives force samples (Parquet); any other gives metrics and details (JSON)."""
     controls: ClassVar[tuple[str, ...] | None] = None
     """Names of the controls that make sense; None: all."""
+    needs_law: ClassVar[bool] = True
+    """Whether the law that moves the data must be known."""
+    fine_tunes: ClassVar[bool] = False
+    """Whether it trains the model further, and needs a network for that."""
 
     @abstractmethod
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """What it finds.
 
         Raises:
-            ValueError: if the subject's model, data and options do not fit it.
+            ValueError: if the experiment's model, data and options do not fit it.
         """

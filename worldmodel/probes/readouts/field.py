@@ -12,8 +12,8 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from worldmodel.predictors.base import ArcPredictor
-    from worldmodel.probes.smooth import States
-    from worldmodel.probes.subject import Subject
+    from worldmodel.probes.experiment import Experiment
+    from worldmodel.probes.integrated_arcs import States
 
 SHIFT = 0.01
 """Of the place, in units of its distance, for the curl: a float32 model's rounding of 1e-7 r is
@@ -26,13 +26,16 @@ class Field(ReadOut):
 
     name: ClassVar[str] = "field"
     what: ClassVar[str] = "whether the force is a function of the place, curl-free, central"
+    question: ClassVar[str] = (
+        "Whether the implied force depends on the place alone, has no curl, and is central."
+    )
 
     states: Count = 200
     """At most this many places, of undisturbed orbits."""
     velocities: Annotated[int, AtLeast(2)] = 8
     """Velocities, and pasts, with which each place is reached."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """What the implied acceleration depends on beside the place, in units of its true size.
 
         0 is a field, 1 as much as the force itself:
@@ -46,35 +49,35 @@ class Field(ReadOut):
 
         The same is given of the law, the ellipse, the parrot and the untrained model.
         """
-        from worldmodel.probes.beside import beside, flat, table
-        from worldmodel.probes.smooth import drawn_states
+        from worldmodel.probes.comparison import flat, table, with_controls
+        from worldmodel.probes.integrated_arcs import drawn_states
 
-        states, _ = drawn_states(subject, self.states)
+        states, _ = drawn_states(experiment, self.states)
 
         def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
-            return field_numbers(predictor, states, self.velocities, subject)
+            return field_numbers(predictor, states, self.velocities, experiment)
 
-        own, others = beside(subject, measure)
-        title = f"{subject.who}: what the force depends on beside the place, in units of itself"
-        text = table(title, own, others, "model" if others else subject.config.control)
+        own, others = with_controls(experiment, measure)
+        title = f"{experiment.who}: what the force depends on beside the place, in units of itself"
+        text = table(title, own, others, "model" if others else experiment.config.control)
         metrics = {**flat(own, others), "states": len(states[2])}
-        return Reading(metrics, "orbit", text, details={"beside": others})
+        return Reading(metrics, "orbit", text, details={"controls": others})
 
 
 def field_numbers(
-    predictor: "ArcPredictor", states: "States", count: int, subject: "Subject"
+    predictor: "ArcPredictor", states: "States", count: int, experiment: "Experiment"
 ) -> dict[str, float | None]:
     """The numbers of `Field.read`."""
     from orbits.powers import non_central_part
     from worldmodel.probes.acceleration import true_acceleration
-    from worldmodel.probes.smooth import arcs_through, inside, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, inside, pushed, rms
 
-    law, dt, random = subject.law, subject.facts.dt, subject.random()
+    law, dt, random = experiment.law, experiment.facts.dt, experiment.random()
     length = max(predictor.context_length, 2)
     x, v, gm = states
-    turned = _velocities(states, count, subject, random)
+    turned = _velocities(states, count, experiment, random)
     by_velocity = [arcs_through((x, u, gm), law, dt, length) for u in turned]
-    kept = np.all([inside(arcs, subject) for arcs in by_velocity], axis=0)
+    kept = np.all([inside(arcs, experiment) for arcs in by_velocity], axis=0)
     if not kept.any():
         raise ValueError(
             "no place can be reached by every velocity within the distances of the training "
@@ -86,21 +89,21 @@ def field_numbers(
     places = np.tile(x[kept], (count, 1))
     result: dict[str, float | None] = {
         "velocity": rms(pushes - pushes.mean(axis=0)) / size,
-        "history": _histories(predictor, states, turned, kept, subject) / size,
-        "curl": _curl(predictor, (x[kept], v[kept], gm[kept]), subject) / size,
+        "history": _histories(predictor, states, turned, kept, experiment) / size,
+        "curl": _curl(predictor, (x[kept], v[kept], gm[kept]), experiment) / size,
         "across": float(non_central_part(flat, places)),
     }
     return result
 
 
 def _velocities(
-    states: "States", count: int, subject: "Subject", random: np.random.Generator
+    states: "States", count: int, experiment: "Experiment", random: np.random.Generator
 ) -> list[Float[np.ndarray, "state axis"]]:
     """The state's own velocity first, then turned and rescaled ones."""
     from worldmodel.kick import turned
 
     x, v, gm = states
-    angle, (low, high) = subject.config.kick_angle, subject.config.kick_scale
+    angle, (low, high) = experiment.config.kick_angle, experiment.config.kick_scale
     others = [
         turned(x, v, random.uniform(-angle, angle, len(gm)), random.uniform(low, high, len(gm)))
         for _ in range(count - 1)
@@ -113,12 +116,12 @@ def _histories(
     states: "States",
     turned: list[np.ndarray],
     kept: np.ndarray,
-    subject: "Subject",
+    experiment: "Experiment",
 ) -> float:
     """Spread of the push over pasts of the same two last positions, au/yr^2."""
-    from worldmodel.probes.smooth import arcs_through, of_positions, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, of_positions, pushed, rms
 
-    law, dt = subject.law, subject.facts.dt
+    law, dt = experiment.law, experiment.facts.dt
     length = max(predictor.context_length, 2)
     end = arcs_through(states, law, dt, 2)
     at, own, gm = end.position[:, 0], end.velocity[:, 0], states[2]
@@ -133,19 +136,21 @@ def _histories(
     return rms(spread - spread.mean(axis=0))
 
 
-def _curl(predictor: "ArcPredictor", states: "States", subject: "Subject") -> float:
+def _curl(predictor: "ArcPredictor", states: "States", experiment: "Experiment") -> float:
     """Root mean square of r · curl, au/yr^2, the velocity kept."""
-    from worldmodel.probes.smooth import arcs_through, pushed
+    from worldmodel.probes.integrated_arcs import arcs_through, pushed
 
     x, v, gm = states
-    length, dt = max(predictor.context_length, 2), subject.facts.dt
+    length, dt = max(predictor.context_length, 2), experiment.facts.dt
     r = np.linalg.norm(x, axis=-1, keepdims=True)
     axes = x.shape[1]
     gradient = np.empty((len(gm), axes, axes))
     for axis in range(axes):
         shift = SHIFT * r * np.eye(axes)[axis]
         ends = [
-            pushed(predictor, arcs_through((x + sign * shift, v, gm), subject.law, dt, length), dt)
+            pushed(
+                predictor, arcs_through((x + sign * shift, v, gm), experiment.law, dt, length), dt
+            )
             for sign in (1, -1)
         ]
         gradient[:, :, axis] = (ends[0] - ends[1]) / (2 * SHIFT * r)

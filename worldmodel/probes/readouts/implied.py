@@ -8,7 +8,7 @@ import numpy as np
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
-    from worldmodel.probes.subject import Subject
+    from worldmodel.probes.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,11 @@ class Implied(ReadOut):
 
     name: ClassVar[str] = "implied"
     what: ClassVar[str] = "accelerations, as a table"
+    question: ClassVar[str] = "The accelerations that the model's predictions imply."
+    needs_law: ClassVar[bool] = False
     writes_table: ClassVar[bool] = True
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """The accelerations that the predictions imply.
 
         Kicked states are read from the first step after the kick on, where their distance from the
@@ -28,39 +30,39 @@ class Implied(ReadOut):
         matter of three positions (place, velocity and mass), and one step after a kick only two of
         them lie on the new orbit. Orbits that fall into the centre within those steps give no rows.
         """
-        if subject.facts.bodies > 2:
-            return self._of_bodies(subject)
+        if experiment.facts.bodies > 2:
+            return self._of_bodies(experiment)
         from worldmodel.probes.acceleration import force_table, read_acceleration, within
-        from worldmodel.probes.copier import beside_copier
+        from worldmodel.probes.copier import against_copiers
         from worldmodel.probes.metrics import measure
 
-        config, dt = subject.config, subject.facts.dt
-        arcs = subject.arcs()
-        acceleration = read_acceleration(subject.predictor, arcs, dt, config.correction)
+        config, dt = experiment.config, experiment.facts.dt
+        arcs = experiment.arcs()
+        acceleration = read_acceleration(experiment.predictor, arcs, dt, config.correction)
         kept = np.ones(arcs.position.shape[:2], dtype=bool)
         if arcs.kick is not None:
-            kept = within(arcs, subject.orbits, subject.radius)
-        table = force_table(arcs, acceleration, subject.known_law, dt, kept)
+            kept = within(arcs, experiment.orbits, experiment.radius)
+        table = force_table(arcs, acceleration, experiment.known_law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
-        metrics |= beside_copier(subject, arcs, acceleration, kept)
-        return Reading(metrics, subject.states, report(metrics, subject), table)
+        metrics |= against_copiers(experiment, arcs, acceleration, kept)
+        return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
-    def _of_bodies(self, subject: "Subject") -> Reading:
+    def _of_bodies(self, experiment: "Experiment") -> Reading:
         """The same of more than two bodies, each as seen from the first; undisturbed states."""
-        from worldmodel.probes.many import read_bodies, table_of_bodies
         from worldmodel.probes.metrics import measure
+        from worldmodel.probes.n_body import read_bodies, table_of_bodies
 
-        config = subject.config
-        table = table_of_bodies(subject, read_bodies(subject))
+        config = experiment.config
+        table = table_of_bodies(experiment, read_bodies(experiment))
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
-        return Reading(metrics, subject.states, report(metrics, subject), table)
+        return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
 
-def report(metrics: dict[str, Any], subject: "Subject") -> str:
+def report(metrics: dict[str, Any], experiment: "Experiment") -> str:
     """The metrics as a small table."""
     lines = [
-        f"{subject.who}, {subject.states} states: {metrics['rows']} rows of {metrics['orbits']} "
-        f"orbits, correction {metrics['correction']}",
+        f"{experiment.who}, {experiment.states} states: {metrics['rows']} rows of "
+        f"{metrics['orbits']} orbits, correction {metrics['correction']}",
         f"  R² of the acceleration     {metrics['r2']:.4f}"
         if "r2" in metrics
         else "  the law of the data is not known: no true accelerations to compare with",

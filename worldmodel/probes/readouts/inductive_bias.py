@@ -31,10 +31,10 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
-    from worldmodel.outside.model import OutsideModel
-    from worldmodel.probes.config import ProbeOptions
+    from worldmodel.predictors.checked import CheckedPredictor
+    from worldmodel.probes.config import ProbeConfig
+    from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.states import Arcs
-    from worldmodel.probes.subject import Subject
     from worldmodel.world_model import WorldModel
 
 BINS = 20
@@ -42,7 +42,7 @@ NEEDED = "the read-out inductive_bias (fine-tuning)"
 
 
 @dataclass(frozen=True)
-class Questions:
+class Taught:
     """What is taught and what is asked: contexts, and the standardised states that they end in."""
 
     contexts: Float[np.ndarray, "example time body axis"]
@@ -59,6 +59,10 @@ class InductiveBias(ReadOut):
 
     name: ClassVar[str] = "inductive_bias"
     what: ClassVar[str] = "how it extrapolates from random labels"
+    question: ClassVar[str] = (
+        "Whether the model extrapolates from random labels as the state would have it."
+    )
+    fine_tunes: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
 
     datasets: Count = 10
@@ -74,7 +78,7 @@ class InductiveBias(ReadOut):
     head_rate: Positive = 1e-2
     """Largest learning rate of the new head."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """R-IB and D-IB of the trained and the untrained network.
 
         Each data set labels `examples` contexts with a random linear function of the standardised
@@ -86,24 +90,22 @@ class InductiveBias(ReadOut):
         Raises:
             ValueError: for too few orbits, or if there is no network in the model.
         """
-        from worldmodel.probes.finetune import backbone_of
-
-        backbone_of(subject.model, NEEDED)  # what is missing is said before the states are made
-        backbone_of(subject.untrained, NEEDED)
-        random = subject.random()
-        questions = self._questions(subject, random)
-        answers = self._answers(subject, questions, random)
-        metrics: dict[str, Any] = {"states": len(questions.shown), "datasets": self.datasets}
+        experiment.model.backbone(NEEDED)  # what is missing is said before the states are made
+        experiment.untrained.backbone(NEEDED)
+        random = experiment.random()
+        taught = self._drawn_contexts(experiment, random)
+        answers = self._answers(experiment, taught, random)
+        metrics: dict[str, Any] = {"states": len(taught.shown), "datasets": self.datasets}
         curves = {}
         for who in ("trained", "untrained"):
             r_ib, d_ib, curves[who] = biases(answers[who], answers["oracle"][:, 0])
             suffix = "" if who == "trained" else "_untrained"
             metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
-        details = {"curves": curves, "context_length": subject.model.context_length}
-        return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+        details = {"curves": curves, "context_length": experiment.model.context_length}
+        return Reading(metrics, experiment.states, _report(metrics, experiment), details=details)
 
-    def _questions(self, subject: "Subject", random: np.random.Generator) -> Questions:
-        arcs = subject.arcs()
+    def _drawn_contexts(self, experiment: "Experiment", random: np.random.Generator) -> Taught:
+        arcs = experiment.arcs()
         if len(arcs.gm) < 4:
             raise ValueError(
                 f"{len(arcs.gm)} orbit(s) cannot be split into examples and tests; give 4 or more."
@@ -111,16 +113,16 @@ class InductiveBias(ReadOut):
         half = len(arcs.gm) // 2
         examples = _drawn(arcs, range(half), self.examples * self.datasets, random)
         tests = _drawn(arcs, range(half, len(arcs.gm)), self.tests, random)
-        length, dt = subject.model.context_length, subject.facts.dt
+        length, dt = experiment.model.context_length, experiment.facts.dt
         shown, partners = (
             arcs.contexts(*tests, length),
-            other_pasts(arcs, *tests, length, subject.law, dt, random, subject.config),
+            other_pasts(arcs, *tests, length, experiment.law, dt, random, experiment.config),
         )
         usable = np.isfinite(partners).all(axis=(1, 2, 3))
         states = [states_at(arcs, *drawn) for drawn in (examples, tests)]
         middle, width = states[0].mean(axis=0), states[0].std(axis=0)
         width = np.where(width > 1e-9, width, 1.0)
-        return Questions(
+        return Taught(
             contexts=arcs.contexts(*examples, length),
             known=(states[0] - middle) / width,
             shown=shown[usable],
@@ -129,24 +131,24 @@ class InductiveBias(ReadOut):
         )
 
     def _answers(
-        self, subject: "Subject", questions: Questions, random: np.random.Generator
+        self, experiment: "Experiment", taught: Taught, random: np.random.Generator
     ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
         """What the oracle and both networks say, taught each data set."""
-        known, asked = questions.known, (questions.shown, questions.partners)
-        models = {"trained": subject.model, "untrained": subject.untrained}
+        known, asked = taught.known, (taught.shown, taught.partners)
+        models = {"trained": experiment.model, "untrained": experiment.untrained}
         answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
         for number in range(self.datasets):
             rows = slice(number * self.examples, (number + 1) * self.examples)
             labels = known[rows] @ random.normal(size=known.shape[1])
             labels = (labels - labels.mean()) / labels.std()
-            oracle = _by_oracle(known[rows], labels, questions.asked)
+            oracle = _by_oracle(known[rows], labels, taught.asked)
             answers["oracle"].append(np.stack((oracle, oracle)))
             for who, model in models.items():
-                if who == "trained" and subject.config.control == "injected":
+                if who == "trained" and experiment.config.control == "injected":
                     answers[who].append(np.stack((oracle, oracle)))
                 else:
-                    seed = subject.config.seed + 1000 * number
-                    contexts = questions.contexts[rows]
+                    seed = experiment.config.seed + 1000 * number
+                    contexts = taught.contexts[rows]
                     answers[who].append(_by_model(self, model, contexts, labels, asked, seed))
         return {who: np.stack(values) for who, values in answers.items()}
 
@@ -189,7 +191,7 @@ def other_pasts(
     law: "ForceLaw",
     dt: float,
     random: np.random.Generator,
-    config: "ProbeOptions",
+    config: "ProbeConfig",
 ) -> Float[np.ndarray, "state time body axis"]:
     """Contexts that end in the same two positions after another past.
 
@@ -251,7 +253,7 @@ def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.n
 
 def _by_model(
     options: InductiveBias,
-    model: "WorldModel | OutsideModel",
+    model: "WorldModel | CheckedPredictor",
     contexts: np.ndarray,
     labels: np.ndarray,
     asked: tuple[np.ndarray, np.ndarray],
@@ -260,9 +262,9 @@ def _by_model(
     """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
     import torch
 
-    from worldmodel.probes.finetune import backbone_of, fine_tune, last_outputs
+    from worldmodel.probes.finetune import fine_tune, last_outputs
 
-    backbone = backbone_of(model, NEEDED)
+    backbone = model.backbone(NEEDED)
     positions = torch.from_numpy(contexts)
     targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
     targets[:, -1, 0] = torch.from_numpy(labels)
@@ -274,9 +276,9 @@ def _by_model(
     return np.stack(said)
 
 
-def _report(metrics: dict[str, Any], subject: "Subject") -> str:
+def _report(metrics: dict[str, Any], experiment: "Experiment") -> str:
     lines = [
-        f"{subject.who}, {subject.states} states: {metrics['datasets']} data sets of random "
+        f"{experiment.who}, {experiment.states} states: {metrics['datasets']} data sets of random "
         f"labels, {metrics['states']} states",
         f"  {'':<28}{'trained':>10}{'untrained':>12}",
     ]

@@ -5,6 +5,7 @@ J(t) = 2I + dt² ∂a/∂x, J(t−1) = −I and nothing older, to the order of d
 shape of the past spreads its Jacobian over the context.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,8 +17,8 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
+    from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.states import Arcs
-    from worldmodel.probes.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,25 @@ class Jacobian(ReadOut):
 
     name: ClassVar[str] = "jacobian"
     what: ClassVar[str] = "derivatives of the prediction"
+    question: ClassVar[str] = (
+        "How much each position in view moves the prediction. A second-order law needs the last "
+        "two alone."
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "current": "departure from inertia by the current position",
+        "previous": "departure from inertia by the position before it",
+        "older_sum": "weight of all older positions together",
+        "older_max": "largest weight of one older position",
+        "locality": "locality (1: the last two positions alone, as inertia has it)",
+        "radial_error": "error of the implied force gradient along the radius",
+        "tangential_error": "error of the implied force gradient across the radius",
+        "difference_error": "error of taking derivatives by differences",
+    }
 
     states: Count = 200
     """At most this many states, drawn at random from those that --states asks for."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """Deviations from inertia, locality and gradients of the force.
 
         `metrics` holds medians over the states, `quartiles` of each also the 25 % and 75 % points:
@@ -43,18 +58,18 @@ class Jacobian(ReadOut):
         """
         from worldmodel.probes.acceleration import within
 
-        law, dt = subject.law, subject.facts.dt
-        arcs = subject.arcs()
-        usable = within(arcs, subject.orbits, subject.radius)[:, np.array(arcs.read)]
+        law, dt = experiment.law, experiment.facts.dt
+        arcs = experiment.arcs()
+        usable = within(arcs, experiment.orbits, experiment.radius)[:, np.array(arcs.read)]
         orbit, time = np.nonzero(usable)
         if not len(orbit):
             raise ValueError(
                 "no state can be read: every one lies outside the distances of the training orbits."
             )
         count = min(self.states, len(orbit))
-        chosen = np.sort(subject.random().choice(len(orbit), count, replace=False))
+        chosen = np.sort(experiment.random().choice(len(orbit), count, replace=False))
         orbit, time = orbit[chosen], time[chosen] + arcs.read.start
-        found = subject.predictor.jacobians(arcs, orbit, time)
+        found = experiment.predictor.jacobians(arcs, orbit, time)
         values = {
             **deviations(found),
             "locality": locality(found),
@@ -65,12 +80,12 @@ class Jacobian(ReadOut):
         }
         metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
         metrics["states"] = count
-        error = subject.predictor.jacobian_error()
+        error = experiment.predictor.jacobian_error()
         if error is not None:
             metrics["difference_error"] = error
         by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
         details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
-        return Reading(metrics, subject.states, _report(metrics, subject), details=details)
+        return Reading(metrics, experiment.states, _report(metrics, experiment), details=details)
 
 
 def deviations(
@@ -163,7 +178,7 @@ def gradient_errors(
     return errors
 
 
-def _report(metrics: dict[str, Any], subject: "Subject") -> str:
+def _report(metrics: dict[str, Any], experiment: "Experiment") -> str:
     titles = {
         "current": "|J(t) - 2I|",
         "previous": "|J(t-1) + I|",
@@ -173,7 +188,9 @@ def _report(metrics: dict[str, Any], subject: "Subject") -> str:
         "radial_error": "error of the radial gradient",
         "tangential_error": "of the tangential gradient",
     }
-    lines = [f"{subject.who}, {subject.states} states: medians over {metrics['states']} states"]
+    lines = [
+        f"{experiment.who}, {experiment.states} states: medians over {metrics['states']} states"
+    ]
     titles["difference_error"] = "error of the differences"
     known = [name for name in titles if name in metrics]
     return "\n".join(lines + [f"  {titles[name]:<29}{metrics[name]:.4g}" for name in known])

@@ -1,5 +1,6 @@
 """Kick response: how good the implied acceleration is, by the number of steps since a kick."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,8 +11,8 @@ from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
+    from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.states import Arcs
-    from worldmodel.probes.subject import Subject
 
 REPORTED = (1, 2, 4, 8, 16, 32, 50)
 RECOVERED = 0.9
@@ -24,11 +25,17 @@ class KickResponse(ReadOut):
 
     name: ClassVar[str] = "kick_response"
     what: ClassVar[str] = "R² by the steps since a kick"
+    question: ClassVar[str] = (
+        "Whether the implied acceleration stays right by the steps since a kick (R²)."
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "recovery": "step from which R² stays at 0.9 or more",
+    }
 
     steps: Count = 50
     """Number of steps after the kick that are read."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """R² of the implied acceleration against the number of steps since the kick.
 
         A model that knows the force needs the present state alone and does not care; one that
@@ -46,28 +53,32 @@ class KickResponse(ReadOut):
         from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
         from worldmodel.probes.states import kicked, kicked_in_mass
 
-        config = subject.config
-        length, steps = subject.predictor.context_length, self.steps
+        config = experiment.config
+        length, steps = experiment.predictor.context_length, self.steps
         responses = {
             "velocity": kicked(
-                subject.orbits,
-                subject.law,
+                experiment.orbits,
+                experiment.law,
                 length,
                 steps,
                 config.kick_angle,
                 config.kick_scale,
-                subject.random(),
+                experiment.random(),
             )
         }
-        if subject.orbits.gm_varies:
+        if experiment.orbits.gm_varies:
             random = np.random.default_rng((config.seed, 1))
-            responses["gm"] = kicked_in_mass(subject.orbits, subject.law, length, steps, random)
+            responses["gm"] = kicked_in_mass(
+                experiment.orbits, experiment.law, length, steps, random
+            )
         details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
         metrics: dict[str, Any] = {}
         for what, arcs in responses.items():
-            kept = within(arcs, subject.orbits, subject.radius)
-            found = read_acceleration(subject.predictor, arcs, subject.facts.dt, config.correction)
-            true = true_acceleration(arcs, subject.law)
+            kept = within(arcs, experiment.orbits, experiment.radius)
+            found = read_acceleration(
+                experiment.predictor, arcs, experiment.facts.dt, config.correction
+            )
+            true = true_acceleration(arcs, experiment.law)
             r2, counts = response(found, true, kept, arcs)
             suffix = "" if what == "velocity" else "_gm"
             details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
@@ -75,7 +86,7 @@ class KickResponse(ReadOut):
             if what == "velocity":
                 details |= {"r2": r2, "states": sum(counts)}
         metrics["states"] = details["states"]
-        return Reading(metrics, "kicked", _report(details, metrics, subject), details=details)
+        return Reading(metrics, "kicked", _report(details, metrics, experiment), details=details)
 
 
 def response(
@@ -110,9 +121,9 @@ def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int |
     return found
 
 
-def _report(details: dict[str, Any], metrics: dict[str, Any], subject: "Subject") -> str:
+def _report(details: dict[str, Any], metrics: dict[str, Any], experiment: "Experiment") -> str:
     lines = [
-        f"{subject.who}, context {details['context_length']}: {metrics['states']} states up to "
+        f"{experiment.who}, context {details['context_length']}: {metrics['states']} states up to "
         f"{details['steps'][-1]} steps after a kick"
     ]
     for suffix, what in (("", "velocity"), ("_gm", "GM")):

@@ -17,16 +17,13 @@ from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
-    from worldmodel.outside.model import OutsideModel
+    from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.states import Arcs
-    from worldmodel.probes.subject import Subject
-    from worldmodel.world_model import WorldModel
 
 POSITIONS = "positions"
 """Name of the regression on the positions themselves."""
 LAW = "law"
 """Name of the positive control: activations that are a random mixture of the targets."""
-AT_ONCE = 65_536
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-8, 2, 11))
 """Penalties that are tried, in units of the number of rows, for standardised features."""
 INNER = 4
@@ -42,6 +39,10 @@ class Linear(ReadOut):
 
     name: ClassVar[str] = "linear"
     what: ClassVar[str] = "ridge probes of every layer"
+    question: ClassVar[str] = (
+        "Whether a straight-line probe of a layer can tell physical quantities (R²); a model that "
+        "only fits ellipses passes this too."
+    )
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
 
     states: Count = 2000
@@ -49,7 +50,7 @@ class Linear(ReadOut):
     folds: Annotated[int, AtLeast(2)] = 5
     """Folds of orbits in the cross-validation."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """R² by layer and target, cross-validated over orbits, of trained and untrained network.
 
         The model sees exactly C positions, as in training, and its activations are taken at the
@@ -63,13 +64,13 @@ class Linear(ReadOut):
         Raises:
             ValueError: for too few orbits.
         """
-        config, arcs = subject.config, subject.arcs()
-        orbit, time = _chosen(arcs, self.states, subject.random())
-        targets = targets_of(arcs, subject, orbit, time)
+        config, arcs = experiment.config, experiment.arcs()
+        orbit, time = _chosen(arcs, self.states, experiment.random())
+        targets = targets_of(arcs, experiment, orbit, time)
         usable = np.all([np.isfinite(values) for values in targets.values()], axis=0)
         orbit, time, names = orbit[usable], time[usable], list(targets)
         wanted = np.stack([targets[name][usable] for name in names], axis=1)
-        contexts = arcs.contexts(orbit, time, subject.model.context_length)
+        contexts = arcs.contexts(orbit, time, experiment.model.context_length)
 
         def judged(features: np.ndarray) -> R2:
             groups = arcs.index[orbit]
@@ -77,7 +78,7 @@ class Linear(ReadOut):
             return dict(zip(names, map(float, r2), strict=True))
 
         bare = judged(contexts.reshape(len(contexts), -1))
-        tables = _by_layer(subject, contexts, wanted, judged)
+        tables = _by_layer(experiment, contexts, wanted, judged)
         metrics: dict[str, Any] = {
             f"{who}_{target}": max(row[target] for row in table.values())
             for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
@@ -89,24 +90,26 @@ class Linear(ReadOut):
             "targets": names,
             **tables,
             POSITIONS: bare,
-            "context_length": subject.model.context_length,
+            "context_length": experiment.model.context_length,
         }
-        return Reading(metrics, subject.states, _report(metrics, names, subject), details=details)
+        return Reading(
+            metrics, experiment.states, _report(metrics, names, experiment), details=details
+        )
 
 
 def _by_layer(
-    subject: "Subject",
+    experiment: "Experiment",
     contexts: np.ndarray,
     wanted: np.ndarray,
     judged: Callable[[np.ndarray], R2],
 ) -> dict[str, dict[str, R2]]:
     """R² of the trained and the untrained network; of the law itself in the trained one's place."""
-    if subject.config.control == "injected":
-        trained = {LAW: judged(_mixed(wanted, subject.random()))}
+    if experiment.config.control == "injected":
+        trained = {LAW: judged(_mixed(wanted, experiment.random()))}
     else:
-        layers = activations(subject.model, contexts)
+        layers = experiment.model.features(contexts)
         trained = {name: judged(values) for name, values in layers.items()}
-    layers = activations(subject.untrained, contexts)
+    layers = experiment.untrained.features(contexts)
     return {
         "trained": trained,
         "untrained": {name: judged(values) for name, values in layers.items()},
@@ -182,7 +185,7 @@ def _chosen(
 
 
 def targets_of(
-    arcs: "Arcs", subject: "Subject", orbit: np.ndarray, time: np.ndarray
+    arcs: "Arcs", experiment: "Experiment", orbit: np.ndarray, time: np.ndarray
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """What is asked of the activations, by name; NaN where a state has no such thing."""
     from orbits.invariants import laplace_runge_lenz, specific_energy
@@ -192,43 +195,23 @@ def targets_of(
         states[orbit, time].astype(np.float64) for states in (arcs.position, arcs.velocity)
     )
     gm, r = arcs.gm[orbit], np.linalg.norm(position, axis=-1)
-    force = true_acceleration(arcs, subject.law)[orbit, time, 0]
+    force = true_acceleration(arcs, experiment.law)[orbit, time, 0]
     if arcs.mass is not None:
         force = force * arcs.mass[orbit, :1]
     found = {"force": np.linalg.norm(force, axis=-1)}
     found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
     found |= {"r": r, "inverse_square": 1 / r**2}
-    if subject.law.name == "newton":
+    if experiment.law.name == "newton":
         state = position[:, None], velocity[:, None], gm  # as orbits of one time
-        energy, lrl = specific_energy(subject.law, *state)[:, 0], laplace_runge_lenz(*state)[:, 0]
+        energy, lrl = (
+            specific_energy(experiment.law, *state)[:, 0],
+            laplace_runge_lenz(*state)[:, 0],
+        )
         bound = energy < 0
         found["semi_major_axis"] = np.where(bound, -gm / (2 * energy), np.nan)
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)
         found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
     return found
-
-
-def activations(
-    model: "WorldModel | OutsideModel", contexts: Float[np.ndarray, "state time body axis"]
-) -> dict[str, Float[np.ndarray, "state feature"]]:
-    """Activations at the last position of each context, by layer.
-
-    Raises:
-        ValueError: if a model of the user's own has none.
-    """
-    from worldmodel.outside.model import OutsideModel
-
-    if isinstance(model, OutsideModel):
-        return model.activations(contexts)
-    blocks = range(model.network.config.n_layers)
-    names = ["embed", *(f"blocks.{number}" for number in blocks), "norm"]
-    count = max(1, AT_ONCE // (contexts.shape[1] * model.network.tokens_per_step))
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
-    for start in range(0, len(contexts), count):
-        found = model.activations(contexts[start : start + count], names)
-        for name in names:
-            parts[name].append(found[name][:, -1].astype(np.float64))
-    return {name: np.concatenate(values) for name, values in parts.items()}
 
 
 def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -237,9 +220,9 @@ def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return standard @ random.normal(size=(targets.shape[1], 2 * targets.shape[1]))
 
 
-def _report(metrics: dict[str, Any], names: list[str], subject: "Subject") -> str:
+def _report(metrics: dict[str, Any], names: list[str], experiment: "Experiment") -> str:
     lines = [
-        f"{subject.who}, {subject.states} states: R² over {metrics['states']} states of "
+        f"{experiment.who}, {experiment.states} states: R² over {metrics['states']} states of "
         f"{metrics['orbits']} orbits, best layer",
         f"  {'':<18}{'trained':>10}{'untrained':>12}{'positions':>12}",
     ]

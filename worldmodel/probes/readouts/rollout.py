@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from worldmodel.config import Count
+from worldmodel.predictors.base import roll_out
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
-    from worldmodel.probes.subject import Subject
+    from worldmodel.probes.experiment import Experiment
 
 SHOWN = (1, 4, 16, 64)
 
@@ -21,48 +21,38 @@ class RollOut(ReadOut):
 
     name: ClassVar[str] = "rollout"
     what: ClassVar[str] = "errors of its own roll-outs, of any predictor"
+    question: ClassVar[str] = (
+        "How far the model's own predictions, as its inputs, stray from the truth."
+    )
+    needs_law: ClassVar[bool] = False
     controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained")
 
     steps: Count = 64
     """Steps, as far as the orbits go."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """Median over orbits of the error over the distance, after 1, 4, 16 and 64 steps.
 
         Raises:
             ValueError: if the orbits are no longer than a context.
         """
-        model = subject.model
-        x = subject.orbits.trajectories.position.astype(np.float64)
+        model = experiment.model
+        x = experiment.orbits.trajectories.position.astype(np.float64)
         steps = min(self.steps, x.shape[1] - model.context_length)
         if steps < 1:
             raise ValueError(
-                f"{subject.facts.path} has {x.shape[1]} states in each orbit, too few to go on "
+                f"{experiment.facts.path} has {x.shape[1]} states in each orbit, too few to go on "
                 f"after a context of {model.context_length}."
             )
-        start = x[:, : model.context_length]
-        if x.shape[2] == 1:
-            errors = self._errors(model, start[:, :, 0], x[:, :, 0], steps)
-        else:
-            errors = self._errors(model, start, x, steps)
+        length = model.context_length
+        true = x[:, length : length + steps]
+        error = np.linalg.norm(roll_out(model, x[:, :length], steps) - true, axis=-1)
+        errors = np.median(error / np.linalg.norm(true, axis=-1), axis=(0, 2))
         metrics: dict[str, Any] = {
             f"error_{k}": float(errors[k - 1]) for k in SHOWN if k <= len(errors)
         }
-        lines = [f"{subject.who}: median error over the distance, its own roll-outs"]
+        lines = [f"{experiment.who}: median error over the distance, its own roll-outs"]
         lines += [f"  after {k:>3} steps  {metrics[f'error_{k}']:.3g}"
                   for k in SHOWN if k <= len(errors)]  # fmt: skip
         details = {"median_error": errors, "context_length": model.context_length}
         return Reading(metrics, "orbit", "\n".join(lines), details=details)
-
-    @staticmethod
-    def _errors(
-        model: Any, start: np.ndarray, truth: np.ndarray, steps: int
-    ) -> Float[np.ndarray, " step"]:
-        length, x, found = model.context_length, start, []
-        for step in range(steps):
-            following = model.predict(x[:, -length:])[:, -1:]
-            x = np.concatenate((x, following), axis=1)
-            true = truth[:, length + step]
-            error = np.linalg.norm(following[:, 0] - true, axis=-1)
-            found.append(np.median(error / np.linalg.norm(true, axis=-1)))
-        return np.array(found)

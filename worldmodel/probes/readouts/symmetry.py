@@ -12,8 +12,8 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.predictors.base import ArcPredictor
-    from worldmodel.probes.smooth import States
-    from worldmodel.probes.subject import Subject
+    from worldmodel.probes.experiment import Experiment
+    from worldmodel.probes.integrated_arcs import States
 
 LARGEST_SCALE = 1.25
 """States are made so much larger or smaller at most."""
@@ -27,11 +27,15 @@ class Symmetry(ReadOut):
 
     name: ClassVar[str] = "symmetry"
     what: ClassVar[str] = "whether it commutes with rotation, reflection, reversal and scaling"
+    question: ClassVar[str] = (
+        "Whether predictions turn, mirror, reverse and scale as their inputs do; the error where "
+        "they do not."
+    )
 
     states: Count = 300
     """At most this many states of undisturbed orbits."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """By how much the implied acceleration breaks each symmetry, in units of its true size.
 
         0 is exact, 1 as much as the force itself:
@@ -45,32 +49,32 @@ class Symmetry(ReadOut):
         parrot and the untrained model (`rotation_injected`, ...), to see which of these numbers
         tell them apart.
         """
-        from worldmodel.probes.beside import beside, flat, table
-        from worldmodel.probes.smooth import drawn_states
+        from worldmodel.probes.comparison import flat, table, with_controls
+        from worldmodel.probes.integrated_arcs import drawn_states
 
-        states, _ = drawn_states(subject, self.states)
+        states, _ = drawn_states(experiment, self.states)
 
         def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
-            return violations(predictor, states, subject)
+            return violations(predictor, states, experiment)
 
-        own, others = beside(subject, measure)
-        title = f"{subject.who}: symmetries broken, in units of the force"
-        text = table(title, own, others, "model" if others else subject.config.control)
+        own, others = with_controls(experiment, measure)
+        title = f"{experiment.who}: symmetries broken, in units of the force"
+        text = table(title, own, others, "model" if others else experiment.config.control)
         metrics = {**flat(own, others), "states": len(states[2])}
-        return Reading(metrics, "orbit", text, details={"beside": others})
+        return Reading(metrics, "orbit", text, details={"controls": others})
 
 
 def violations(
-    predictor: "ArcPredictor", states: "States", subject: "Subject"
+    predictor: "ArcPredictor", states: "States", experiment: "Experiment"
 ) -> dict[str, float | None]:
     """Root mean square violations of each symmetry, over that of the true acceleration."""
     from worldmodel.probes.acceleration import true_acceleration
-    from worldmodel.probes.smooth import arcs_through, inside, of_positions, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, inside, of_positions, pushed, rms
 
-    law, dt, random = subject.law, subject.facts.dt, subject.random()
+    law, dt, random = experiment.law, experiment.facts.dt, experiment.random()
     length = max(predictor.context_length, 2)
     arcs = arcs_through(states, law, dt, length)
-    arcs = arcs.some(inside(arcs, subject))
+    arcs = arcs.some(inside(arcs, experiment))
     if not len(arcs.gm):
         raise ValueError(
             "no smooth arc stays within the distances of the training orbits; give more states."
@@ -89,19 +93,22 @@ def violations(
     reverse = of_positions(back[:, :length], speeds[:, :length], arcs.gm)
     missed = predictor.predict(reverse)[:, -1, 0] - back[:, length]
     result["reversal"] = rms(missed / dt**2) / size
-    result["scaling"] = scaling(predictor, states, subject, random)
+    result["scaling"] = scaling(predictor, states, experiment, random)
     return result
 
 
 def scaling(
-    predictor: "ArcPredictor", states: "States", subject: "Subject", random: np.random.Generator
+    predictor: "ArcPredictor",
+    states: "States",
+    experiment: "Experiment",
+    random: np.random.Generator,
 ) -> float | None:
     """How far pushes of corresponding states are from the law's own ratio."""
     from worldmodel.probes.acceleration import true_acceleration
-    from worldmodel.probes.smooth import arcs_through, inside, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, inside, pushed, rms
 
-    law, dt = subject.law, subject.facts.dt
-    n = own_power(law, subject.radius)
+    law, dt = experiment.law, experiment.facts.dt
+    n = own_power(law, experiment.radius)
     if n is None:
         return None
     x, v, gm = states
@@ -111,7 +118,7 @@ def scaling(
         arcs_through(at, law, dt, length)
         for at in (states, (factor * x, factor ** ((1 - n) / 2) * v, gm))
     ]
-    kept = np.all([inside(arcs, subject) for arcs in pair], axis=0)
+    kept = np.all([inside(arcs, experiment) for arcs in pair], axis=0)
     if not kept.any():
         return None
     one, other = (pushed(predictor, arcs.some(kept), dt) for arcs in pair)

@@ -19,10 +19,10 @@ from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
-    from worldmodel.outside.backbone import Backbone
+    from worldmodel.predictors.backbone import Backbone
+    from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.finetune import Batch
     from worldmodel.probes.states import Arcs, Orbits
-    from worldmodel.probes.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,10 @@ class Transfer(ReadOut):
 
     name: ClassVar[str] = "transfer"
     what: ClassVar[str] = "forces that the model says once fine-tuned on labels, as a table"
+    question: ClassVar[str] = (
+        "Whether fine-tuning on a few labelled forces gives the law everywhere."
+    )
+    fine_tunes: ClassVar[bool] = True
     writes_table: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained", "injected")
 
@@ -53,7 +57,7 @@ class Transfer(ReadOut):
     head_rate: Positive = 1e-2
     """Largest learning rate of the new head."""
 
-    def read(self, subject: "Subject") -> Reading:
+    def read(self, experiment: "Experiment") -> Reading:
         """The force that the fine-tuned model says, as force samples.
 
         Labels are |F| (per unit mass where the masses are not visible) or, with `--transfer.target
@@ -69,38 +73,42 @@ class Transfer(ReadOut):
         """
         from orbits.records.force_samples import r_squared, vectors
         from worldmodel.probes.acceleration import force_table, within
-        from worldmodel.probes.finetune import backbone_of
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed
 
-        config = subject.config
-        backbone = backbone_of(subject.model, "the read-out transfer (fine-tuning)")
-        full, few = _split(self, subject)
-        arcs = subject.arcs(few)
-        truth = forces(arcs, subject, self.target)
+        config = experiment.config
+        backbone = experiment.model.backbone("the read-out transfer (fine-tuning)")
+        full, few = _split(self, experiment)
+        arcs = experiment.arcs(few)
+        truth = forces(arcs, experiment, self.target)
         injected = config.control == "injected"
-        found = truth if injected else self._tuned(backbone, subject, full, few, arcs)
+        found = truth if injected else self._tuned(backbone, experiment, full, few, arcs)
         if arcs.kick is None:
-            kept = _near(arcs, undisturbed(full, subject.model.context_length), self.points)
+            kept = _near(arcs, undisturbed(full, experiment.model.context_length), self.points)
         else:
-            kept = within(arcs, subject.orbits, subject.radius)
+            kept = within(arcs, experiment.orbits, experiment.radius)
         acceleration = _as_acceleration(found, arcs)
-        table = force_table(arcs, acceleration, subject.law, subject.facts.dt, kept)
+        table = force_table(arcs, acceleration, experiment.law, experiment.facts.dt, kept)
         metrics = measure(table, config.bootstrap, config.seed)
         metrics |= {"correction": "none", "frozen": self.frozen}
         sizes = [
             np.linalg.norm(vectors(table, prefix), axis=1)[:, None] for prefix in ("a_", "true_a_")
         ]
         metrics["r2_size"] = r_squared(*sizes)
-        return Reading(metrics, subject.states, report(metrics, subject), table)
+        return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
     def _tuned(
-        self, backbone: "Backbone", subject: "Subject", full: "Orbits", few: "Orbits", arcs: "Arcs"
+        self,
+        backbone: "Backbone",
+        experiment: "Experiment",
+        full: "Orbits",
+        few: "Orbits",
+        arcs: "Arcs",
     ) -> Float[np.ndarray, "orbit time output"]:
         """The force that the fine-tuned network says."""
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
-        batches = Labelled(self, subject, full, few)
+        batches = Labelled(self, experiment, full, few)
         tuned = fine_tune(
             backbone,
             batches,
@@ -109,9 +117,11 @@ class Transfer(ReadOut):
             self.learning_rate,
             self.head_rate,
             self.frozen,
-            subject.config.seed,
+            experiment.config.seed,
         )
-        return _said(arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, subject)
+        return _said(
+            arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, experiment
+        )
 
 
 class Labelled:
@@ -123,16 +133,16 @@ class Labelled:
     """
 
     def __init__(
-        self, options: Transfer, subject: "Subject", full: "Orbits", few: "Orbits"
+        self, options: Transfer, experiment: "Experiment", full: "Orbits", few: "Orbits"
     ) -> None:
         import torch
 
         from worldmodel.objective import first_scored
 
-        random = np.random.default_rng((subject.config.seed, 2))
-        self.length = subject.model.context_length
+        random = np.random.default_rng((experiment.config.seed, 2))
+        self.length = experiment.model.context_length
         self.count = max(1, options.batch_tokens // self.length)
-        labels = [forces(_whole(part), subject, options.target) for part in (full, few)]
+        labels = [forces(_whole(part), experiment, options.target) for part in (full, few)]
         self.unit = float(np.sqrt(np.mean(labels[0] ** 2)))
         labels = [part / self.unit for part in labels]
         samples = labels[1].shape[1]
@@ -145,7 +155,7 @@ class Labelled:
         self.positions = torch.from_numpy(np.concatenate(seen).astype(np.float32))
         self.labels = torch.from_numpy(np.concatenate((labels[0], masked)))
         self.labels[:, :scored] = torch.nan
-        self.generator = torch.Generator().manual_seed(subject.config.seed)
+        self.generator = torch.Generator().manual_seed(experiment.config.seed)
 
     def __call__(self, step: int) -> "Batch":
         import torch
@@ -161,11 +171,13 @@ class Labelled:
         return self.positions[orbit, times], labels
 
 
-def forces(arcs: "Arcs", subject: "Subject", target: str) -> Float[np.ndarray, "orbit time output"]:
+def forces(
+    arcs: "Arcs", experiment: "Experiment", target: str
+) -> Float[np.ndarray, "orbit time output"]:
     """The labels: sizes or components of the force on the first body, per unit mass if need be."""
     from worldmodel.probes.acceleration import true_acceleration
 
-    force = true_acceleration(arcs, subject.law)[:, :, 0]
+    force = true_acceleration(arcs, experiment.law)[:, :, 0]
     if arcs.mass is not None:
         force = force * arcs.mass[:, None, :1]
     if target == "vector":
@@ -173,11 +185,11 @@ def forces(arcs: "Arcs", subject: "Subject", target: str) -> Float[np.ndarray, "
     return np.linalg.norm(force, axis=-1, keepdims=True)
 
 
-def _split(options: Transfer, subject: "Subject") -> "tuple[Orbits, Orbits]":
+def _split(options: Transfer, experiment: "Experiment") -> "tuple[Orbits, Orbits]":
     """Orbits with all labels from the first, and as many of the last as have two labels each."""
     from worldmodel.probes.states import read_orbits
 
-    facts = subject.facts
+    facts = experiment.facts
     if options.labelled + options.few > facts.orbits:
         raise ValueError(
             f"{facts.path} has {facts.orbits} orbits, but --transfer.labelled {options.labelled} "
@@ -186,7 +198,7 @@ def _split(options: Transfer, subject: "Subject") -> "tuple[Orbits, Orbits]":
         )
     full = np.arange(options.labelled)
     few = np.arange(facts.orbits - options.few, facts.orbits)
-    return read_orbits(subject.source, full), read_orbits(subject.source, few)
+    return read_orbits(experiment.source, full), read_orbits(experiment.source, few)
 
 
 def _whole(orbits: "Orbits") -> "Arcs":
@@ -196,11 +208,13 @@ def _whole(orbits: "Orbits") -> "Arcs":
     return undisturbed(orbits, 1)
 
 
-def _said(arcs: "Arcs", head: Any, subject: "Subject") -> Float[np.ndarray, "orbit time output"]:
+def _said(
+    arcs: "Arcs", head: Any, experiment: "Experiment"
+) -> Float[np.ndarray, "orbit time output"]:
     """What the head says at the times that are read; NaN elsewhere."""
     import torch
 
-    length, times = subject.model.context_length, np.array(arcs.read)
+    length, times = experiment.model.context_length, np.array(arcs.read)
     steps = times[:, None] + np.arange(1 - length, 1)
     contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
     said = head(torch.from_numpy(contexts.astype(np.float64))).numpy()

@@ -1,0 +1,272 @@
+"""Files that functions made, kept in a folder: each whole or absent, none made twice.
+
+One is made again if its function's options, its inputs, the program or the file itself changed:
+
+    with Cache("runs/mine") as keep:
+        data = keep("data/train.zarr", "simulate orbits", simulate, config.generate)
+        model = keep("model", "train", train, data, config.train)
+        model.result()
+
+With workers, what does not wait for another runs side by side.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+from joblib.externals.loky import ProcessPoolExecutor
+
+from orbits.records.files import read_json, sha256_of_json, write_json
+from orbits.records.typed import as_json, of_json
+
+MANIFEST = "manifest.json"
+
+PACKAGES = ("orbits", "worldmodel", "symreg")
+"""Packages whose code decides what is made; but for this one's folder, which only calls them."""
+
+MEMORY = 1.2e9
+"""Bytes of the largest worker: Python, torch and a model of a few layers."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One file or folder: what it is made from, and what it was when it was finished.
+
+    Attributes:
+        title: what its making is called.
+        key: fingerprint of function, options, inputs and program.
+        sha256: of the finished content; None while it is being made.
+        seconds: of wall clock.
+        processor_seconds: of computing.
+    """
+
+    title: str
+    key: str
+    sha256: str | None = None
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished file or folder, as a later function is given it."""
+
+    path: Path
+    key: str
+
+
+class Cache:
+    """The files of one folder, held by one process at a time.
+
+    Args:
+        folder: made if it does not exist.
+        workers: processes that make files side by side; 1 makes all in this one.
+        tell: is told in a line what begins, and what came of it.
+
+    Raises:
+        ValueError: if another process holds the folder.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        workers: int = 1,
+        tell: Callable[[str], object] = print,
+    ) -> None:
+        self.folder = Path(folder).absolute()
+        self.tell = tell
+        self.records: dict[str, Record] = {}
+        self._workers = workers
+        self._began = time.monotonic()
+        self._changing = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._held = FileLock(self.folder / ".lock", blocking=False)
+        try:
+            self._held.acquire()
+        except Timeout:
+            raise ValueError(
+                f"{self.folder} is in use by another process; wait for it or choose another --out."
+            ) from None
+        self.records = records_in(self.folder)
+        self._pool: Executor | None = workers_of(self._workers) if self._workers > 1 else None
+        self._waiting = ThreadPoolExecutor(256)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(kill_workers=kind is not None)  # type: ignore[call-arg]
+        self._waiting.shutdown(cancel_futures=True)
+        self._held.release()
+
+    def __call__(
+        self, path: str, title: str, function: Callable[..., str], *inputs: Any,
+        here: bool = False, **options: Any,
+    ) -> "Future[Made]":  # fmt: skip
+        """Have a function write a path, unless it did so before from the same.
+
+        Args:
+            path: below the folder.
+            title: what is done, for people.
+            function: called as `function(out, *inputs, **options)`; writes `out` whole or not at
+                all, or goes on with what it left there, and returns a line on what it made.
+            inputs: results of earlier calls, which it is given as paths; paths; or objects with
+                a `fingerprint`.
+            here: whether it must run in this process.
+            options: dataclasses, or what JSON can hold.
+
+        Returns:
+            What is made, once it is.
+        """
+        if self._pool is None or here:
+            done: Future[Made] = Future()
+            done.set_result(self._made(path, title, function, inputs, options, None))
+            return done
+        return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
+
+    def _made(
+        self, path: str, title: str, function: Callable[..., str], inputs: tuple[Any, ...],
+        options: dict[str, Any], pool: Executor | None,
+    ) -> Made:  # fmt: skip
+        given = [each.result() if isinstance(each, Future) else each for each in inputs]
+        key = sha256_of_json(
+            [function.__qualname__, [key_of(each) for each in given],
+             {name: as_json(value) for name, value in options.items()}, code()]
+        )  # fmt: skip
+        out, known = self.folder / path, self.records.get(path)
+        if known is not None and known.key == key and known.sha256 is not None:
+            if fingerprint(out) == known.sha256:
+                self._say(f"{title}: there already")
+                return Made(out, key)
+            title += f" (again: {path} is not what was written)"
+        if known is None or known.key != key or known.sha256 is not None:
+            remove(out)  # what was begun from the same, and only that, is gone on with
+        self._keep(path, Record(title, key))
+        self._say(title)
+        call = (function, out, [e.path if isinstance(e, Made) else e for e in given], options)
+        try:
+            told, record = work(*call) if pool is None else pool.submit(work, *call).result()
+        except BrokenProcessPool:
+            raise ValueError(
+                f"{title}: a worker process was killed, perhaps for want of memory; what was "
+                "finished stays. Run the same again, with fewer --workers."
+            ) from None
+        self._keep(path, replace(record, title=title, key=key))
+        for line in told.splitlines():
+            self.tell(f"         {line}")
+        return Made(out, key)
+
+    def _keep(self, path: str, record: Record) -> None:
+        with self._changing:
+            self.records[path] = record
+            write_json(self.folder / MANIFEST, as_json(self.records))
+
+    def _say(self, line: str) -> None:
+        self.tell(f"[{time.monotonic() - self._began:4.0f} s] {line}")
+
+
+def records_in(folder: Path) -> dict[str, Record]:
+    """The records of a folder's files by path; none where they are missing or damaged."""
+    try:
+        return of_json(dict[str, Record], read_json(folder / MANIFEST), MANIFEST)
+    except ValueError:
+        return {}
+
+
+def work(
+    function: Callable[..., str], out: Path, inputs: list[Any], options: dict[str, Any]
+) -> tuple[str, Record]:
+    """Make one file or folder; what the function said, and the record of what it made."""
+    began, used = time.monotonic(), time.process_time()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    told = function(out, *inputs, **options)
+    took = time.monotonic() - began, time.process_time() - used
+    return told, Record("", "", fingerprint(out), *took)
+
+
+def key_of(given: Any) -> str:
+    """Of an input: how it was made, what it holds, or its own fingerprint."""
+    if isinstance(given, Made):
+        return given.key
+    if isinstance(given, (str, Path)):
+        return fingerprint(Path(given)) or str(given)
+    return str(given.fingerprint)
+
+
+@cache
+def code() -> str:
+    """Fingerprint of the program."""
+    here = Path(__file__).parent
+    sources = (path for name in PACKAGES for path in Path(str(files(name))).rglob("*.py"))
+    mine = sorted(path for path in sources if here not in path.parents)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()
+
+
+def fingerprint(path: Path) -> str | None:
+    """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    if not path.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file() and p.name != ".lock"):
+        digest.update(f"{file.relative_to(path)}\0{fingerprint(file)}\n".encode())
+    return digest.hexdigest()
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def places(wanted: int = 0) -> int:
+    """Workers: as many as are wanted, or what cores and free memory hold."""
+    if wanted:
+        return wanted
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return cores
+    return max(1, min(cores, int(free / MEMORY)))
+
+
+def workers_of(count: int) -> Executor:
+    """So many processes of one thread each, which end with this one.
+
+    joblib's, since those of the standard library would execute a user's script again, unless all of
+    it stands behind `if __name__ == "__main__"`.
+    """
+    return ProcessPoolExecutor(
+        count, initializer=_prepare, initargs=(os.getpid(),),
+        env=dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+    )  # fmt: skip
+
+
+def _prepare(parent: int) -> None:
+    """Leave Ctrl-C to the process that began the work, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,359 @@
+"""Options of `symreg run`: one experiment, from simulated orbits to a verdict.
+
+The steps' own options are nested, each declared where its step is: `--train.context-length`,
+`--recover.individuals`. The usual ones have short names too (`ALIASES`), and those that one value
+must decide for several steps (`DECIDED`) cannot be given one by one.
+"""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from orbits.command.near_misses import require_known
+from orbits.command.options import (
+    AtLeast,
+    Between,
+    OptionError,
+    Options,
+    Output,
+    option_names,
+    option_value,
+    refuse_decided,
+)
+from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
+from orbits.records.files import read_json, write_json
+from orbits.records.typed import as_json
+from symreg.recovery.config import RecoverConfig
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig, PredictorConfig, TrainConfig
+from worldmodel.predictors import CONTROLS as PREDICTORS
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.readouts import READOUTS as READ_OUTS
+
+SOURCES = {
+    "orbit": "held-out simulated orbits",
+    "kicked": "kicked states",
+    "planets": "real planets (JPL DE421)",
+}
+"""The sets of states on which the model is questioned."""
+
+CONTROLS = {
+    name: f"control: {control.what}" for name, control in PREDICTORS.items() if name != "none"
+}
+"""The same question, where the answer is known; one for every control of `worldmodel probe`."""
+
+TRANSFERS = {
+    "transfer": "forces of the fine-tuned model",
+    "transfer_untrained": "forces of an untrained network, fine-tuned",
+    "transfer_frozen": "forces of a new head on the frozen model",
+    "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
+}
+"""Fine-tuned models, whose forces are tables like those of the sources."""
+
+OF_NETWORKS = ("evaluate", "extrapolate")
+"""Questions that need a network of `worldmodel train`."""
+
+QUESTIONS = tuple(
+    dict.fromkeys(
+        (*(name for name in READ_OUTS if name != "implied"), "evaluate", "extrapolate",
+         "transfer_frozen")
+    )
+)  # fmt: skip
+"""Further questions: the read-outs of `worldmodel probe`, roll-outs and longer sequences."""
+
+CONFIGURATION = "configuration.json"
+"""File of a run directory that says whose it is."""
+
+PLANETS_YEARS = (1950, 2050, 2200)
+"""Years from and to which real planets are taken, and the last to which a segment may reach."""
+
+
+SIMULATOR = "scipy"
+"""A run's numbers shall not depend on what is installed, as `auto` lets them."""
+
+
+@dataclass(frozen=True)
+class RunConfig(Options):
+    """One run of the whole path: a law, a model and the states on which it is questioned."""
+
+    out: Annotated[str, Output()] | None = None
+    """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
+    seed: Annotated[int, Between(0, 2**62)] = 0
+    """Seed of the orbits, the weights, the kicks and the search."""
+    data: str | None = None
+    """Dataset of one's own (`orbits import`, `orbits generate`) in the place of simulated orbits;
+    what needs a law is left out where it is not known."""
+    held_out_orbits: Annotated[int, AtLeast(0)] = 0
+    """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
+    sources: tuple[str, ...] = ("orbit", "kicked", "planets")
+    """Sets of states on which the model is questioned: orbit, kicked, planets."""
+    controls: tuple[str, ...] = ("injected", "untrained")
+    """Controls on kicked states: injected, untrained, keplerian, parrot, straight_line,
+    autoregression."""
+    readouts: tuple[str, ...] = ("jacobian",)
+    """Further questions: kick_response, jacobian, linear, symmetry, field, rollout, evaluate,
+    extrapolate, transfer, transfer_frozen, inductive_bias."""
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
+    """Processes side by side; 0 takes one for every core. No number depends on it."""
+    generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))
+    fit: bool = False
+    """The factory of --model trains: it is given the run's training orbits (`data`), a `folder` for
+    its weights, and `seed`."""
+    predictor: PredictorConfig = field(default_factory=PredictorConfig)
+    planets: EphemerisConfig = field(default_factory=EphemerisConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+    probe: ProbeConfig = field(default_factory=ProbeConfig)
+    evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
+    extrapolate: ExtrapolateConfig = field(default_factory=ExtrapolateConfig)
+    recover: RecoverConfig = field(default_factory=RecoverConfig)
+
+    FREE: ClassVar[tuple[str, ...]] = ("out", "workers")
+    """Options that change no number."""
+    QUESTIONS: ClassVar[tuple[str, ...]] = ("sources", "controls", "readouts")
+    """Options that may differ when a run goes on: what is asked of the model, not what it is."""
+    DECIDED: ClassVar[tuple[str, ...]] = (
+        "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
+        "planets.stop", "planets.frame", "planets.centre", "planets.together", "train.seed",
+        "train.resume",
+        "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
+        "recover.law", "recover.target", "recover.features", "recover.groups",
+        "recover.units", "recover.sigma", "recover.pair", "recover.form", "recover.seed",
+    )  # fmt: skip
+    """Options of the steps that the run decides by itself."""
+    ALIASES: ClassVar[dict[str, str]] = {
+        "held_out": "held_out_orbits",
+        **{
+            name: f"generate.{name}"
+            for name in ("law", "system", "population", "orbits", "samples", "dt", "mass")
+        },
+        "simulator": "generate.engine",
+        **{
+            name: f"predictor.{name}"
+            for name in ("model", "untrained_model", "model_context", "length_unit", "time_unit")
+        },
+        "bodies": "planets.bodies",
+        **{
+            name: f"train.{name}"
+            for name in (
+                "attention", "context_length", "window", "target", "head", "bins", "bin_range",
+                "inputs", "kicked", "steps", "batch_tokens", "precision", "d_model", "n_layers",
+                "n_heads",
+            )
+        },
+        "transfer_steps": "probe.transfer.steps",
+        "engine": "recover.engine",
+        "search_seeds": "recover.seeds",
+    }  # fmt: skip
+    """Short names of the steps' options."""
+
+    def __post_init__(self) -> None:
+        """Check what no step can check by itself."""
+        super().__post_init__()
+        refuse_decided(self)
+        self._check_orbits()
+        self._check_questions()
+        self._check_predictor()
+
+    def _check_orbits(self) -> None:
+        orbits, samples = self.generate.orbits, self.generate.samples
+        if self.generate.system not in ("relative", "barycentric"):
+            raise OptionError(
+                "generate.system",
+                f"is {self.generate.system!r}; a run reads orbits of one body (relative) or of two "
+                "visible ones (barycentric).",
+            )
+        if self.train.kicked and self.generate.system == "barycentric":
+            raise OptionError(
+                "train.kicked", "turns the velocity of one body; leave it out with --system "
+                "barycentric.",
+            )  # fmt: skip
+        if orbits < 8:
+            raise OptionError("generate.orbits", f"is {orbits}; at least 8, to hold some out.")
+        # half of an orbit before the kick (the model's context), half after it
+        context = self.train.context_length
+        if samples < max(24, 2 * context):
+            raise OptionError(
+                "generate.samples",
+                f"is {samples}; a context of {context} needs at least {max(24, 2 * context)} (the "
+                "kick comes in mid-orbit).",
+            )
+
+    def _check_questions(self) -> None:
+        for name, known in (("sources", SOURCES), ("controls", CONTROLS), ("readouts", QUESTIONS)):
+            values = getattr(self, name)
+            for value in values:
+                require_known(name.removesuffix("s"), value, known)
+            if len(set(values)) < len(values):
+                raise OptionError(name, f"names something twice: {' '.join(values)}.")
+        if not (self.sources or self.readouts):
+            raise ValueError("--sources and --readouts are empty: there is nothing to ask.")
+        if "linear" in self.readouts and self.held_out_count < 10:
+            raise ValueError(
+                f"--readouts linear needs 10 held-out orbits; there are {self.held_out_count} "
+                "(--held-out)."
+            )
+        if "planets" not in self.sources:
+            return
+        if self.generate.system == "barycentric":
+            raise ValueError(
+                "--sources planets shows one body around the Sun, but --system barycentric "
+                "trains on two bodies; leave planets out."
+            )
+        first, _, last = PLANETS_YEARS
+        samples, dt = self.generate.samples, self.generate.dt
+        if samples * dt > last - first:
+            raise ValueError(
+                f"--sources planets: the positions end in {last}, {last - first} yr after the "
+                f"first, but --samples {samples} times --dt {dt:g} yr is {samples * dt:g} yr; take "
+                "less, or leave planets out."
+            )
+
+    def _check_predictor(self) -> None:
+        if self.predictor.model is None:
+            if self.fit:
+                raise OptionError("fit", "needs --model: the factory that trains.")
+            return
+        refused = [name for name in self.readouts if name in OF_NETWORKS]
+        if refused:
+            raise OptionError(
+                "readouts",
+                f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
+                "leave that out with --model.",
+            )
+        if self.predictor.untrained_model is None and "inductive_bias" in self.readouts:
+            raise OptionError(
+                "readouts",
+                "asks for inductive_bias, which needs the same model before training: give "
+                "--untrained-model, or leave it out.",
+            )
+        if self.predictor.untrained_model is not None or "untrained" not in self.controls:
+            return
+        if self.controls != type(self).controls:
+            raise OptionError(
+                "controls",
+                "asks for untrained, which needs the same model before training: give "
+                "--untrained-model, or --controls injected.",
+            )
+        object.__setattr__(self, "controls", tuple(c for c in self.controls if c != "untrained"))
+
+    @property
+    def law(self) -> str:
+        """The law that moves the training orbits."""
+        return self.generate.law
+
+    @property
+    def folder(self) -> Path:
+        """The run directory."""
+        if self.out is not None:
+            return Path(self.out)
+        law = file_name(self.law if self.data is None else Path(self.data).stem)
+        kind = file_name(self.train.attention)
+        if self.predictor.model is not None:
+            kind = file_name(Path(self.predictor.model).name)
+            return Path("runs") / f"{law}-{kind}-seed{self.seed}"
+        return Path("runs") / f"{law}-{kind}-context{self.train.context_length}-seed{self.seed}"
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The read-outs that this model has: one of tokens has no derivatives by positions."""
+        return tuple(r for r in self.readouts if self.train.head != "tokens" or r != "jacobian")
+
+    @property
+    def held_out_count(self) -> int:
+        """Orbits that the model never trains on."""
+        return self.held_out_orbits or max(2, self.generate.orbits // 4)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides a run's results, as JSON has it."""
+        return {key: value for key, value in as_json(self).items() if key not in self.FREE}
+
+    def write(self, folder: Path) -> None:
+        """Say whose a run directory is."""
+        write_json(folder / CONFIGURATION, self.identity)
+
+    def controls_of(self, readout: str) -> tuple[str, ...]:
+        """The controls with which a read-out is repeated."""
+        if readout in TRANSFERS:
+            return tuple(name for name in self.controls if name == "untrained")
+        # a read-out that takes any control says nothing of one by itself
+        anything = readout in READ_OUTS and READ_OUTS[readout].controls is None
+        return self.controls if anything else ()
+
+    def title_of(self, readout: str, control: str) -> str:
+        """A read-out, or the same with a control: NAME_CONTROL."""
+        return readout if control == "none" else f"{readout}_{control}"
+
+    @property
+    def transfers(self) -> tuple[str, ...]:
+        """The fine-tuned models of a run."""
+        asked = [name for name in self.questions if name in TRANSFERS]
+        every = [(name, c) for name in asked for c in ("none", *self.controls_of(name))]
+        return tuple(self.title_of(name, control) for name, control in every)
+
+    def orbits_of(self, count: int, seed: int, samples: int | None = None) -> GenerateConfig:
+        """Options of a set of orbits like the training orbits."""
+        options = replace(self.generate, orbits=count, seed=seed)
+        return options if samples is None else replace(options, samples=samples)
+
+
+@dataclass(frozen=True)
+class StudyConfig(Options):
+    """Where a study is kept and who does the work."""
+
+    out: Annotated[str, Output()] | None = None
+    """Folder of the study; by default studies/NAME."""
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
+    """Cells that run at the same time; 0 takes one for every core."""
+    scheduler: str = ""
+    """Address of a dask scheduler (tcp://host:port) whose workers run the cells instead; they
+    must see the same folder."""
+    minutes: Annotated[float, Between(0, 1e6)] = 0.0
+    """Stop after so many minutes, as Ctrl-C would, to go on later; 0 never stops."""
+
+    def folder(self, name: str) -> Path:
+        """The study's folder."""
+        return Path(self.out) if self.out is not None else Path("studies") / name
+
+
+def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTIONS) -> None:
+    """Check that a run directory, if it was begun, has this configuration.
+
+    An option that the program did not have when the run began has its default.
+
+    Raises:
+        ValueError: naming the options that differ, or what else lies there.
+    """
+    folder = config.folder
+    path = folder / CONFIGURATION
+    if not path.exists():
+        others = sorted(p.name for p in folder.glob("*") if p.name != ".lock")
+        if others:
+            raise ValueError(
+                f"{folder} is no run directory and not empty (it has {others[0]}); choose another "
+                "--out."
+            )
+        return
+    try:
+        earlier = RunConfig.of(read_json(path))
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is damaged or was written by another version ({error}); choose another "
+            "--out, or delete that folder."
+        ) from None
+    typed = {full: short for short, full in RunConfig.ALIASES.items()}
+    changed = [
+        f"--{typed.get(name, name).replace('_', '-')} {was} (now {now})"
+        for name in option_names(RunConfig)
+        if name not in (*free, *RunConfig.FREE)
+        and (was := option_value(earlier, name)) != (now := option_value(config, name))
+    ]
+    if changed:
+        raise ValueError(
+            f"{folder} belongs to another configuration: {', '.join(changed)}; "
+            "choose another --out, or delete that folder."
+        )
+
+
+def file_name(text: str) -> str:
+    """A text as part of a file's name: whatever a shell would read is an underscore."""
+    return "".join(c if c.isalnum() or c in "._=-" else "_" for c in text).strip("_")

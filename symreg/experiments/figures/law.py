@@ -1,0 +1,105 @@
+"""Attraction against distance: what the model implies, the true law, the recovered formula."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from orbits.palette import COLORS
+from orbits.records.force_samples import varies
+from symreg.experiments.figures.base import (
+    Curve,
+    Law,
+    RunFigure,
+    Shown,
+    attracting_gm,
+    curve,
+    label,
+    panels,
+    plain_ticks,
+    reference_curve,
+    thinned,
+)
+from symreg.recovery.force_field import attraction
+
+
+class LawFigure(RunFigure):
+    """A panel for each set of states."""
+
+    name = "law"
+    caption = (
+        "The force that the model's predictions imply, against distance, for each set of "
+        "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
+        "regression found."
+    )
+    wide = True
+
+    def draw(self, shown: Shown) -> Figure | None:
+        if not shown.sources or not shown.relative:
+            return None
+        figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.8)
+        for panel, (name, law) in zip(axes, shown.sources.items(), strict=True):
+            plot_field(
+                panel, shown.tables[name], reference_curve(shown.law), curve(law),
+                title=shown.titles[name], color=COLORS[name], label=label(law),
+            )  # fmt: skip
+        return figure
+
+
+def plot_field(
+    axes: Axes,
+    table: pd.DataFrame,
+    reference: Law | None,
+    recovered: Curve | None,
+    *,
+    title: str,
+    color: str,
+    label: str = "recovered",
+) -> Axes:
+    """Attraction against distance: what the model implies, the true law, the recovered formula.
+
+    Args:
+        axes: where to draw.
+        table: force samples.
+        reference: attraction of the true law by distance and GM, au and au^3/yr^2 to au/yr^2;
+            drawn for the median GM of the table. None where it is not known.
+        recovered: the recovered formula by distance, or None where there is none.
+        title: of the panel.
+        color: of the points.
+        label: of the recovered formula in the legend.
+    """
+    r, pull = attraction(table)
+    shown = thinned(len(r))
+    positive = pull[shown] > 0
+    axes.scatter(
+        r[shown][positive], pull[shown][positive], s=5, color=color, alpha=0.35, linewidths=0,
+        label="implied by the model", rasterized=True,
+    )  # fmt: skip
+    hidden = int(np.count_nonzero(pull <= 0))
+    grid = np.geomspace(r.min(), r.max(), 200)
+    limits = pull[shown][positive]
+    if reference is not None:
+        gm = attracting_gm(table)
+        limits = reference(grid, np.full(len(grid), np.median(gm)))
+        name = "true law, median GM" if varies(gm) else "true law"
+        axes.plot(grid, limits, color=COLORS["reference"], linewidth=1.2, label=name)
+    if recovered is not None:
+        values = recovered(grid)
+        axes.plot(
+            grid, np.where(values > 0, values, np.nan), color=color, linewidth=2.2,
+            linestyle=(0, (4, 2)), label=label,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    if len(limits):
+        axes.set_ylim(limits.min() / 4, limits.max() * 4)
+    plain_ticks(axes)
+    axes.set_xlabel("distance r (au)")
+    axes.set_ylabel("attraction (au/yr²)")
+    suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
+    axes.set_title(title + suffix, fontsize=10)
+    axes.legend(fontsize=8, frameon=False, markerscale=3)
+    return axes
+
+
+FIGURE = LawFigure()

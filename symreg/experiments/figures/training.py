@@ -1,0 +1,42 @@
+"""Training and held-out loss against the step."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from orbits.palette import COLORS
+from symreg.experiments.figures.base import RunFigure, Shown, panels
+
+
+class TrainingFigure(RunFigure):
+    """One panel."""
+
+    name = "training"
+    caption = "Loss during training."
+
+    def draw(self, shown: Shown) -> Figure | None:
+        if shown.training.empty:
+            return None
+        figure, axes = panels(1, 6.0)
+        plot_training(axes[0], shown.training)
+        return figure
+
+
+def plot_training(axes: Axes, metrics: pd.DataFrame) -> Axes:
+    """Training and held-out loss against the step."""
+    for column, label, color in (
+        ("loss", "training", COLORS["orbit"]),
+        ("held_out_loss", "held out", COLORS["kicked"]),
+    ):
+        if column in metrics:
+            known = metrics[["step", column]].dropna()
+            axes.plot(known["step"], known[column], label=label, color=color, linewidth=1.2)
+    axes.set_yscale("log")
+    axes.set_xlabel("training step")
+    axes.set_ylabel("loss (standardised)")
+    axes.set_title("Training", fontsize=10)
+    axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+FIGURE = TrainingFigure()

@@ -1,0 +1,198 @@
+"""A study: a grid of runs that answers one question, read from a YAML file and checked."""
+
+import itertools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from orbits.command.near_misses import require_known
+from orbits.command.options import OptionError, option_value, with_options
+from orbits.records.files import read_yaml, sha256_of_json
+from orbits.records.typed import as_json
+from symreg.experiments.config import RunConfig, file_name
+from symreg.experiments.run import check
+from symreg.experiments.study_figures import FIGURES
+
+KEYS = ("name", "question", "base", "grid", "figure", "cost")
+LONGEST_NAME = 120
+"""Characters of a cell's name, which is a folder's name too; longer ones are cut."""
+NO_FIGURE, ANY_FIGURE = "none", "grid"
+"""A study that asks for no figure, and the one of a study that names none."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a study: its name, where it stands in the grid, and its options."""
+
+    name: str
+    place: dict[str, Any]
+    config: RunConfig
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question and the runs that answer it.
+
+    Attributes:
+        name: of the study, and of its folder.
+        question: in a sentence.
+        base: options of all cells, by their short or dotted names.
+        grid: options with the values that they take, part by part.
+        figure: of `symreg.experiments.study_figures`, or `none`; `grid` where the file names none.
+        cost: in words.
+        cells: every run.
+    """
+
+    name: str
+    question: str
+    base: dict[str, Any]
+    grid: list[dict[str, list[Any]]]
+    figure: str
+    cost: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def axes(self) -> list[str]:
+        """The options that vary, in the order of the file."""
+        return _axes(self.grid)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What identifies the study, without its cells."""
+        names = ("name", "question", "base", "grid", "figure", "cost")
+        return {name: as_json(getattr(self, name)) for name in names}
+
+
+def bundled() -> dict[str, Path]:
+    """The studies that the package brings, by name."""
+    folder = Path(str(files("symreg.experiments"))) / "studies"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def load_study(source: str | os.PathLike[str]) -> Study:
+    """Read and check a study.
+
+    Args:
+        source: a YAML file, or the name of a bundled study.
+
+    Raises:
+        ValueError: if there is no such study, or it cannot run: one line that says where and why.
+    """
+    path = Path(source)
+    if path.suffix not in (".yaml", ".yml") and not path.is_file():
+        path = bundled()[require_known("study", str(source), bundled())]
+    content = read_yaml(path)
+    try:
+        return parse_study(content)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def parse_study(content: Any) -> Study:
+    """Make a study of what a YAML file holds.
+
+    Args:
+        content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
+            lists of values, of which every combination runs, or a list of such mappings), and
+            optionally `base` (options of all cells), `figure` and `cost` (in words).
+
+    Raises:
+        ValueError: for an unknown key or option, a value of another type, an empty grid, cells
+            that are the same, whatever `symreg run` would refuse.
+    """
+    if not isinstance(content, dict):
+        raise ValueError(f"a study is a mapping with {', '.join(KEYS)}.")
+    for key in content:
+        require_known("key", str(key), KEYS)
+    for key in ("name", "question"):
+        if not isinstance(content.get(key), str) or not content[key].strip():
+            raise ValueError(f"{key} is missing: a text.")
+    figure = str(content.get("figure") or ANY_FIGURE)
+    require_known("figure", figure, [NO_FIGURE, *FIGURES])
+    base = _base(content.get("base") or {})
+    grid = [_part(part) for part in _parts(content.get("grid"))]
+    return Study(
+        name=file_name(content["name"]),
+        question=" ".join(content["question"].split()),
+        base=base,
+        grid=grid,
+        figure=figure,
+        cost=" ".join(str(content.get("cost") or "").split()),
+        cells=_cells(base, grid),
+    )
+
+
+def _base(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"base must be a mapping of options, not {value!r}.")
+    try:
+        _with(RunConfig(), value)
+    except OptionError as error:
+        raise ValueError(f"base: {error}") from None
+    return value
+
+
+def _parts(grid: Any) -> list[dict[str, Any]]:
+    parts = grid if isinstance(grid, list) else [grid]
+    if not parts or not all(isinstance(part, dict) and part for part in parts):
+        raise ValueError("grid is empty: give options with lists of values.")
+    return parts
+
+
+def _part(part: dict[str, Any]) -> dict[str, list[Any]]:
+    for name, values in part.items():
+        if not isinstance(values, list) or not values:
+            raise ValueError(f"grid: {name} must be a list of one or more values, not {values!r}.")
+    return part
+
+
+def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
+    """A cell's options; where it is kept is not among them."""
+    for name in RunConfig.FREE:
+        if name in values:
+            raise OptionError(name, "is no option of a cell.")
+    return with_options(config, values)
+
+
+def _cells(base: dict[str, Any], grid: list[dict[str, list[Any]]]) -> tuple[Cell, ...]:
+    axes = _axes(grid)
+    cells: list[Cell] = []
+    seen: dict[str, str] = {}
+    for part in grid:
+        for values in itertools.product(*part.values()):
+            chosen = dict(zip(part, values, strict=True))
+            where = ", ".join(f"{name} {_text(value)}" for name, value in chosen.items())
+            try:
+                config = _with(RunConfig(), {**base, **chosen})
+                check(config)
+            except ValueError as error:
+                raise ValueError(f"cell {where}: {error}") from None
+            place = {axis: _value(config, axis) for axis in axes}
+            fingerprint = sha256_of_json(config.identity)
+            name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
+            if len(name) > LONGEST_NAME:
+                name = f"{name[:LONGEST_NAME]}-{fingerprint[:8]}"
+            if fingerprint in seen:
+                raise ValueError(f"grid: the cell {where} is there twice.")
+            if name in seen.values():
+                raise ValueError(f"grid: two cells would both be called {name}.")
+            seen[fingerprint] = name
+            cells.append(Cell(name, place, config))
+    return tuple(cells)
+
+
+def _value(config: RunConfig, axis: str) -> Any:
+    """The value of an option, by its short or dotted name."""
+    return option_value(config, RunConfig.ALIASES.get(axis, axis))
+
+
+def _axes(grid: list[dict[str, list[Any]]]) -> list[str]:
+    return list(dict.fromkeys(name for part in grid for name in part))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

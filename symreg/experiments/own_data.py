@@ -1,0 +1,73 @@
+"""A run on a dataset of one's own: what it says takes the place of the options of the simulator."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from orbits.command.options import OptionError, with_options
+from orbits.dataset import open_dataset
+from orbits.forces import UNKNOWN
+from symreg.experiments.config import CONTROLS, RunConfig
+from worldmodel.predictors import CONTROLS as PREDICTORS
+
+SYSTEMS = ("relative", "barycentric")
+WITHOUT_LAW = {
+    "sources": ("orbit",),
+    "controls": tuple(name for name in CONTROLS if not PREDICTORS[name].needs_law),
+    "readouts": ("evaluate",),
+}
+"""What can be asked where nobody knows the law: no kick can be followed, no truth compared with."""
+LEFT_OUT = (
+    "The law of these data is not known, so that what needs it was left out: kicked states, the "
+    "injected law, read-outs that compare with the truth, real planets. Held-out orbits alone do "
+    "not tell a model that knows a force from one that fits the orbits' shape."
+)
+
+
+def of_data(config: RunConfig) -> RunConfig:
+    """The options of a run with those of its dataset in the place of the simulator's.
+
+    Raises:
+        ValueError: if there is no such dataset, it holds more bodies than a run reads, or what was
+            asked needs a law that nobody knows.
+    """
+    if config.data is None:
+        return config
+    plain = RunConfig()
+    if config.generate != plain.generate:
+        raise OptionError("data", "is given, so that nothing is simulated: leave --law, --orbits, "
+                          "--samples and the other options of the simulator out.")  # fmt: skip
+    path = Path(config.data).absolute()
+    data = open_dataset(path)
+    system = str(data.attrs["system"])
+    if system not in SYSTEMS:
+        raise ValueError(
+            f"{config.data} is a system {system}; a run reads orbits of one body (relative) or of "
+            "two (barycentric). For more: worldmodel train, worldmodel probe, and symreg weigh on "
+            "the force samples."
+        )
+    law = str(data.attrs["law"])
+    told = {"law": law, "system": system, "orbits": data.sizes["orbit"],
+            "samples": data.sizes["time"], "dt": float(data.attrs["dt"]),
+            "dimensions": data.sizes["axis"]}  # fmt: skip
+    generate = with_options(plain.generate, told)
+    asked: dict[str, Any] = {"data": str(path), "generate": generate}
+    if law == UNKNOWN:
+        for name in WITHOUT_LAW:
+            asked[name] = _without_law(name, getattr(config, name), getattr(plain, name))
+    elif system == "barycentric" and config.sources == plain.sources:
+        asked["sources"] = tuple(name for name in plain.sources if name != "planets")
+    return replace(config, **asked)
+
+
+def _without_law(name: str, given: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
+    """What remains of the defaults where the law is not known; what was asked for is refused."""
+    allowed = WITHOUT_LAW[name]
+    refused = [value for value in given if value not in allowed]
+    if refused and given != default:
+        raise OptionError(
+            name,
+            f"asks for {' and '.join(refused)}, which needs a law, and that of these data is not "
+            f"known; allowed: {', '.join(allowed)}.",
+        )
+    return tuple(value for value in given if value in allowed)

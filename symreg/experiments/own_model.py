@@ -1,0 +1,89 @@
+"""A model of the user's own in the place of the trained one."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orbits.records.files import sha256_of_json
+from symreg.experiments.cache import fingerprint, key_of
+from symreg.experiments.config import RunConfig
+
+if TYPE_CHECKING:
+    from worldmodel.predictors.checked import CheckedPredictor
+
+IN_MEMORY = "object:"
+"""Begins what stands for a predictor that is no text: the rest is its fingerprint."""
+
+
+class OwnModel:
+    """A predictor that is made when it is first needed: one that trains may take hours.
+
+    Args:
+        config: of the run.
+        made: the predictor, if it is there already.
+        training: orbits that the factory of a model trains on, if it does.
+    """
+
+    def __init__(
+        self, config: RunConfig, made: "CheckedPredictor | None" = None, training: Any = None
+    ) -> None:
+        self.config = config
+        self.training = training.result() if isinstance(training, Future) else training
+        if made is not None:
+            self.__dict__["predictor"] = made
+
+    @cached_property
+    def predictor(self) -> "CheckedPredictor":
+        """The predictor, checked."""
+        from worldmodel import load_predictor
+
+        config = self.config
+        data = None if self.training is None else getattr(self.training, "path", self.training)
+        folder = config.folder / "model"
+        return load_predictor(
+            config=config.predictor,
+            data=data,
+            seed=config.seed,
+            folder=folder.absolute() if config.fit else None,
+            dt=config.generate.dt,
+            axes=config.generate.dimensions or 2,
+            bodies=2 if config.generate.system == "barycentric" else 1,
+        )
+
+    @property
+    def name(self) -> str:
+        """As the user gave it."""
+        return str(self.config.predictor.model)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its answers; of one that trains, of its code and of what it trains on."""
+        if not self.config.fit:
+            return self.predictor.fingerprint
+        from worldmodel.predictors.loading import source_of
+
+        specs = (self.config.predictor.model, self.config.predictor.untrained_model)
+        code = [spec and fingerprint(source_of(spec) or Path(spec)) for spec in specs]
+        return sha256_of_json([specs, code, self.config.seed, key_of(self.training)])
+
+
+def require_model(config: RunConfig) -> None:
+    """Raise ValueError unless the code of a run's own model is there; none of it is executed."""
+    for spec in (config.predictor.model, config.predictor.untrained_model):
+        if spec is not None and not spec.startswith(IN_MEMORY):
+            from worldmodel.predictors.loading import source_of
+
+            source_of(spec)
+
+
+def in_memory(
+    config: RunConfig, predictor: Any, untrained: Callable[..., Any] | None
+) -> "tuple[CheckedPredictor, dict[str, str | None]]":
+    """A predictor that is an object or a function, and the options that stand for it."""
+    from worldmodel import load_predictor
+
+    made = load_predictor(predictor, config.predictor, untrained=untrained)
+    spec = f"{IN_MEMORY}p{made.fingerprint[:16]}"
+    return made, {"model": spec, "untrained_model": spec if untrained else None}

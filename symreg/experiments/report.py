@@ -1,0 +1,108 @@
+"""The report of a run: figures as PNG, and one HTML page that needs nothing else."""
+
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from orbits.forces import known_law
+from orbits.records.files import written_aside
+from orbits.records.force_samples import read_force_samples
+from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
+from symreg.experiments.figures import FIGURES, Shown
+from symreg.experiments.result import Run
+from symreg.experiments.sentences import command_of, readout_tables, undominated
+from symreg.recovery import words
+from symreg.recovery.gates import turning
+
+
+def draw_figures(run: Run, config: RunConfig) -> None:
+    """Draw every figure that a run has something for into `figures/`, as PNG."""
+    folder = run.folder
+    tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in run.results}
+    metrics = folder / "model" / "metrics.jsonl"
+    shown = Shown(
+        law=run.law,
+        sources={name: run.sources[name].recovery for name in SOURCES if name in run.sources},
+        tables=tables,
+        titles=SOURCES,
+        training=pd.read_json(metrics, lines=True) if metrics.exists() else pd.DataFrame(),
+        relative=config.generate.system == "relative",
+        required=config.recover.thresholds.kick_r2,
+    )
+    for name, figure in FIGURES.items():
+        drawn = figure.draw(shown)
+        if drawn is None:
+            (folder / "figures" / f"{name}.png").unlink(missing_ok=True)
+        else:
+            save(drawn, folder, name)
+
+
+DOTS_PER_INCH, PIXELS_PER_INCH = 130, 86
+"""Of a figure's file, and of a figure on the page: all their texts have one size there."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure inside a page: Base64 of its PNG, and how wide it is shown, in pixels."""
+
+    data: str
+    width: int
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write a figure into `figures/` of a folder, as PNG, whole or not at all."""
+    with written_aside(folder / "figures" / f"{name}.png") as aside:
+        figure.savefig(aside, dpi=DOTS_PER_INCH, format="png")
+
+
+def render(run: Run, config: RunConfig) -> str:
+    """The report as one HTML page: figures and formulas inside, no request to anywhere."""
+    return environment().get_template("report.html.jinja").render(
+        run=run, config=config, words=words, true_law=known_law(run.law),
+        titles=SOURCES | CONTROLS | TRANSFERS,
+        nulls=[name for name in CONTROLS if name != "injected"],
+        readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
+        command=command_of(config),
+        front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
+        figures=FIGURES, pictures=embedded(run.folder / "figures", FIGURES),
+    )  # fmt: skip
+
+
+def environment() -> jinja2.Environment:
+    """Where the pages come from, and how they write numbers and formulas."""
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("symreg"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    found.filters |= {
+        "mathml": mathml,
+        "number": partial(words.number, missing="–"),
+        "percent": partial(words.percent, decimals=2, missing="–"),
+        "fixed": partial(words.fixed, missing="–"),
+        "interval": words.interval,
+    }
+    return found
+
+
+def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
+    """Those of the named pictures that a folder has."""
+    files = {name: folder / f"{name}.png" for name in names}
+    return {name: _picture(file.read_bytes()) for name, file in files.items() if file.exists()}
+
+
+def _picture(png: bytes) -> Picture:
+    pixels = int.from_bytes(png[16:20])  # the header of a PNG holds its width there
+    return Picture(base64.b64encode(png).decode(), round(pixels / DOTS_PER_INCH * PIXELS_PER_INCH))
+
+
+def mathml(markup: str | None) -> Markup:
+    """A formula's MathML, as `symreg recover` wrote it, to be embedded in HTML."""
+    return Markup(f"<math>{markup}</math>" if markup else "")

@@ -1,0 +1,341 @@
+"""What a run found, with all its evidence: the object that `symreg.run` returns."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orbits.forces import UNKNOWN, known_law
+from orbits.records.files import read_json
+from orbits.records.provenance import provenance
+from orbits.records.typed import as_json, of_json
+from symreg.experiments.cache import Record
+from symreg.experiments.config import RunConfig
+from symreg.experiments.own_data import LEFT_OUT as NO_LAW
+from symreg.recovery import words
+from symreg.recovery.gates import Gate, passed
+from symreg.recovery.judge import WorldModelKind, model_gates, world_model_kind
+from symreg.recovery.result import Recovery
+
+Metrics = dict[str, float | None]
+"""Numbers by name."""
+
+VERDICT, REPORT = "verdict.json", "report.html"
+OWN = "model.json"
+"""What a model is that was not trained here."""
+NEWTON = "newton"
+"""The law that moves real planets."""
+ROLLOUT_STEPS = (1, 4, 16, 64)
+"""Steps at which the error of a roll-out becomes a number of its own, as far as the orbits go."""
+LEFT_OUT = ("configuration", "versions", "seconds")
+"""What a verdict does not repeat of each recovery: it has its own."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one set of states gave.
+
+    Attributes:
+        recovery: the law that was searched in it.
+        r2: of the implied acceleration vectors against the true law's; None where the states do
+            not obey it.
+        kick_r2: the same by the number of steps since a kick.
+    """
+
+    recovery: Recovery
+    r2: float | None
+    kick_r2: dict[str, float | None] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON's own types: the recovery's fields, its own R² as `fit_r2`."""
+        told = {k: v for k, v in self.recovery.to_dict().items() if k not in LEFT_OUT}
+        return {**told, "fit_r2": self.recovery.r2, "r2": self.r2, "kick_r2": self.kick_r2}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any], name: str) -> "Source":
+        """A source from what `to_dict` gave."""
+        recovery = Recovery.of({**value, "r2": value.get("fit_r2")}, name)
+        return cls(recovery, value.get("r2"), dict(value.get("kick_r2") or {}))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One experiment at its end: the verdict and the evidence.
+
+    Attributes:
+        folder: where everything lies.
+        law: that moved the training orbits.
+        recovered: whether every gate holds; None where no kicked states were looked at.
+        words: what the gates say about the model.
+        world_model: which kind of world model it is; None without kicked states.
+        gates: every condition on the law of the model.
+        sources: what each set of states gave; fine-tuned models too.
+        controls: the same where the answer is known.
+        readouts: numbers of the further questions.
+        seconds: of wall clock, by the file that was made.
+        processor_seconds: of computing, likewise.
+        configuration: all options.
+        versions: of everything that can influence a number.
+        git_commit: of the source tree.
+    """
+
+    folder: Path
+    law: str
+    recovered: bool | None
+    words: str
+    world_model: WorldModelKind | None
+    gates: tuple[Gate, ...]
+    sources: dict[str, Source]
+    controls: dict[str, Source]
+    readouts: dict[str, Metrics]
+    seconds: dict[str, float]
+    processor_seconds: dict[str, float]
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    versions: dict[str, str]
+    git_commit: str | None
+
+    @property
+    def kicked(self) -> Source | None:
+        """What kicked states gave: the only ones that count."""
+        return self.sources.get("kicked")
+
+    @property
+    def results(self) -> dict[str, Source]:
+        """Sources and controls together."""
+        return self.sources | self.controls
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.folder / REPORT
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `verdict.json`; what kicked states gave stands at the top too."""
+        kicked = self.kicked.to_dict() if self.kicked else {}
+        for name in ("metrics", "recovered", "gates"):
+            kicked.pop(name, None)
+        nulls: dict[str, Any] = {}
+        if self.kicked:
+            nulls |= as_json(self.kicked.recovery.nulls)
+        if untrained := self.controls.get("untrained"):
+            law = untrained.recovery
+            nulls["untrained"] = {"verdict": law.verdict, "recovered": law.recovered}
+        world = as_json(self.world_model)
+        if self.world_model is not None:
+            world["words"] = words.about_the_kind(self.world_model)
+        return {
+            "recovered": self.recovered,
+            "words": self.words,
+            "world_model": world,
+            **kicked,
+            "law": self.law,
+            "gates": as_json(self.gates),
+            "sources": {name: source.to_dict() for name, source in self.sources.items()},
+            "nulls": nulls,
+            "controls": {name: source.to_dict() for name, source in self.controls.items()},
+            "readouts": self.readouts,
+            "model": read_json(own) if (own := self.folder / OWN).exists() else None,
+            "configuration": self.configuration,
+            "configuration_sha256": self.configuration_sha256,
+            "versions": self.versions,
+            "git_commit": self.git_commit,
+            "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
+        }
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> "Run":
+        """A finished run from its folder.
+
+        Raises:
+            ValueError: if the run is not finished, or its verdict is damaged (says where).
+        """
+        path = Path(folder) / VERDICT
+        verdict = read_json(path)
+        if not isinstance(verdict, dict):
+            raise ValueError(f"{path} is damaged: it is no mapping.")
+
+        def sources(name: str) -> dict[str, Source]:
+            return {key: Source.of(value, str(path)) for key, value in verdict[name].items()}
+
+        try:
+            world = verdict["world_model"]
+            return cls(
+                Path(folder),
+                verdict["law"],
+                verdict["recovered"],
+                verdict["words"],
+                None if world is None else of_json(WorldModelKind, world, str(path)),
+                of_json(tuple[Gate, ...], verdict["gates"], str(path)),
+                sources("sources"),
+                sources("controls"),
+                verdict["readouts"],
+                verdict["seconds"],
+                verdict["processor_seconds"],
+                verdict["configuration"],
+                verdict["configuration_sha256"],
+                verdict["versions"],
+                verdict["git_commit"],
+            )
+        except (KeyError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"{path} is damaged or of another version ({error!r}); run it again."
+            ) from None
+
+    def __str__(self) -> str:
+        """What the run found, as lines for a terminal."""
+        rows = [("states", "law found", "verdict", "constant [95 %]", "exponent", "R²")]
+        for name, source in self.results.items():
+            law = source.recovery
+            rows.append(
+                (
+                    name,
+                    words.shortened(law.expression or "none", 44),
+                    law.verdict,
+                    words.interval(law.constant, ".2f"),
+                    words.interval(law.exponent, ".3f"),
+                    words.fixed(source.r2),
+                )
+            )
+        lines = words.table(rows)
+        if self.kicked is not None:
+            lines += ["", *self._evidence(self.kicked)]
+        lines += ["", self.words]
+        if self.world_model is not None:
+            kind = self.world_model.kind
+            lines.append(f"world model: {kind}. {words.about_the_kind(self.world_model)}")
+        return "\n".join(lines)
+
+    def _evidence(self, kicked: Source) -> list[str]:
+        """What kicked states and the gates gave."""
+        law = kicked.recovery
+        told = [f"kick R²: {words.kicks_in_words(kicked.kick_r2)}"]
+        told += [f"permuted targets: {null.verdict}" for null in law.nulls.values()]
+        if untrained := self.controls.get("untrained"):
+            told.append(f"untrained network: {untrained.recovery.verdict}")
+        told.append(f"seeds agreeing: {law.seeds.agreeing} of {law.seeds.run}")
+        failed = [gate for gate in self.gates if not gate.passed]
+        return [
+            ";  ".join(told),
+            *(f"gate failed: {g.name}: {g.found} ({g.required})" for g in failed),
+            "",
+            f"recovered: {str(self.recovered).lower()} (reference: {law.reference})",
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{source.recovery.expression}</td>"
+            f"<td>{source.recovery.verdict}</td><td>{words.fixed(source.r2)}</td></tr>"
+            for name, source in self.results.items()
+        )
+        kind = f" World model: {self.world_model.kind}." if self.world_model else ""
+        return (
+            f"<p><b>Recovered: {self.recovered}.</b> {self.words}{kind}</p><table><tr><th>states"
+            f"</th><th>law found</th><th>verdict</th><th>R²</th></tr>{rows}</table>"
+        )
+
+
+def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
+    """A finished run: what each set of states gave, compared with the gates.
+
+    Args:
+        config: the run's options.
+        folder: with `laws/` and `readouts/` of all that was asked.
+        records: of its files.
+    """
+    known = known_law(config.law)
+    law, t = known.spec if known else UNKNOWN, config.recover.thresholds
+    asked = (*config.sources, *config.transfers)
+    sources = {name: _source(folder, name, law) for name in asked}
+    controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}
+    measured = readouts(folder, config)
+    kicked, orbit = sources.get("kicked"), sources.get("orbit")
+    gates: list[Gate] = []
+    kind = None
+    told = words.NOT_KICKED if known else NO_LAW
+    if kicked is not None:
+        laws = {name: source.recovery for name, source in controls.items()}
+        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t)
+        orbit_r2 = None if orbit is None else orbit.r2
+        kind = world_model_kind(
+            orbit_r2,
+            kicked.recovery,
+            kicked.kick_r2,
+            t,
+            measured.get("jacobian", {}).get("locality"),
+            bool(kicked.recovery.metrics.get("gm_varies")),
+            laws.get("injected"),
+            None if orbit is None else orbit.recovery.metrics,
+        )
+        keplerian = kind.kind == words.KEPLERIAN
+        told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)
+    return Run(
+        folder=folder,
+        law=law,
+        recovered=None if kicked is None else passed(gates),
+        words=told,
+        world_model=kind,
+        gates=tuple(gates),
+        sources=sources,
+        controls=controls,
+        readouts=measured,
+        seconds={name: record.seconds for name, record in records.items()},
+        processor_seconds={name: record.processor_seconds for name, record in records.items()},
+        **provenance(config.identity),
+    )
+
+
+def _source(folder: Path, name: str, law: str) -> Source:
+    """What one set of states gave: the recovered law with the probe's metrics beside it."""
+    recovery = Recovery.read(folder / "laws" / f"{name}.json")
+    metrics = recovery.metrics
+    # the probe compares real planets with what moves them: Newton
+    r2 = metrics.get("r2") if name != "planets" or law == NEWTON else None
+    return Source(recovery, r2, dict(metrics.get("kick_r2") or {}))
+
+
+def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
+    """Numbers by read-out, flat; one repeated with a control is called NAME_CONTROL.
+
+    Args:
+        folder: the run directory, all files made.
+        config: the run's options.
+    """
+    found = {}
+    for name in config.questions:
+        if name == "evaluate":
+            found[name] = _evaluation(read_json(folder / "readouts" / "evaluate.json"))
+        elif name == "extrapolate":
+            file = folder / "readouts" / "extrapolate" / "extrapolation.json"
+            found[name] = {
+                f"{what}_{row['factor']}": row[what]
+                for what in ("loss", "late_loss", "ratio")
+                for row in read_json(file)["rows"]
+            }
+        else:
+            place = "laws" if name in config.transfers else "readouts"
+            for control in ("none", *config.controls_of(name)):
+                title = config.title_of(name, control)
+                found[title] = _numbers(read_json(folder / place / f"{title}.json")["metrics"])
+    return found
+
+
+def _evaluation(result: dict[str, Any]) -> Metrics:
+    rolled = result["rollout"]
+    errors = rolled["median_error"]
+    drifts = {name: rolled[name] for name in ("energy_drift", "angular_momentum_drift")}
+    at = {f"error_{step}": errors[step - 1] for step in ROLLOUT_STEPS if step <= len(errors)}
+    return {**result["next_step"], **at, **drifts}
+
+
+def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:
+    """The numbers of nested dictionaries, names joined by underscores."""
+    flat: Metrics = {}
+    for key, value in metrics.items():
+        if isinstance(value, dict):
+            flat |= _numbers(value, f"{prefix}{key}_")
+        elif value is None or isinstance(value, (int, float)):
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,0 +1,250 @@
+"""`symreg run`: one experiment, from simulated orbits to a verdict, in one function."""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from orbits.command.near_misses import require_known
+from orbits.command.options import OptionError, with_options
+from orbits.forces import UNKNOWN, known_law
+from orbits.records.files import write_json, write_text
+from orbits.systems import resolve
+from symreg.engines import choose_engine
+from symreg.experiments import steps
+from symreg.experiments.cache import Cache, Made, places
+from symreg.experiments.config import (
+    CONTROLS,
+    PLANETS_YEARS,
+    SOURCES,
+    TRANSFERS,
+    RunConfig,
+    require_same_run,
+)
+from symreg.experiments.own_data import of_data
+from symreg.experiments.own_model import OwnModel, in_memory, require_model
+from symreg.experiments.result import REPORT, VERDICT, Run, judged
+from worldmodel.accelerators import require_devices
+
+HELD_OUT, LONG, TRANSFER = 1_000_003, 2_000_003, 3_000_003
+"""Added to the seed for orbits that no model is trained on."""
+
+LONG_ORBITS = 100
+"""At most this many orbits of `extrapolate`: each is 16 contexts."""
+
+Files = dict[str, "Future[Made]"]
+
+
+def run(
+    config: RunConfig | None = None,
+    *,
+    predictor: Any = None,
+    untrained: Callable[..., Any] | None = None,
+    tell: Callable[[str], object] = print,
+    **options: Any,
+) -> Run:
+    """Run one experiment to its end; `verdict.json`, figures and `report.html` stay in its folder.
+
+    Args:
+        config: what is simulated, trained and asked.
+        predictor: a model of your own in the place of the trained one: an object with
+            `context_length` and `predict(positions)`, a plain function of positions with
+            `model_context` said, or a text as `--model` takes it.
+        untrained: makes the same before training, for the control `untrained`, which is left out
+            without it.
+        tell: is told in a line what begins, and what came of it.
+        **options: in place of those in `config`, by their short or dotted names: `law="hooke"`,
+            `context_length=64`, `out="runs/mine"`, `**{"probe.kick_angle": 0.3}`.
+
+    Raises:
+        ValueError: for an option, a law or an engine that will not do, or a run directory that
+            belongs to another run; nothing has been run then. Or if a step fails; what was
+            finished before stays.
+    """
+    if isinstance(predictor, str):
+        options, predictor = {**options, "model": predictor}, None
+    config, made = with_options(config or RunConfig(), options), None
+    if predictor is not None:
+        made, standing = in_memory(config, predictor, untrained)
+        config = with_options(config, standing)
+    elif untrained is not None:
+        raise ValueError("untrained is given and predictor is no object: give --untrained-model.")
+    check(config)
+    config = of_data(config)
+    require_same_run(config)
+    with Cache(config.folder, places(config.workers), tell) as keep:
+        config.write(keep.folder)
+        (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
+        done = experiment(config, keep, made)
+        for name in done:
+            done[name].result()
+        tell("draw the figures and write the report")
+        found = judged(config, keep.folder, keep.records)
+        finish(found, config)
+    return found
+
+
+def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
+    """Everything that a run measures: orbits, a model, what it is asked, and the laws in that.
+
+    Args:
+        config: the run's options.
+        keep: makes and keeps each file.
+        made: a predictor in the place of the trained model, if it is an object.
+    """
+    simulated = _simulator(config, keep)
+    data: Any = config.data and Path(config.data)
+    held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
+    trains = config.predictor.model is None or config.fit
+    training = data or (simulated("train", config.generate.orbits, 0) if trains else None)
+    sky = _planets(config, keep) if "planets" in config.sources else None
+    if config.predictor.model is None:
+        what = f"{config.train.attention}, context {config.train.context_length}"
+        options = replace(config.train, seed=config.seed)
+        model: Any = keep(
+            "model", f"train the world model ({what})", steps.train, training, config=options
+        )
+        fresh: Any = keep(
+            "untrained", "make the same model, untrained", steps.train, training,
+            config=replace(options, steps=0),
+        )  # fmt: skip
+    else:
+        model = fresh = OwnModel(config, made, training if config.fit else None)
+        title = f"{'train' if config.fit else 'look at'} the model {model.name}"
+        keep("model.json", title, steps.look, model, here=True)
+    ask = _asker(config, keep, model, fresh, training)
+    done: Files = {}
+
+    def recovered(name: str, what: str, forces: "Future[Made]") -> None:
+        law = None if config.law == UNKNOWN else config.law
+        options = replace(config.recover, law=law, seed=config.seed)
+        done[f"laws/{name}"] = keep(
+            f"laws/{name}.json", f"search the law: {what}", steps.recover, forces, config=options
+        )
+
+    # what needs no trained model comes first: it runs beside training
+    for name in (*config.controls, *config.sources):
+        control, what = name if name in CONTROLS else "none", (SOURCES | CONTROLS)[name]
+        kicked = name not in ("orbit", "planets") and config.law != UNKNOWN
+        shown = sky if name == "planets" else held_out
+        title = f"read the accelerations that the predictions imply: {what}"
+        states = "kicked" if kicked else "orbit"
+        forces = ask(f"forces/{name}.parquet", title, shown, control=control, states=states)
+        recovered(name, what, forces)
+    for name in config.questions:
+        title = f"read-out {name.replace('_', ' ')}"
+        if name == "evaluate":
+            done[name] = keep(
+                "readouts/evaluate.json", title, steps.evaluate, model, held_out,
+                config=config.evaluate,
+            )  # fmt: skip
+        elif name == "extrapolate":
+            samples = max(config.extrapolate.factors) * config.train.context_length + 1
+            count = min(config.held_out_count, LONG_ORBITS)
+            done[name] = keep(
+                "readouts/extrapolate", title, steps.extrapolate, model,
+                simulated("long", count, LONG, samples), config=config.extrapolate,
+            )  # fmt: skip
+        elif name in TRANSFERS:
+            labelled = config.probe.transfer.labelled + config.probe.transfer.few
+            shown = simulated("transfer", labelled, TRANSFER)
+            transfer = replace(config.probe.transfer, frozen="frozen" in name)
+            for control in ("none", *config.controls_of(name)):
+                each = config.title_of(name, control)
+                forces = ask(
+                    f"forces/{each}.parquet", f"fine-tune: {TRANSFERS[each]}", shown,
+                    readout="transfer", control=control, orbits=labelled, transfer=transfer,
+                )  # fmt: skip
+                recovered(each, TRANSFERS[each], forces)
+        else:
+            for control in (*config.controls_of(name), "none"):
+                each = config.title_of(name, control)
+                who = "" if control == "none" else f": {CONTROLS[control]}"
+                done[each] = ask(
+                    f"readouts/{each}.json", title + who, held_out, readout=name, control=control
+                )
+    return done
+
+
+def _simulator(config: RunConfig, keep: Cache) -> Callable[..., "Future[Made]"]:
+    """Sets of orbits like the training orbits, each made once."""
+    made: Files = {}
+
+    def simulated(name: str, count: int, offset: int, samples: int | None = None) -> "Future[Made]":
+        if name not in made:
+            options = config.orbits_of(count, config.seed + offset, samples)
+            options = replace(options, workers=options.workers or 1)  # others run beside it
+            title = f"simulate {count} orbits under {config.law}: {name.replace('_', ' ')}"
+            made[name] = keep(f"data/{name}.zarr", title, steps.simulate, config=options)
+        return made[name]
+
+    return simulated
+
+
+def _planets(config: RunConfig, keep: Cache) -> "Future[Made]":
+    samples, dt = config.generate.samples, config.generate.dt
+    start, stop, _ = PLANETS_YEARS
+    stop = max(stop, start + math.ceil(samples * dt))
+    options = replace(config.planets, samples=samples, dt=dt, start=str(start), stop=str(stop))
+    title = f"take the positions of {', '.join(config.planets.bodies)} from JPL DE421"
+    return keep("data/planets.zarr", title, steps.planets, config=options)
+
+
+def _asker(
+    config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
+) -> Callable[..., "Future[Made]"]:
+    """Probes of the model; a control needs only to know what the model will be."""
+
+    def ask(
+        path: str, title: str, data: Any, control: str = "none", readout: str = "implied",
+        **asked: Any,
+    ) -> "Future[Made]":  # fmt: skip
+        inputs = [model if control == "none" else fresh, data]
+        if control != "none" and fresh is not model:
+            asked["checkpoint"] = "last"  # there is no better one before the first step
+        if (readout, control) == ("implied", "none"):
+            known = config.probe.trained_on or training
+            inputs += [known] if known else []
+        options = {"orbits": config.held_out_count, "seed": config.seed, **asked}
+        probe = replace(config.probe, trained_on=None, control=control, readout=readout, **options)
+        return keep(path, title, steps.probe, *inputs, here=fresh is model, config=probe)
+
+    return ask
+
+
+def finish(found: Run, config: RunConfig) -> None:
+    """Figures, the page, and last the verdict, which says that a run is finished."""
+    # drawing takes half a second to load
+    from symreg.experiments.report import draw_figures, render
+
+    draw_figures(found, config)
+    write_text(found.folder / REPORT, render(found, config))
+    write_json(found.folder / VERDICT, found.to_dict())
+
+
+def check(config: RunConfig) -> str:
+    """Refuse what no step could do: an unknown law, attention, body or engine, no such orbit.
+
+    Returns:
+        Which engine will search, and why.
+
+    Raises:
+        ValueError: says what and what is known.
+    """
+    from orbits.planets import BODIES
+
+    config = of_data(config)
+    known_law(config.law)
+    require_model(config)
+    if config.data is None:
+        resolve(config.orbits_of(config.generate.orbits, config.seed))
+    for body in config.planets.bodies if "planets" in config.sources else ():
+        require_known("body", body, BODIES)
+    try:
+        require_devices(config.train.accelerator, config.train.devices)
+    except OptionError as error:
+        raise error.within("train") from None
+    _, reason = choose_engine(config.recover.engine, config.recover.question)
+    return reason

@@ -1,0 +1,117 @@
+"""What a report says of its read-outs, and the command that makes the run again."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orbits.command.options import option_names, option_value
+from symreg.experiments.config import RunConfig
+from symreg.experiments.result import Metrics
+from symreg.recovery.result import FrontPoint
+from symreg.recovery.words import plural
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig
+from worldmodel.predictors import CONTROLS
+from worldmodel.probes.readouts import READOUTS
+
+EVERYWHERE = {"states": "states read", "orbits": "orbits read"}
+"""Metrics of many read-outs, in words."""
+
+OTHERS: Mapping[str, Any] = {"evaluate": EvaluateConfig, "extrapolate": ExtrapolateConfig,
+          "transfer_frozen": READOUTS["transfer"]}  # fmt: skip
+"""What a run can ask beside the read-outs of a probe."""
+
+
+@dataclass(frozen=True)
+class ReadOutTable:
+    """A read-out with its controls side by side.
+
+    Attributes:
+        name: as in `--readouts`.
+        sentence: what it asks.
+        subjects: titles of the columns.
+        rows: a metric in words, and its number for each subject.
+    """
+
+    name: str
+    sentence: str
+    subjects: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+def readout_tables(readouts: Mapping[str, Metrics]) -> list[ReadOutTable]:
+    """The read-outs of a run, each beside its controls (`jacobian`, `jacobian_injected`)."""
+    columns: dict[str, dict[str, Metrics]] = {}
+    for title, metrics in readouts.items():
+        subject = next((name for name in CONTROLS if title.endswith(f"_{name}")), "none")
+        columns.setdefault(title.removesuffix(f"_{subject}"), {})[subject] = metrics
+    return [_table(name, by_subject) for name, by_subject in columns.items()]
+
+
+def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
+    readout = OTHERS.get(name) or READOUTS[name]
+    labels = EVERYWHERE | dict(getattr(readout, "labels", {}))
+    metrics = dict.fromkeys(metric for found in by_subject.values() for metric in found)
+    return ReadOutTable(
+        name,
+        readout.question,
+        tuple(CONTROLS[subject].label for subject in by_subject),
+        tuple(
+            (label(metric, labels), tuple(found.get(metric) for found in by_subject.values()))
+            for metric in metrics
+        ),
+    )
+
+
+def label(metric: str, labels: Mapping[str, str] = EVERYWHERE) -> str:
+    """A metric in words: `r2_4` is R² after 4 steps, `error_16` the error after 16."""
+    if metric in labels:
+        return labels[metric]
+    what, _, step = metric.rpartition("_")
+    if what in ("r2", "error") and step.isdigit():
+        return f"{what.replace('r2', 'R²')} after {plural(int(step), 'step')}"
+    return metric.replace("r2", "R²").replace("_", " ")
+
+
+def command_of(config: RunConfig) -> str:
+    """The command that makes the run again; what changes no number (`--out`) is left out.
+
+    An empty list cannot be typed, and comes from a file that a first line writes.
+    """
+    words, empty = ["symreg", "run"], []
+    short = {full: alias for alias, full in config.ALIASES.items()}
+    default = RunConfig()
+    for name in option_names(RunConfig):
+        value = option_value(config, name)
+        told_by_data = config.data is not None and name.startswith("generate.")
+        if (
+            told_by_data
+            or name in (*config.DECIDED, *config.FREE)
+            or value == option_value(default, name)
+        ):
+            continue
+        flag = short.get(name, name).replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{'' if value else 'no-'}{name.replace('_', '-')}")
+        elif value == ():
+            empty.append(f"{name}: []")
+        elif isinstance(value, tuple):
+            words += [f"--{flag}", *(str(item) for item in value)]
+        else:
+            words += [f"--{flag}", str(value)]
+    if not empty:
+        return shlex.join(words)
+    lines = " ".join(shlex.quote(line) for line in empty)
+    return (
+        f"printf '%s\\n' {lines} > options.yaml\n{shlex.join([*words, '--config', 'options.yaml'])}"
+    )
+
+
+def undominated(front: Sequence[FrontPoint]) -> list[FrontPoint]:
+    """The formulas of which none other is both no longer and more accurate, shortest first."""
+    kept: list[FrontPoint] = []
+    measured = [(c.complexity, c.loss, c) for c in front if c.loss is not None]
+    for _, loss, candidate in sorted(measured, key=lambda row: row[:2]):
+        if not kept or loss < (kept[-1].loss or 0.0):
+            kept.append(candidate)
+    return kept

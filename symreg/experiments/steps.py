@@ -1,0 +1,86 @@
+"""What a run does, step by step: each function reads its inputs, writes `out`, and says what it
+made in a line. They call the public API of the three packages and compute nothing themselves."""
+
+from pathlib import Path
+
+from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.records.files import write_json
+from symreg.experiments.own_model import OwnModel
+from symreg.recovery.config import RecoverConfig
+from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
+from worldmodel.probes.config import ProbeConfig
+
+
+def simulate(out: Path, config: GenerateConfig) -> str:
+    """Orbits under a law."""
+    from orbits.generation import write
+    from orbits.systems import resolve
+
+    write(out, resolve(config))
+    return f"{config.orbits} orbits of {config.samples} states"
+
+
+def planets(out: Path, config: EphemerisConfig) -> str:
+    """Real planets."""
+    import orbits
+
+    found = orbits.ephemeris(out, config)
+    return f"{found.sizes['orbit']} segments of {found.sizes['time']} states"
+
+
+def train(out: Path, data: Path, config: TrainConfig) -> str:
+    """A world model."""
+    import worldmodel
+
+    model = worldmodel.train(data, config, out=out)
+    return f"{model.step} steps"
+
+
+def look(out: Path, model: OwnModel) -> str:
+    """A model of the user's own: what it is."""
+    write_json(out, model.predictor.about())
+    return repr(model.predictor)
+
+
+def probe(
+    out: Path,
+    model: Path | OwnModel,
+    data: Path,
+    trained_on: Path | None = None,
+    *,
+    config: ProbeConfig,
+) -> str:
+    """Force samples, or the numbers of another read-out."""
+    from worldmodel.probes.probe import read
+
+    asked = model.predictor if isinstance(model, OwnModel) else model
+    reading = read(asked, data, config, trained_on)
+    reading.write(out)
+    return reading.text.splitlines()[0]
+
+
+def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
+    """The law of force samples."""
+    import symreg
+
+    law = symreg.recover(forces, config)
+    law.write(out)
+    return f"{law.expression}, {law.verdict}"
+
+
+def evaluate(out: Path, model: Path, data: Path, config: EvaluateConfig) -> str:
+    """Errors of predictions and roll-outs."""
+    import worldmodel
+
+    found = worldmodel.evaluate(model, data, config)
+    found.write(out)
+    return found.text.splitlines()[0]
+
+
+def extrapolate(out: Path, model: Path, data: Path, config: ExtrapolateConfig) -> str:
+    """Loss on longer sequences."""
+    import worldmodel
+
+    found = worldmodel.extrapolate([model], data, config)
+    found.write(out)
+    return found.text.splitlines()[0]

@@ -1,0 +1,181 @@
+"""`symreg study`: the runs of a grid side by side, and what they found together."""
+
+import math
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from orbits.command.cluster import connect
+from orbits.command.help import say
+from orbits.records.files import write_json
+from symreg.experiments.answer import in_a_terminal
+from symreg.experiments.cache import places, records_in, workers_of
+from symreg.experiments.config import RunConfig, StudyConfig, require_same_run
+from symreg.experiments.grid import Cell, Study, load_study
+from symreg.experiments.run import run
+from symreg.experiments.study_report import write_report
+from symreg.experiments.table import finished_run, table, write_table
+
+STUDY = "study.json"
+
+EVERY = 20.0
+"""Seconds without a word, after which a line says what a running cell is at."""
+
+
+def check_study(source: str, config: StudyConfig) -> Study:
+    """Read a study and check the options of every cell.
+
+    Raises:
+        ValueError: as `load_study`; or if a cell's folder belongs to other options.
+    """
+    study = load_study(source)
+    folder = config.folder(study.name)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / STUDY).exists():
+        raise ValueError(f"{folder} is no folder of a study and not empty; choose another --out.")
+    for cell in study.cells:
+        require_same_run(_at(folder, cell), free=())
+    return study
+
+
+def run_study(source: str, config: StudyConfig) -> int:
+    """Run every cell that is not finished; write table, figures and report.
+
+    Args:
+        source: a YAML file, or the name of a bundled study.
+        config: where, and on how many workers.
+
+    Returns:
+        The exit code: 1 if a cell failed, else 0.
+
+    Raises:
+        ValueError: if the study cannot run, or its folder is somebody else's.
+        KeyboardInterrupt: if it was interrupted; all that was finished stays.
+    """
+    study = check_study(source, config)
+    folder = config.folder(study.name).absolute()
+    write_json(folder / STUDY, study.to_dict())
+    todo = [cell for cell in study.cells if finished_run(folder, cell) is None]
+    print(f"{study.name}: {study.question}")
+    print(
+        f"{len(study.cells)} cells in {folder}, {len(study.cells) - len(todo)} finished already"
+        + (f"; {study.cost}" if study.cost and todo else ""),
+        flush=True,
+    )
+    errors: dict[str, str] = {}
+    try:
+        if todo:
+            _work(study, folder, todo, config, errors)
+    finally:
+        frame = table(study, folder, errors)
+        write_table(frame, folder)
+        write_report(study, folder, frame)
+    for name, error in errors.items():
+        print(f"failed: {name}: {error}")
+    print()
+    say(in_a_terminal(frame[frame["status"] == "done"], study.axes))
+    print(f"\nResults: {folder / 'results.csv'}\nReport: {folder / 'report.html'}")
+    return 1 if errors else 0
+
+
+def _at(folder: Path, cell: Cell) -> RunConfig:
+    """The options of a cell in its folder, on one core."""
+    return replace(cell.config, out=str(folder / "cells" / cell.name), workers=1)
+
+
+def run_cell(config: RunConfig) -> float:
+    """Run one cell to its end, in the process that is told to; the seconds that it took."""
+    began = time.monotonic()
+    run(config, tell=lambda _: None)
+    return time.monotonic() - began
+
+
+@contextmanager
+def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int]]:
+    """Processes of this machine, or the workers of a dask cluster, and how many they are.
+
+    Raises:
+        ValueError: if dask is not installed or no scheduler answers.
+    """
+    if not config.scheduler:
+        count = min(places(config.workers), cells)
+        pool: Any = workers_of(count)
+        try:
+            yield pool, count
+        except BaseException:
+            pool.shutdown(kill_workers=True)
+            raise
+        pool.shutdown()
+        return
+    with connect(config.scheduler) as client:
+        count = sum(client.nthreads().values())
+        if not count:
+            raise ValueError(f"the dask scheduler at {config.scheduler} has no workers.")
+        with client.get_executor(pure=False, retries=0) as executor:
+            yield executor, count
+
+
+def _work(
+    study: Study, folder: Path, todo: list[Cell], config: StudyConfig, errors: dict[str, str]
+) -> None:
+    """Run cells side by side; after each, write the table again and say how far it is."""
+    deadline = time.monotonic() + 60 * config.minutes if config.minutes else math.inf
+    done, took = len(study.cells) - len(todo), list[float]()
+    with (
+        tqdm(total=len(study.cells), initial=done, unit="cell", disable=None) as bar,
+        workers_for(config, len(todo)) as (executor, at_once),
+    ):
+        cells = {executor.submit(run_cell, _at(folder, cell)): cell.name for cell in todo}
+        pending: set[Future[float]] = set(cells)
+        while pending:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise KeyboardInterrupt
+            ended, pending = wait(pending, min(EVERY, left), FIRST_COMPLETED)
+            if not ended:
+                for line in _begun(folder, [cells[future] for future in pending]):
+                    tqdm.write(line)
+            for future in ended:
+                name, error = cells[future], future.exception()
+                if error is None:
+                    took.append(future.result())
+                else:
+                    errors[name] = " ".join(str(error).split()) or type(error).__name__
+                done += 1
+                bar.update()
+                frame = table(study, folder, errors)
+                write_table(frame, folder)
+                remaining = len(pending) * sum(took) / max(1, len(took)) / at_once
+                tqdm.write(
+                    f"[{done}/{len(study.cells)}] {name}: {_in_words(frame, name)}; "
+                    f"about {_duration(remaining)} left"
+                )
+
+
+def _begun(folder: Path, names: list[str]) -> Iterator[str]:
+    """What each running cell is making now."""
+    for name in names:
+        records = records_in(folder / "cells" / name).values()
+        making = [record.title for record in records if record.sha256 is None]
+        if making:
+            yield f"    {name}: {making[-1]}"
+
+
+def _in_words(frame: pd.DataFrame, name: str) -> str:
+    row: pd.Series[Any] = frame[frame["cell"] == name].iloc[0]
+    if row["status"] != "done":
+        return f"failed: {row['error']}"
+    words = [] if pd.isna(row["world_model"]) else [row["world_model"]]
+    if not pd.isna(row["recovered"]):
+        words.append("law recovered" if row["recovered"] else "law not recovered")
+    return ", ".join([*words, f"{row['seconds']:.0f} s"])
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,72 @@
+"""Kick response by kind of attention."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from orbits.palette import COLORS, CYCLE
+from symreg.experiments.figures.base import squeezed_r2
+from symreg.experiments.study_figures.base import (
+    THRESHOLDS,
+    StudyFigure,
+    finished,
+    panels,
+    settings,
+)
+
+
+class AttentionFigure(StudyFigure):
+    """Kick response by kind of attention."""
+
+    name = "attention"
+
+    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+        figure, drawn = panels(1, 2, width=12)
+        t = THRESHOLDS
+        steps = {
+            "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
+            "4": ("Four steps after a kick", (t.newtonian_r2,)),
+        }
+        for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
+            plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
+            panel.set_title(title, fontsize=10)
+        caption = (
+            "Kick response by kind of attention, a point for every cell. Dotted: Newtonian "
+            "above, Keplerian below."
+        )
+        return {"attention": (figure, caption)}
+
+
+def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[float] = ()) -> Axes:
+    """R² after a kick by kind of attention: full and windowed, trained with kicks or without.
+
+    Args:
+        axes: where to draw.
+        frame: the table of a study.
+        column: what is drawn.
+        levels: where dotted lines are drawn.
+    """
+    if column not in frame or frame[column].isna().all():
+        return finished(axes, False)
+    kinds = list(dict.fromkeys(frame["attention"]))
+    varied = settings(frame)
+    names = list(dict.fromkeys(varied))
+    for number, (name, color) in enumerate(zip(names, CYCLE, strict=False)):
+        shift = 0.16 * (number - (len(names) - 1) / 2)
+        rows = frame[varied == name]
+        x = [kinds.index(kind) + shift for kind in rows["attention"]]
+        axes.scatter(x, rows[column].astype(float), s=28, color=color, label=name, alpha=0.8)
+    for line in range(1, len(kinds)):
+        axes.axvline(line - 0.5, color="#eeeeee", linewidth=1, zorder=0)
+    for level in levels:
+        axes.axhline(level, color=COLORS["reference"], linestyle=":", linewidth=1)
+    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    squeezed_r2(axes)
+    axes.set_ylabel("R² of the implied acceleration")
+    axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+FIGURE = AttentionFigure()

@@ -1,0 +1,137 @@
+"""Families of models side by side: what they know after a kick, and what can be decoded."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from orbits.palette import COLORS, CYCLE
+from symreg.experiments.figures.base import squeezed_r2
+from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+
+KICK = "kicked.kick_r2_first"
+TRAINING = ("processor_seconds.train", "processor_seconds.adopt")
+DECODED = {
+    "linear probe for |F|": ("linear.trained_force", "linear.untrained_force"),
+    "implied, undisturbed": ("orbit.r2", None),
+    "implied, after kicks": ("kicked.r2", "untrained.r2"),
+}
+"""What is known of the force: column of the trained model, and of the untrained one."""
+
+
+class ZooFigure(StudyFigure):
+    """Families of models side by side."""
+
+    name = "zoo"
+
+    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+        figure, drawn = panels(1, 2, width=15)
+        named = frame.assign(family=families(frame))
+        plot_kicks(drawn[0], named)
+        plot_decoded(drawn[1], named)
+        caption = (
+            "Left: R² of the implied acceleration by family, best first; dotted, what the score "
+            "asks of a Newtonian model. Right: what a linear probe decodes beside what the "
+            "predictions imply, of models whose activations were probed; open, untrained."
+        )
+        return {"zoo": (figure, caption)}
+
+    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A row for each family, by kick R²: medians over its seeds."""
+        named = frame.assign(family=families(frame))
+        rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
+        found = pd.DataFrame(rows)
+        return found.sort_values("kick R²", ascending=False, ignore_index=True)
+
+
+def _row(family: object, cells: pd.DataFrame) -> dict[str, object]:
+    def median(*names: str) -> float | None:
+        known = [cells[name].astype(float) for name in names if name in cells]
+        values = pd.concat(known).dropna() if known else pd.Series(dtype=float)
+        return None if values.empty else float(values.median())
+
+    kicks = cells[KICK].astype(float) if KICK in cells else pd.Series(dtype=float)
+    words = cells["world_model"].value_counts()
+    law = None
+    if kicks.notna().any():
+        middle = int((kicks - kicks.median()).abs().fillna(np.inf).to_numpy().argmin())
+        law = cells["kicked.expression"].iloc[middle]
+    return {
+        "family": family,
+        "seeds": len(cells),
+        "kick R²": median(KICK),
+        "lowest": float(kicks.min()) if len(kicks) else None,
+        "after 4 steps": median("kicked.kick_r2_4"),
+        "undisturbed": median("orbit.r2"),
+        "roll-out error, 16 steps": median("rollout.error_16"),
+        "formula off kicked states": None if law is None else str(law).replace("**", "^"),
+        "recovered": int((cells["recovered"] == True).sum()),  # noqa: E712 - None where not asked
+        "world model": ", ".join(f"{word} {count}" for word, count in words.items()),
+        "training, processor s": median(*TRAINING),
+        "all, processor s": median("processor_seconds"),
+    }
+
+
+def families(frame: pd.DataFrame) -> pd.Series:
+    """What each cell is, in words."""
+    words = pd.Series("", index=frame.index, dtype=object)
+    if "attention" in frame:
+        length = frame["context_length"].astype("Int64").astype(str)
+        words = frame["attention"].astype(str) + ", context " + length
+    if "model" in frame:
+        own = frame["model"].astype(object).where(frame["model"].notna(), "")
+        short = own.map(lambda spec: spec.removeprefix("worldmodel.zoo.").removesuffix(":make"))
+        words = short.str.replace(":", ", ").str.replace("_", " ").where(short != "", words)
+    return words
+
+
+def plot_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """R² on undisturbed orbits, one and four steps after a kick; best families first."""
+    if KICK not in frame or frame[KICK].isna().all():
+        return finished(axes, False)
+    medians = frame.groupby("family")[KICK].median().sort_values(ascending=False)
+    order = list(medians.index)
+    for number, (name, label) in enumerate(
+        {
+            "orbit.r2": "undisturbed",
+            KICK: "one step after a kick",
+            "kicked.kick_r2_4": "four steps after",
+        }.items()
+    ):
+        if name not in frame:
+            continue
+        known = frame[["family", name]].dropna()
+        x = [order.index(family) + 0.2 * (number - 1) for family in known["family"]]
+        axes.scatter(x, known[name].astype(float), s=22, color=CYCLE[number], label=label)
+    axes.set_xticks(range(len(order)), order, rotation=40, ha="right", rotation_mode="anchor")
+    squeezed_r2(axes)
+    axes.axhline(THRESHOLDS.newtonian_r2, color=COLORS["reference"], linestyle=":", linewidth=1)
+    axes.set_ylabel("R² of the implied acceleration")
+    return finished(axes, True)
+
+
+def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """R² of linear probes for the force beside R² of the accelerations that are implied."""
+    probed = DECODED["linear probe for |F|"][0]
+    if probed not in frame or frame[probed].isna().all():
+        return finished(axes, False)
+    known = frame.dropna(subset=[probed])
+    order = list(dict.fromkeys(known["family"]))
+    for number, (label, columns) in enumerate(DECODED.items()):
+        for column, faces in zip(columns, (CYCLE[number], "none"), strict=True):
+            if column is None or column not in known:
+                continue
+            shift = 0.22 * (number - 1) + (0.07 if faces == "none" else 0.0)
+            x = [order.index(family) + shift for family in known["family"]]
+            axes.scatter(
+                x, known[column].astype(float), s=34, edgecolors=CYCLE[number], facecolors=faces,
+                label=label if faces != "none" else f"{label}, untrained",
+            )  # fmt: skip
+    axes.set_xticks(range(len(order)), order)
+    axes.set_xlim(-0.6, len(order) - 0.4)
+    squeezed_r2(axes)
+    axes.set_ylabel("R²")
+    return finished(axes, True, beside=True)
+
+
+FIGURE = ZooFigure()

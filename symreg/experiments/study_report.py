@@ -1,0 +1,125 @@
+"""The report of a study: figures as PNG, and one HTML page that needs nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from orbits.records.files import write_text, written_aside
+from orbits.records.provenance import git_commit, versions
+from symreg.experiments.answer import answer, answer_table
+from symreg.experiments.grid import NO_FIGURE, Study
+from symreg.experiments.report import embedded, environment, save
+from symreg.experiments.study_figures import FIGURES
+from symreg.recovery.words import KINDS, number
+
+SHOWN = {
+    "world_model": "world model",
+    "kicked.verdict": "law, kicked states",
+    "kicked.expression": "formula, kicked states",
+    "kicked.exponent": "exponent",
+    "kicked.constant": "constant",
+    "kicked.kick_r2_first": "kick R², first step",
+    "kicked.kick_r2_4": "kick R², 4 steps",
+    "orbit.r2": "R², orbits",
+    "planets.exponent": "exponent, planets",
+    "transfer.verdict": "law, fine-tuned",
+    "jacobian.locality": "Jacobian locality",
+    "evaluate.error_16": "roll-out error, 16 steps",
+    "extrapolate.ratio_16": "loss at 16×",
+    "seconds": "seconds",
+}
+"""Columns of the page's table, of the many in results.csv."""
+
+
+def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
+    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one.
+
+    Args:
+        study: the study.
+        folder: of the study.
+        frame: its table.
+    """
+    captions = {}
+    summary: pd.DataFrame | None = None
+    done = frame[frame["status"] == "done"]
+    if study.figure != NO_FIGURE and not done.empty:
+        for name, (figure, caption) in FIGURES[study.figure].draw(done).items():
+            save(figure, folder, name)
+            captions[name] = caption
+        summary = FIGURES[study.figure].summary(done)
+    if summary is not None:
+        with written_aside(folder / "summary.csv") as aside:
+            summary.to_csv(aside, index=False)
+    write_text(folder / "report.html", render(study, folder, frame, captions, summary))
+
+
+def render(
+    study: Study,
+    folder: Path,
+    frame: pd.DataFrame,
+    captions: dict[str, str],
+    summary: pd.DataFrame | None = None,
+) -> str:
+    """The page: the question, figures, a row for every cell, failures, and how it was made.
+
+    Args:
+        study: the study.
+        folder: of the study, with `figures/`.
+        frame: its table.
+        captions: by figure.
+        summary: the answer in a few rows, in place of the table by setting.
+    """
+    done = frame[frame["status"] == "done"]
+    columns = {name: name.replace("_", " ") for name in study.axes}
+    columns |= {name: title for name, title in SHOWN.items() if _known(frame, name)}
+    rows = [
+        {
+            "cell": row["cell"],
+            "status": row["status"],
+            "error": None if pd.isna(row["error"]) else row["error"],
+            "values": [_shown(row[name]) for name in columns],
+            "report": f"cells/{row['cell']}/report.html",
+        }
+        for row in frame.to_dict("records")
+    ]
+    counts = frame["status"].value_counts()
+    settings = [] if done.empty else answer_table(done, study.axes)
+    if summary is not None:
+        settings = _lines(summary)
+    return (
+        environment()
+        .get_template("study.html.jinja")
+        .render(
+            study=study,
+            titles=list(columns.values()),
+            rows=rows,
+            answer=answer(done, study.axes),
+            settings=settings,
+            counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
+            hours=float(frame["seconds"].sum()) / 3600 if _known(frame, "seconds") else 0.0,
+            captions=captions,
+            pictures=embedded(folder / "figures", captions),
+            versions=versions(),
+            git_commit=git_commit(),
+            kinds=KINDS,
+        )
+    )
+
+
+def _lines(summary: pd.DataFrame) -> list[list[str]]:
+    """The head of a table and its rows, in words."""
+    body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
+    return [[str(name) for name in summary.columns], *body]
+
+
+def _known(frame: pd.DataFrame, name: str) -> bool:
+    return name in frame and bool(frame[name].notna().any())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if pd.isna(value):
+        return "–"
+    return number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,163 @@
+"""Gates: conditions that carry numbers. Words are made of them here, where they are shown."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "share", "times", "chance", "count"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One condition: what is asked, what was found, and whether that is enough.
+
+    Attributes:
+        name: of what is looked at.
+        passed: None where nothing was measured, or nothing is asked.
+        value: the number that was found.
+        least: the smallest that passes.
+        most: the largest that passes.
+        centre: where a number is asked to lie between `least` and `most` around it.
+        kind: a plain number, a share (of `what`), so many times something, the chance p, or a
+            count out of `of`.
+        what: what a number is of; or in words what is asked, where no number is.
+        told: in words what was found, where that is no number.
+        of: of how many it counts.
+    """
+
+    name: str
+    passed: bool | None
+    value: float | None = None
+    least: float | None = None
+    most: float | None = None
+    centre: float | None = None
+    kind: Kind = "number"
+    what: str = ""
+    told: str = ""
+    of: int | None = None
+
+    @property
+    def required(self) -> str:
+        """What is asked, in words."""
+        if self.least is None and self.most is None:
+            return self.what
+        if self.centre is not None and self.most is not None:
+            margin = self.most - self.centre
+            if self.kind == "share":
+                return f"within {abs(margin / self.centre):.0%} of {self.centre:.5g}"
+            return f"within {margin:.2g} of {self.centre:.3f}"
+        end = self.least if self.least is not None else self.most
+        assert end is not None
+        text = f"{end:.0%}" if self.kind in ("share", "count") else f"{end:g}"
+        side = "at least" if self.least is not None else "at most"
+        if self.kind == "chance":
+            return f"p {side} {text}"
+        if self.kind == "times":
+            return f"{side} {text} times {self.what}"
+        if self.kind == "count":
+            return f"{side} {text} agree"
+        return f"{self.what} {side} {text}".strip()
+
+    @property
+    def found(self) -> str:
+        """What was found, in words."""
+        if self.told or self.value is None:
+            return self.told or "none"
+        if self.kind == "count":
+            return f"{self.value:g} of {self.of}"
+        if self.centre is not None:
+            return f"{self.value:.5g}" if self.kind == "share" else f"{self.value:.3f}"
+        if self.kind == "share":
+            return f"{self.value:.1%}"
+        return f"{self.value:.{2 if self.kind == 'chance' else 4}g}"
+
+    @property
+    def room_used(self) -> float | None:
+        """Part of the room that is used: 0 at the best value, 1 at the limit; None where nobody
+        can say."""
+        if self.value is None or self.kind in ("count", "chance"):
+            return None
+        if self.centre is not None and self.most is not None:
+            return abs(self.value - self.centre) / abs(self.most - self.centre)
+        if self.least is not None:
+            return (1 - self.value) / (1 - self.least) if self.least < 1 else None
+        return self.value / self.most if self.most else None
+
+
+def at_least(name: str, value: float | None, least: float) -> Gate:
+    """A gate that asks for a least value; what was not measured does not pass."""
+    return Gate(name, value is not None and value >= least, _finite(value), least)
+
+
+def measured(gate: Gate) -> Gate:
+    """The same, saying nothing where nothing was measured."""
+    return gate if gate.value is not None else Gate(**{**vars(gate), "passed": None})
+
+
+def at_most(name: str, value: float | None, most: float, strictly: bool = False) -> Gate:
+    """A gate that asks for a largest value; what was not measured says nothing."""
+    passed = None if value is None else value < most if strictly else value <= most
+    return Gate(name, passed, _finite(value), most=most)
+
+
+def share(name: str, value: float, most: float, what: str) -> Gate:
+    """A gate that allows a largest share of something unwanted."""
+    return Gate(name, value <= most, value, most=most, kind="share", what=what)
+
+
+def within(name: str, value: float, centre: float, margin: float, relative: bool = False) -> Gate:
+    """A gate that asks for a number near another."""
+    room = abs(margin * centre) if relative else margin
+    kind: Kind = "share" if relative else "number"
+    near = abs(value - centre) <= room
+    return Gate(name, near, value, centre - room, centre + room, centre, kind)
+
+
+def times(name: str, value: float | None, most: float, what: str) -> Gate:
+    """A gate that allows so many times something; what was not measured says nothing."""
+    passed = None if value is None else value <= most
+    return Gate(name, passed, _finite(value), most=most, kind="times", what=what)
+
+
+def agreeing(name: str, value: int, of: int, least: float) -> Gate:
+    """A gate that asks for a least share of a count."""
+    return Gate(name, value >= least * of, value, least, kind="count", of=of)
+
+
+def stated(name: str, passed: bool | None, asked: str, told: str) -> Gate:
+    """A gate of words."""
+    return Gate(name, passed, what=asked, told=told)
+
+
+def passed(gates: Iterable[Gate]) -> bool:
+    """Whether every gate is."""
+    return all(gate.passed for gate in gates)
+
+
+def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
+    """What would have changed a verdict: the gates that failed, or the one closest to failing."""
+    gates = list(gates)
+    if recovered is None or not gates:
+        return ""
+    failed = [gate for gate in gates if gate.passed is False]
+    unmeasured = [gate.name for gate in gates if gate.passed is None]
+    if failed:
+        listed = "; ".join(f"{g.name} (found {g.found}, asked {g.required})" for g in failed)
+        every = "this gate" if len(failed) == 1 else f"these {len(failed)} gates"
+        return f"It would count as recovered if {every} held: {listed}."
+    if unmeasured:
+        return f"These gates would have to be measured, and hold: {', '.join(unmeasured)}."
+    used = [(gate.room_used, gate) for gate in gates if gate.room_used is not None]
+    told = "Any one gate that fails would undo it."
+    if used:
+        room, nearest = max(used, key=lambda pair: pair[0])
+        told += (
+            f" The closest to its limit is {nearest.name}: found {nearest.found}, asked "
+            f"{nearest.required}, {room:.0%} of the room used."
+        )
+    return told
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

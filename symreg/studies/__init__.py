@@ -1,1 +1,0 @@
-"""Grids of runs that answer one question: `symreg study`."""

@@ -1,9 +1,0 @@
-"""Figures of studies behind one contract (`base`), one file each."""
-
-from orbits.command.registry import Registry
-from symreg.studies.figures.base import StudyFigure
-
-__all__ = ["FIGURES", "StudyFigure"]
-
-FIGURES: Registry[StudyFigure] = Registry("symreg.studies.figures", StudyFigure)
-"""By the name that a study gives as its `figure`."""

@@ -1,1 +1,0 @@
-"""The door: predictors that were not trained here, checked and brought to the read-outs."""

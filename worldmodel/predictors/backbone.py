@@ -1,0 +1,134 @@
+"""What the last layer of a network reads, so that another head can be trained on it."""
+
+import copy
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from orbits.command.near_misses import require_known
+from worldmodel.model import Network
+from worldmodel.predictors.checked import circles
+
+
+class Backbone(nn.Module):
+    """A copy of a network without its head: positions to the numbers that a new head reads."""
+
+    width: int
+    """How many numbers."""
+    tokens_per_step: int = 1
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch said feature"]:
+        """The numbers at each time, or at the last ones, au in."""
+        raise NotImplementedError
+
+
+class Stream(Backbone):
+    """The residual stream of a network of ours (after the last token of each time)."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network)
+        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
+        self.network.norm.register_forward_hook(self._keep)
+        self.width = network.config.d_model
+        self.tokens_per_step = network.tokens_per_step
+        self.kept: Tensor | None = None
+
+    def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
+        self.kept = output
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch time feature"]:
+        self.network(positions)
+        assert self.kept is not None  # for the type checker: the hook has run
+        each = self.tokens_per_step
+        return self.kept[:, each - 1 :: each]
+
+
+class Silent(nn.Module):
+    """In the place of the old head: says nothing, and costs nothing."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+    def forward(self, stream: Tensor) -> Tensor:
+        return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
+
+
+class HeadInput(Backbone):
+    """What the head of a torch module is given for the last position.
+
+    Args:
+        module: (batch, time[, body], axis) in its own unit of length; it is copied.
+        context_length: positions that it sees.
+        scale: au in its unit of length.
+        head: name of the submodule that is its head: the last `nn.Linear` that it calls, if left
+            out.
+        axes: coordinates of a body.
+        bodies: visible; the axis of bodies is left out where there is one.
+
+    Raises:
+        ValueError: if there is no such submodule (names the nearest), or none that will do.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        context_length: int,
+        scale: float,
+        head: str | None,
+        axes: int,
+        bodies: int,
+    ) -> None:
+        super().__init__()
+        self.module = copy.deepcopy(module)
+        self.scale = scale
+        self.kept: Tensor | None = None
+        known = {name: part for name, part in self.module.named_modules() if name}
+        called: list[nn.Module] = []
+        shown = torch.from_numpy(circles(context_length, axes, bodies))
+        if head is None:
+            hooks = [
+                part.register_forward_pre_hook(lambda part, _: called.append(part))
+                for part in known.values()
+                if isinstance(part, nn.Linear)
+            ]
+            self._pass(shown)
+            for hook in hooks:
+                hook.remove()
+            if not called:
+                raise ValueError(
+                    f"{type(module).__name__} calls no nn.Linear whose input a new head could "
+                    "read; say which submodule is its head (head= of TorchModule)."
+                )
+        else:
+            called.append(known[require_known("submodule", head, known)])
+        called[-1].register_forward_pre_hook(self._keep)
+        self.width = self(shown).shape[-1]
+
+    def _keep(self, _part: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self.kept = inputs[0]
+
+    def _pass(self, positions: Tensor) -> None:
+        seen = positions if positions.shape[2] > 1 else positions[:, :, 0]
+        parameter = next(self.module.parameters(), seen)
+        self.module((seen / self.scale).to(parameter.device, parameter.dtype))
+
+    def forward(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch said feature"]:
+        self.kept = None
+        self._pass(positions)
+        kept = self.kept
+        if not isinstance(kept, Tensor) or kept.ndim < 2 or kept.shape[0] != len(positions):
+            raise ValueError(
+                "the head of the module is not given one vector for each context; say another "
+                "(head= of TorchModule)."
+            )
+        last = kept[:, -1] if kept.ndim > 2 else kept
+        return last.flatten(1).float()[:, None]

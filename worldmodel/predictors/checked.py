@@ -1,0 +1,358 @@
+"""A predictor that was not trained here: checked, and in the units of the data."""
+
+import hashlib
+import html
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from jaxtyping import Float
+
+from worldmodel.config import PredictorConfig
+from worldmodel.predictors.base import ArcPredictor, Predictor, central_differences
+from worldmodel.source import DataFacts
+
+if TYPE_CHECKING:
+    from worldmodel.predictors.backbone import Backbone
+    from worldmodel.probes.states import Arcs
+
+STEP = 1e-3
+"""Of finite differences, in units of the distance: at 1e-3 a float32 model errs by 1e-4 from
+rounding and a smooth one by 1e-6 times its third derivative; twice the step shows what it was."""
+
+ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
+OWN_ERRORS = (ValueError, MemoryError, KeyboardInterrupt, ModuleNotFoundError)
+"""Pass through as they are; anything else that foreign code raises is told in a line."""
+
+
+class CheckedPredictor:
+    """A predictor of one's own, in the place of a `WorldModel`: every answer is checked.
+
+    Args:
+        predictor: an object with `context_length` and `predict`.
+        config: its units.
+        untrained: makes the same before training, from a seed.
+        name: for reports.
+        code: SHA-256 of the file that it was made by, if there is one.
+        trained_on: path of the data set that it was trained on, if there is one.
+    """
+
+    facts: DataFacts | None = None
+    seed: int | None = None
+    radius: tuple[float, float] | None = None
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        config: PredictorConfig | None = None,
+        untrained: Callable[[int], Any] | None = None,
+        name: str | None = None,
+        code: str | None = None,
+        trained_on: str | None = None,
+    ) -> None:
+        self.predictor = predictor
+        self.config = config or PredictorConfig()
+        self.make_untrained = untrained
+        self.name = name or str(getattr(predictor, "name", "") or name_of(predictor))
+        self.code = code
+        self.trained_on = trained_on
+        self.context_length = predictor.context_length
+
+    def __repr__(self) -> str:
+        return f"CheckedPredictor({self.name}, context {self.context_length})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+    @property
+    def dt(self) -> float:
+        """Time between two positions, yr: that of the data."""
+        if self.facts is None:
+            raise ValueError("the step of a model of one's own is that of the data; give data.")
+        return self.facts.dt
+
+    def require_step(self, dt: float, where: str) -> None:
+        """Raise ValueError if the predictor says that it was made for another step."""
+        own = getattr(self.predictor, "dt", None)
+        if own is None or np.isclose(float(own) * self.config.time, dt, rtol=1e-6, atol=0):
+            return
+        years = float(own) * self.config.time
+        raise ValueError(
+            f"{where} has a state every {dt:g} yr, but the model was made for {float(own):g} "
+            f"{self.config.time_unit} ({years:g} yr); say its --time-unit, or make the data with "
+            f"--dt {years:g}."
+        )
+
+    def for_world(self, facts: DataFacts) -> Self:
+        """The predictor for one data set; raises ValueError if that has another step."""
+        self.require_step(facts.dt, facts.path)
+        return self._like(self.predictor, facts, self.seed)
+
+    def _like(self, predictor: Predictor, facts: DataFacts | None, seed: int | None) -> Self:
+        own = (self.config, self.make_untrained, self.name, self.code, self.trained_on)
+        model = type(self)(predictor, *own)
+        model.facts, model.seed = facts, seed
+        return model
+
+    def first_unseen(self, facts: DataFacts) -> int:
+        """Number of the first orbit that it was not trained on: nothing is known of that."""
+        return 0
+
+    def untrained(self, seed: int) -> Self:
+        """The same before training, by the user's factory.
+
+        Raises:
+            ValueError: if there is no such factory.
+        """
+        if self.make_untrained is None:
+            raise ValueError(
+                f"{self.name} has no untrained form, which the control or the read-out needs; give "
+                "--untrained-model (untrained= in Python), or leave that out."
+            )
+        fresh = as_predictor(self.make_untrained(seed), self.config.model_context)
+        model = self._like(fresh, self.facts, seed)
+        model.name, model.make_untrained = f"{self.name}, untrained", None
+        return model
+
+    def backbone(self, what: str) -> "Backbone":
+        """A copy of its network without a head, for fine-tuning.
+
+        Args:
+            what: needs it, for the message.
+
+        Raises:
+            ValueError: if there is no network in it.
+        """
+        own = getattr(self.predictor, "backbone", None)
+        if own is None or self.facts is None:
+            raise ValueError(
+                f"{what} needs a network that can be trained, and {self.name} shows none; give a "
+                "worldmodel.TorchModule (or an object with `backbone`), or leave it out."
+            )
+        return own(self.facts.axes, self.facts.bodies, self.config.length)
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
+    ) -> Float[np.ndarray, "orbit time *body axis"]:
+        """The next position after every time, au, float64, checked; NaN at the first C − 1 times.
+
+        Args:
+            positions: (orbit, time, axis) or (orbit, time, body, axis), au. The predictor is shown
+                a single body without its axis.
+
+        Raises:
+            ValueError: if the answer has another shape, no numbers, or is not finite.
+        """
+        seen = np.asarray(positions, dtype=np.float64)
+        shown = _alone(seen)
+        if seen.shape[1] < self.context_length:
+            raise ValueError(
+                f"{seen.shape[1]} position(s) of each orbit were given; {self.name} needs "
+                f"{self.context_length} or more."
+            )
+        try:
+            said = self.predictor.predict(shown / self.config.length)
+        except OWN_ERRORS:
+            raise
+        except Exception as error:
+            raise ValueError(
+                f"{self.name} fails on positions of shape {shown.shape}: {in_a_line(error)}"
+            ) from error
+        answer = checked(said, shown, self.context_length, self.name) * self.config.length
+        return answer.reshape(seen.shape)
+
+    def jacobians(
+        self, contexts: Float[np.ndarray, "state time body axis"]
+    ) -> tuple[Float[np.ndarray, "state time out in"], float | None]:
+        """Derivatives of the last prediction: the predictor's own, else central differences.
+
+        Returns:
+            The derivatives; and of differences the median over the states of how far those of
+            twice the step lie from them (Frobenius): rounding and the step's own error together.
+        """
+        own = getattr(self.predictor, "jacobians", None)
+        states, times = contexts.shape[:2]
+        flat = contexts.reshape(states, times, -1)
+        if own is not None:  # lengths cancel: au by au is unit by unit
+            found = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
+            needed = (states, times, flat.shape[2], flat.shape[2])
+            if found.shape != needed:
+                raise ValueError(
+                    f"{self.name}: jacobians of shape {found.shape} were given; (state, context, "
+                    f"out, in) is {needed} here."
+                )
+            return found, None
+
+        def last(moved: np.ndarray) -> np.ndarray:
+            return self.predict(moved.reshape(-1, *contexts.shape[1:]))[:, -1]
+
+        h = np.repeat(STEP * np.linalg.norm(flat[:, -1], axis=-1)[:, None], times, axis=1)
+        found, coarse = (central_differences(last, flat, factor * h) for factor in (1, 2))
+        apart = np.linalg.norm((coarse - found).reshape(states, -1), axis=1)
+        return found, float(np.median(apart))
+
+    def features(
+        self, contexts: Float[np.ndarray, "state time body axis"]
+    ) -> dict[str, Float[np.ndarray, "state feature"]]:
+        """What the predictor's own `activations(contexts)` says at the last position, by layer.
+
+        Raises:
+            ValueError: if it has none, or they are no table of numbers.
+        """
+        own = getattr(self.predictor, "activations", None)
+        if own is None:
+            raise ValueError(
+                f"{self.name} has no activations(contexts), which the read-out linear needs; leave "
+                "that out, or give the predictor such a method."
+            )
+        said = own(_alone(contexts) / self.config.length)
+        found = {name: np.asarray(values, np.float64) for name, values in said.items()}
+        for name, values in found.items():
+            if values.ndim != 2 or len(values) != len(contexts):
+                raise ValueError(
+                    f"{self.name}: the activations {name!r} have shape {values.shape}; (state, "
+                    f"feature) with {len(contexts)} states is needed."
+                )
+        return found
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the code that made it and of what it says of two circles."""
+        digest = hashlib.sha256(repr(self.about() | {"name": ""}).encode())
+        axes, bodies = (self.facts.axes, self.facts.bodies) if self.facts else (2, 1)
+        shown = circles(self.context_length, axes, bodies)
+        first, second = (self.predict(shown) for _ in range(2))
+        if np.array_equal(first, second, equal_nan=True):
+            digest.update(np.nan_to_num(first).astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """Of the predictor and, if it is untrained, its seed."""
+        return f"{self.fingerprint[:32]}-{self.seed}"
+
+    def about(self) -> dict[str, Any]:
+        """What is known of it, for the files that are read off it."""
+        own = {name: getattr(self, name) for name in ("name", "code", "context_length")}
+        units = {name: getattr(self.config, name) for name in ("length_unit", "time_unit")}
+        return own | units
+
+
+class OfPositions(ArcPredictor):
+    """What predicts from positions alone (`WorldModel`, `CheckedPredictor`), shown arcs."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.context_length = model.context_length
+        self._error: float | None = None
+
+    def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        return self.model.predict(arcs.seen)
+
+    def jacobians(
+        self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
+    ) -> Float[np.ndarray, "state context out in"]:
+        """By the model's own means; 0 by the position before, where it sees one alone."""
+        length = self.context_length
+        found, self._error = self.model.jacobians(arcs.contexts(orbit, time, length))
+        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0)))
+
+    def jacobian_error(self) -> float | None:
+        return self._error
+
+
+def as_predictor(thing: Any, context: int | None = None) -> Predictor:
+    """The predictor that is meant: an object, or a plain function and the context that it sees.
+
+    Raises:
+        ValueError: says what an object lacks.
+    """
+    name = name_of(thing)
+    if inspect.isclass(thing):
+        raise ValueError(f"{name} is a class; give an object of it, or a factory.")
+    if hasattr(thing, "predict"):
+        length = getattr(thing, "context_length", None)
+        if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
+            raise ValueError(
+                f"{name} has context_length {length!r}; a predictor says how many positions it is "
+                "made from: a whole number of at least 1."
+            )
+        return thing
+    if not callable(thing):
+        raise ValueError(
+            f"{name} is no predictor: give an object with context_length and predict(positions), "
+            "or a function of positions."
+        )
+    if context is None:
+        raise ValueError(
+            f"{name} is a plain function: say how many positions it sees (--model-context; "
+            "model_context= in Python)."
+        )
+    return Function(thing, context)
+
+
+class Function:
+    """A plain function of positions as a predictor."""
+
+    def __init__(self, function: Callable[[np.ndarray], np.ndarray], context_length: int) -> None:
+        self.predict, self.context_length = function, context_length
+        self.name = name_of(function)
+
+
+def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
+    """An answer as float64, NaN where the context is not full.
+
+    Raises:
+        ValueError: if its type, its shape or its numbers will not do.
+    """
+    if hasattr(said, "detach"):
+        raise ValueError(
+            f"{name} gives a torch tensor; numbers in numpy are needed: "
+            "return tensor.detach().cpu().numpy()."
+        )
+    answer = np.asarray(said)
+    if answer.dtype.kind not in "fiu":
+        raise ValueError(f"{name} gives values of type {answer.dtype}; real numbers are needed.")
+    if answer.shape != seen.shape:
+        raise ValueError(
+            f"{name} gives shape {answer.shape} for positions of shape {seen.shape}; the same "
+            f"shape is needed, {ORDER}: the next position after every time."
+        )
+    found = answer.astype(np.float64)
+    found[:, : length - 1] = np.nan
+    bad = ~np.isfinite(found[:, length - 1 :]).all(axis=tuple(range(2, seen.ndim)))
+    if bad.any():
+        raise ValueError(
+            f"{name} gives numbers that are not finite at {int(bad.sum())} of {bad.size} times "
+            f"with a full context of {length}."
+        )
+    return found
+
+
+def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np.ndarray:
+    """Two circles of 0.8 and 1.2 au around the Sun, (orbit, time, body, axis), au."""
+    radius = np.array([0.8, 1.2])
+    angle = 2 * np.pi * radius[:, None] ** -1.5 * dt * np.arange(times) + [[0.3], [1.1]]
+    flat = radius[:, None, None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
+    position = np.concatenate((flat, np.zeros((2, times, axes - 2))), axis=-1)
+    if bodies == 1:
+        return position[:, :, None]
+    return np.stack((position / 2, -position / 2), axis=2)
+
+
+def name_of(thing: Any) -> str:
+    """Of a function or a class of objects."""
+    return str(getattr(thing, "__name__", None) or type(thing).__name__)
+
+
+def in_a_line(error: BaseException) -> str:
+    """An exception of somebody else's code in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _alone(positions: np.ndarray) -> np.ndarray:
+    """(orbit, time, axis) of a single body."""
+    single = positions.ndim == 4 and positions.shape[2] == 1
+    return positions[:, :, 0] if single else positions

@@ -1,0 +1,190 @@
+"""What is probed: a model or a control, data, and the options; what every read-out looks at."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.forces import ForceLaw, known_law
+from orbits.records.files import sha256_of_json
+from worldmodel.data import spread
+from worldmodel.predictors import CONTROLS
+from worldmodel.predictors.base import ArcPredictor, Predictor
+from worldmodel.predictors.checked import CheckedPredictor, OfPositions
+from worldmodel.predictors.loading import load_predictor
+from worldmodel.predictors.network import untrained
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
+from worldmodel.source import DataFacts, Source
+from worldmodel.world_model import WorldModel
+
+if TYPE_CHECKING:
+    from worldmodel.source import Data
+
+
+MOST_REMEMBERED = 2000
+"""Training orbits that a parrot of them is given; more take minutes to look through."""
+
+
+class Experiment:
+    """A model or what stands in its place, data, and the options.
+
+    Args:
+        model: a model, or the folder of its run.
+        data: path of a data set, or the data set itself.
+        config: which states, and what is read in the place of the model.
+        trained_on: the data set that the model was trained on, in the place of that of `config`.
+    """
+
+    def __init__(
+        self, model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
+    ) -> None:
+        control = CONTROLS[config.control]
+        self.config = config
+        self.trained_on = config.trained_on if trained_on is None else trained_on
+        self.source = Source(data)
+        self.trained = as_model(model, config.checkpoint).for_world(self.facts)
+        self.model = control.network(self.trained, config.seed)
+        self.known_law: ForceLaw | None = known_law(self.facts.law)
+        if control.needs_law:
+            _ = self.law
+        predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
+        self.predictor = on_arcs(predictor, config.control)
+
+    @cached_property
+    def untrained(self) -> WorldModel | CheckedPredictor:
+        """The same architecture with fresh weights."""
+        return untrained(self.trained, self.config.seed)
+
+    @cached_property
+    def radius(self) -> tuple[float, float]:
+        """Smallest and largest distance from the centre in the training orbits, au; of a model
+        whose training orbits are not known, in those that it is shown."""
+        if self.model.radius is not None:
+            return self.model.radius
+        r = np.linalg.norm(self.orbits.trajectories.position, axis=-1)
+        return float(r.min()), float(r.max())
+
+    @cached_property
+    def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
+        """Of the orbits that the model was trained on, evenly spread over them where they are more
+        than `MOST_REMEMBERED`; None of several bodies, and where they are not known.
+
+        Raises:
+            ValueError: if they are of another step or shape than the data.
+        """
+        source = self._training_source()
+        if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
+            return None
+        own = (source.facts.dt, source.facts.axes)
+        if own != (self.facts.dt, self.facts.axes):
+            raise ValueError(
+                f"{source.facts.path} has a state of {own[1]} coordinates every {own[0]:g} yr, "
+                f"and {self.facts.path} one of {self.facts.axes} every {self.facts.dt:g} yr: no "
+                "model was trained on the one and sees the other."
+            )
+        count = self.model.first_unseen(source.facts) or source.facts.orbits
+        return source.read(spread(0, count, MOST_REMEMBERED)).position[:, :, 0]
+
+    def _training_source(self) -> Source | None:
+        if self.trained_on is not None:
+            return Source(self.trained_on)
+        known = self.trained.record.data if isinstance(self.trained, WorldModel) else None
+        if known is not None and known.fingerprint == self.facts.fingerprint:
+            return self.source
+        told = self.trained.trained_on
+        if told is None or not Path(told).exists():
+            return None
+        source = Source(told)
+        return source if known is None or known.fingerprint == source.facts.fingerprint else None
+
+    @property
+    def law(self) -> ForceLaw:
+        """The law that moves the data.
+
+        Raises:
+            ValueError: if nobody knows it.
+        """
+        if self.known_law is None:
+            raise ValueError(
+                f"the law that moves {self.facts.path} is not known, and what was asked for needs "
+                "it. What needs no law: --readout implied --states orbit, with --control none, "
+                "untrained or keplerian."
+            )
+        return self.known_law
+
+    @property
+    def facts(self) -> DataFacts:
+        return self.source.facts
+
+    @cached_property
+    def orbits(self) -> Orbits:
+        """Orbits that the model was not trained on."""
+        first = self.model.first_unseen(self.facts)
+        return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
+
+    def arcs(self, orbits: Orbits | None = None) -> Arcs:
+        """The states that `--states` asks for, of the experiment's orbits or of given ones."""
+        config, context_length = self.config, self.predictor.context_length
+        orbits = orbits or self.orbits
+        if config.states == "orbit":
+            return undisturbed(orbits, context_length)
+        first = config.kick_first or (2 if orbits.gm_varies else 1)
+        return kicked(
+            orbits,
+            self.law,
+            context_length,
+            config.kick_steps + first - 1,
+            config.kick_angle,
+            config.kick_scale,
+            self.random(),
+        ).read_from(first)
+
+    @property
+    def states(self) -> str:
+        """`orbit`, `kicked` or `planets`."""
+        planets = self.facts.system == "planets" and self.config.states == "orbit"
+        return "planets" if planets else self.config.states
+
+    def random(self) -> np.random.Generator:
+        """A generator at its start, by the probe's seed."""
+        return np.random.default_rng(self.config.seed)
+
+    def identity(self) -> dict[str, Any]:
+        """Which model was probed."""
+        config, model = self.config, self.model
+        kind = "trained" if config.control == "none" else config.control
+        of_control = sha256_of_json([model.identity, kind, config.seed])
+        sha256 = model.fingerprint if kind == "trained" else of_control
+        return {"kind": kind, "sha256": sha256, **model.about()}
+
+    @property
+    def who(self) -> str:
+        """The probed, for the terminal."""
+        control = self.config.control
+        return "the model" if control == "none" else f"{control} control"
+
+
+def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
+    """What predicts arcs, of what predicts positions or arcs."""
+    if isinstance(predictor, ArcPredictor):
+        return predictor
+    return OfPositions(CheckedPredictor(predictor, name=name))
+
+
+def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
+    """The model that is meant: a network of ours or the folder of its run, or any predictor.
+
+    Raises:
+        ValueError: if there is none, or it is no predictor.
+    """
+    if isinstance(model, WorldModel):
+        return model
+    if isinstance(model, os.PathLike):
+        return WorldModel.load(model, checkpoint)
+    if isinstance(model, str) and (":" not in model or Path(model).exists()):
+        return WorldModel.load(model, checkpoint)
+    return load_predictor(model)

@@ -1,0 +1,101 @@
+"""Smooth arcs that end in given states: what a model would have seen on its way there."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from orbits.forces import ForceLaw
+from worldmodel.predictors.base import ArcPredictor
+from worldmodel.predictors.law import SUBSTEPS
+from worldmodel.probes.acceleration import within
+from worldmodel.probes.experiment import Experiment
+from worldmodel.probes.states import Arcs
+
+States = tuple[
+    Float[np.ndarray, "state axis"], Float[np.ndarray, "state axis"], Float[np.ndarray, " state"]
+]
+"""Positions, velocities and GM."""
+
+
+def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray]:
+    """States of the experiment's undisturbed orbits, and the numbers of their orbits.
+
+    Raises:
+        ValueError: for two visible bodies.
+    """
+    orbits = experiment.orbits
+    if orbits.mass is not None:
+        raise ValueError(
+            f"{experiment.facts.path} shows two bodies; the read-outs symmetry and field read one "
+            "body around a centre."
+        )
+    random = experiment.random()
+    total = orbits.position.shape[0] * orbits.position.shape[1]
+    chosen = np.sort(random.choice(total, min(count, total), replace=False))
+    orbit, time = np.unravel_index(chosen, orbits.position.shape[:2])
+    gm = orbits.trajectories.gm[orbit]
+    position, velocity = (
+        states[orbit, time].astype(np.float64) for states in (orbits.position, orbits.velocity)
+    )
+    return (position, velocity, gm), orbits.trajectories.index[orbit]
+
+
+def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:
+    """Arcs under the law whose last time is the given state.
+
+    Args:
+        states: where they end.
+        law: moves the bodies.
+        dt: yr.
+        length: times of each.
+    """
+    from orbits.integration import rk4_step  # which needs sympy, as options do not
+
+    x, v, gm = states
+
+    def acceleration(at: np.ndarray) -> np.ndarray:
+        return law.acceleration(at[:, None], gm[:, None])[:, 0]
+
+    position, velocity = [x], [v]
+    for _ in range(length - 1):
+        for _ in range(SUBSTEPS):
+            x, v = rk4_step(acceleration, x, v, -dt / SUBSTEPS)
+        position.append(x)
+        velocity.append(v)
+    places, speeds = (np.stack(parts[::-1], axis=1) for parts in (position, velocity))
+    return of_positions(places, speeds, gm)
+
+
+def of_positions(
+    position: Float[np.ndarray, "orbit time axis"],
+    velocity: Float[np.ndarray, "orbit time axis"],
+    gm: Float[np.ndarray, " orbit"],
+) -> Arcs:
+    """Arcs of one visible body, read at their last time."""
+    times = position.shape[1]
+    return Arcs(
+        position=position,
+        velocity=velocity,
+        gm=gm,
+        index=np.arange(len(gm)),
+        start=1,
+        read=range(times - 1, times),
+        seen=position[:, :, None],
+    )
+
+
+def pushed(predictor: ArcPredictor, arcs: Arcs, dt: float) -> Float[np.ndarray, "orbit axis"]:
+    """The second difference that the prediction at the last time gives, au/yr^2."""
+    said = predictor.predict(arcs)[:, -1, 0]
+    return (said - 2 * arcs.position[:, -1] + arcs.position[:, -2]) / dt**2
+
+
+def inside(arcs: Arcs, experiment: Experiment) -> Bool[np.ndarray, " orbit"]:
+    """Whether an arc stays within the distances of the training orbits all the way."""
+    return np.isfinite(arcs.position).all(axis=(1, 2)) & within(
+        arcs, experiment.orbits, experiment.radius
+    ).all(axis=1)
+
+
+def rms(vectors: Float[np.ndarray, "*rest axis"]) -> float:
+    """Root mean square length."""
+    return float(np.sqrt(np.mean(np.sum(vectors**2, axis=-1))))

@@ -1,1 +1,0 @@
-"""Tasks that cannot be solved without remembering something far back."""

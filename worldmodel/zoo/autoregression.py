@@ -1,8 +1,0 @@
-"""Linear autoregression, fitted to a context of 32 positions."""
-
-from worldmodel.predictors.autoregression import Autoregression
-
-
-def make() -> Autoregression:
-    """Nothing is trained."""
-    return Autoregression(32)
