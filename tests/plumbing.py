@@ -48,7 +48,9 @@ KINDS = {
 
 def kind_of(path: str) -> str:
     """What a file is for."""
-    return next((k for k, names in KINDS.items() if any(fnmatch(path, n) for n in names)), "science")
+    return next(
+        (k for k, names in KINDS.items() if any(fnmatch(path, n) for n in names)), "science"
+    )
 
 
 def text_of(path: str, revision: str | None) -> str:
@@ -72,7 +74,8 @@ def main() -> None:
     lines = {
         name: text_of(name, options.revision).count("\n")
         for name in names
-        if name.endswith(".py") and name.split("/")[0] in ("orbits", "worldmodel", "symreg", "tests")
+        if name.endswith(".py")
+        and name.split("/")[0] in ("orbits", "worldmodel", "symreg", "tests")
     }
     tests = sum(count for name, count in lines.items() if name.startswith("tests/"))
     counts: Counter[str] = Counter()

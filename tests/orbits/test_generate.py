@@ -16,6 +16,7 @@ from orbits.integration import integrate_bodies
 from orbits.invariants import angular_momentum, specific_energy
 from orbits.records.places import Place
 from orbits.systems import resolve
+from orbits.validation import validate
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
 
@@ -249,3 +250,10 @@ def test_an_unfinished_dataset_is_not_opened(tmp_path, monkeypatch):
 
 def _interrupted(*_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("engine", ["auto", "scipy"])
+def test_a_formula_without_gm_is_followed_and_checked(tmp_path, engine):
+    data = generate(None, replace(SMALL, law="30*r**-2.5", orbits=20, engine=engine))
+    assert data.attrs["integration"]["max_relative_error"] < 1e-7
+    assert validate(data) == []

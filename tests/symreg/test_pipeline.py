@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from symreg.experiments.folder import held_as
+from symreg.experiments.pipeline import Pipeline, StageFailure, begun, run_stages
+from symreg.experiments.stages import Stage, stages
 
 from orbits.command.options import option_names
 from orbits.records.files import read_json, write_json
 from symreg.experiments import pipeline
 from symreg.experiments.config import RunConfig
-from symreg.experiments.folder import held_as
-from symreg.experiments.pipeline import Pipeline, StageFailure, begun, run_stages
 from symreg.experiments.run import check
-from symreg.experiments.stages import Stage, stages
 
 TOY_STAGE = """
     # reads its inputs, appends its name, counts its runs; obeys a file named `fail` or `wait`

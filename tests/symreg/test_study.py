@@ -14,14 +14,14 @@ import time
 import pandas as pd
 import pytest
 import yaml
+from symreg.experiments.folder import held_as
 
 from orbits.records.files import read_json
 from symreg.cli import main
 from symreg.experiments import processes
 from symreg.experiments.config import RunConfig
-from symreg.experiments.folder import held_as
-from symreg.experiments.studies import cells as study_cells
 from symreg.experiments.grid import Cell
+from symreg.experiments.studies import cells as study_cells
 
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
