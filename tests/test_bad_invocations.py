@@ -28,7 +28,7 @@ import yaml
 import orbits.cli
 import symreg.cli
 import worldmodel.cli
-from orbits.command.options import hints_of, is_group, plain_hint
+from orbits.options import hints_of, is_group, plain_hint
 
 MAINS = {"orbits": orbits.cli, "worldmodel": worldmodel.cli, "symreg": symreg.cli}
 SECONDS = 10

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from orbits.command.options import option_names
+from orbits.options import option_names
 
 PROGRAMS = ("orbits", "worldmodel", "symreg")
 COMMANDS = {

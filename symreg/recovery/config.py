@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Between, OptionError, Options, Range
+from orbits.options import FRACTION, Between, Interval, OptionError, Options
 from symreg.engines.base import Question
 from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
 
-Margin = Annotated[float, Range(0.0, 1.0, below=True)]
+Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
 
 
 FIELD_FLOOR = 0.02
@@ -35,11 +35,11 @@ class Thresholds(Options):
     """Largest part of an attraction that goes with the direction, relative rms."""
     third_law: Margin = 0.15
     """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
-    agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
+    agreement: Annotated[float, Interval(gt=0.0, le=1.0)] = 0.8
     """Least fraction of the searches that find the law."""
-    held_out_ratio: Annotated[float, Range(1.0, 1e6)] = 3.0
+    held_out_ratio: Annotated[float, Between(1.0, 1e6)] = 3.0
     """Largest rms error of a found law on held-out groups, over that of its fit."""
-    range_ratio: Annotated[float, Range(1.0, 1e6)] = 5.0
+    range_ratio: Annotated[float, Between(1.0, 1e6)] = 5.0
     """The same at the ends of a feature's range that it was not fitted to; its constants are less
     certain there."""
     misfit_p: Annotated[float, FRACTION] = 1e-4
@@ -106,7 +106,7 @@ class RecoverConfig(Options):
     """Largest formula that is searched, in nodes."""
     rows: Annotated[int, Between(8, 10**9)] = 2000
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
-    held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
+    held_out: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
     """Fraction of the groups that no formula is fitted to."""
     error_floor: Margin | None = None
     """Relative systematic error of the target, which no law is asked to explain; by default 0.02
@@ -115,10 +115,10 @@ class RecoverConfig(Options):
     """Whether the search is repeated on permuted targets."""
     jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] | None = None
+    time_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] | None = None
     """Seconds that all searches together may take; by default 45 where any law may be in the table,
     else 300. What is found by then is judged."""
-    compare_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 20.0
+    compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.command.parser import main as run_command
+from orbits.command_line import main as run_command
 from symreg.cli import COMMANDS
 from symreg.formulas.compare import compare, decide, monomial_exponents
 from symreg.formulas.expressions import symbol

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.records.files import write_json
+from orbits.files import write_json
 from symreg.fit.refine import Fitted
 from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison

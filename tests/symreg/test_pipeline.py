@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from orbits.command.options import option_names
-from orbits.records.files import read_json, write_json
+from orbits.options import option_names
+from orbits.files import read_json, write_json
 from symreg.experiments import pipeline
 from symreg.experiments.config import RunConfig
 from symreg.experiments.folder import held_as
@@ -120,7 +120,7 @@ def test_an_interruption_ends_the_running_stage_and_loses_nothing(toy, tmp_path,
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
-        from orbits.command.parser import interruptible
+        from orbits.command_line import interruptible
         from symreg.experiments import pipeline
         from symreg.experiments.pipeline import run_stages
         from symreg.experiments.config import RunConfig

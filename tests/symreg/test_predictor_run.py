@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orbits.records.files import read_json
+from orbits.files import read_json
 from symreg import run
 from symreg.cli import main
 from symreg.recovery.words import NEWTONIAN

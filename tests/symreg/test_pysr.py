@@ -475,7 +475,7 @@ def test_a_late_writer_does_not_end_the_search(tmp_path, monkeypatch):
 TWO_SEARCHES = """
 import sys, threading
 import numpy as np
-from orbits.command.parser import interruptible
+from orbits.command_line import interruptible
 from symreg.engines import pysr as adapter
 adapter.sys.executable = sys.argv[1]
 r = np.linspace(0.3, 3, 50)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.command.parser import main as run_command
-from orbits.records.files import read_json
+from orbits.command_line import main as run_command
+from orbits.files import read_json
 from orbits.records.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples

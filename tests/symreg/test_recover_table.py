@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orbits.command.parser import main as run_command
-from orbits.records.files import read_json
+from orbits.command_line import main as run_command
+from orbits.files import read_json
 from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.formulas.reading import read_formula

@@ -6,8 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from orbits.command.options import with_options
-from orbits.command.parser import Command, main
+from orbits.options import with_options
+from orbits.command_line import Command, main
 from symreg.recovery.result import FrontPoint, Gate, Quantity
 from symreg.recovery.words import interval
 from symreg.experiments.config import QUESTIONS as ASKED

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from orbits.records.files import read_json
+from orbits.files import read_json
 from symreg.cli import main
 from symreg.experiments import processes
 from symreg.experiments.config import RunConfig
@@ -26,8 +26,8 @@ from symreg.experiments.grid import Cell
 TOY_CELL = '''
     """Counts its runs in runs.txt; obeys the files `fail` and `wait`, whose lines name seeds."""
     import pathlib, sys, time
-    from orbits.command.parser import interruptible
-    from orbits.records.files import read_json, write_json
+    from orbits.command_line import interruptible
+    from orbits.files import read_json, write_json
     from orbits.records.provenance import provenance
     from symreg.recovery.judge import WorldModelKind
     from symreg.recovery.result import Quantity, Recovery, Seeds
