@@ -1,11 +1,13 @@
 """Options of `symreg recover`, and the one table of thresholds."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from orbits.options import FRACTION, Between, Interval, OptionError, Options
-from symreg.engines.base import Question
 from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
+
+if TYPE_CHECKING:
+    from symreg.engines.base import Question
 
 Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
 
@@ -88,8 +90,8 @@ class RecoverConfig(Options):
     """Formula to fit and judge instead of a search, as in a*x + b*v: names that are no features are
     its constants."""
     engine: str = "auto"
-    """Engine: auto, portfolio, projection, pysr, operon, monomial or named-laws; auto is the
-    portfolio for a table of one's own, else PySR where it is installed, else Operon."""
+    """Engine: auto, portfolio, projection, pysr or operon; auto is the portfolio for a table of
+    one's own, else PySR where it is installed, else Operon."""
     operators: tuple[str, ...] = ()
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
@@ -149,8 +151,10 @@ class RecoverConfig(Options):
         return _words(self.units)
 
     @property
-    def question(self) -> Question:
+    def question(self) -> "Question":
         """What an engine is asked: operators, commas taken apart, and loss."""
+        from symreg.engines.base import Question  # which needs sympy, as options do not
+
         return Question(_words(self.operators), self.loss)
 
     @property
@@ -174,7 +178,8 @@ class RecoverConfig(Options):
     def __post_init__(self) -> None:
         """Check that the options of one's own table go together, and the operators."""
         super().__post_init__()
-        _ = self.question
+        if self.operators:
+            _ = self.question  # which knows the operators
         own = ("features", "groups", "units", "sigma", "form")
         given = [name for name in own if getattr(self, name)]
         if given and not self.own_table:

@@ -150,8 +150,10 @@ def test_an_object_is_an_input_by_its_fingerprint(tmp_path):
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path):
-    with Cache(tmp_path), pytest.raises(ValueError, match="in use by another process"), Cache(
-        tmp_path
+    with (
+        Cache(tmp_path),
+        pytest.raises(ValueError, match="in use by another process"),
+        Cache(tmp_path),
     ):
         pass
 

@@ -133,7 +133,7 @@ def test_the_engines_are_listed_with_how_to_get_them(capsys):
     assert run("engines") == 0
     assert time.process_time() - began < 1
     listed = capsys.readouterr().out
-    for name in ("pysr", "operon", "monomial", "named-laws"):
+    for name in ("pysr", "operon", "projection", "portfolio"):
         assert name in listed
 
 

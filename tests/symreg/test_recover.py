@@ -224,7 +224,7 @@ def test_a_few_repelled_rows_are_left_out_and_reported(make_force_table):
     assert len(radial_field(table).samples.y) == 1000
 
 
-QUICK = RecoverConfig(engine="named-laws", seeds=1)
+QUICK = RecoverConfig(engine="projection", seeds=1)
 
 
 def test_a_formula_that_predicts_nothing_is_no_law():
