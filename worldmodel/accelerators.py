@@ -4,7 +4,7 @@ import ctypes
 import os
 import sys
 
-from orbits.command.options import OptionError
+from orbits.options import OptionError
 
 FEW = 8
 """Processes of the processor that are never too many."""

@@ -20,8 +20,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import (
+from orbits.files import (
     json_of,
+    of_json,
     read_json,
     require_output,
     sha256_of_json,
@@ -29,7 +30,6 @@ from orbits.records.files import (
     written_aside,
 )
 from orbits.records.provenance import provenance
-from orbits.records.typed import of_json
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from orbits.records.files import write_text
+from orbits.files import write_text
 
 
 class Logbook:

@@ -16,8 +16,8 @@ from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
-from orbits.command.memory import out_of_memory, require_memory
-from orbits.command.options import with_options
+from orbits.memory import out_of_memory, require_memory
+from orbits.options import with_options
 from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
@@ -113,7 +113,7 @@ def train(
             kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
             if out_of_memory(error):
                 raise MemoryError(message) from None
-            if kind not in ("ValueError", "orbits.command.options.OptionError"):
+            if kind not in ("ValueError", "orbits.options.OptionError"):
                 raise
             raise ValueError(message) from None
     return WorldModel.load(run) if model is None and run is not None else model

@@ -33,7 +33,7 @@ from joblib import Parallel, delayed
 
 from orbits.command.parent import as_parent
 from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
-from orbits.records.files import require_input
+from orbits.files import require_input
 from symreg.engines.base import (
     L1,
     TARGET,

@@ -13,11 +13,11 @@ import pandas as pd
 import sympy
 import xarray as xr
 
-from orbits.command.options import with_options
 from orbits.command.watch import Watch
+from orbits.files import as_json
+from orbits.options import P, keywords_of, options_from
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
-from orbits.records.typed import as_json
 from orbits.trajectories.accelerations import measure_forces
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
@@ -51,12 +51,14 @@ Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
+@keywords_of(RecoverConfig)
 def recover(
+    kind: Callable[P, RecoverConfig],
     table: Table,
     config: RecoverConfig | None = None,
-    *,
     progress: Progress | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> Recovery:
     """Search the law of a table, compare it with a reference law, and say how sure that is.
 
@@ -75,10 +77,7 @@ def recover(
     Raises:
         ValueError: for a table, a column, a unit, a law or an engine that will not do (says why).
     """
-    for name in ("target", "features", "units", "guesses", "operators"):
-        if isinstance(options.get(name), str):
-            options[name] = (options[name],)
-    config = with_options(config or RecoverConfig(), options)
+    config = options_from(RecoverConfig, config, options)
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from orbits.records.files import read_json
+from orbits.files import read_json
 from worldmodel.cli import main
 from worldmodel.config import RetrievalConfig
 from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from orbits.dataset import open_dataset
-from orbits.records.files import sha256_of_json
+from orbits.files import sha256_of_json
 from orbits.records.force_samples import ForceSamples
 from orbits.records.locks import held
 from worldmodel import training

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from orbits.command.options import AtLeast
+from orbits.options import AtLeast
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 
