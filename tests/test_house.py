@@ -4,18 +4,14 @@ import ast
 import runpy
 import subprocess
 import sys
-from collections import Counter
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-import yaml
 
 from orbits.options import hints_of, is_group, option_names
-from orbits.files import as_json
-from symreg.cli import main
 from symreg.experiments.config import RunConfig
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
@@ -25,7 +21,6 @@ FILES = {
     for package in PACKAGES
     for path in (ROOT / package).rglob("*.py")
 }
-MOST_MODULES = 18
 LONGEST_FUNCTION = 60
 HEAVY = ("torch", "pandas", "xarray", "zarr", "sklearn", "matplotlib")
 
@@ -84,11 +79,6 @@ def test_training_knows_nothing_of_probes(module):
     assert "worldmodel.kick" in reached_from(module), "the graph sees what is imported"
 
 
-def test_no_room_holds_too_many_modules():
-    rooms = Counter(path.parent for path in FILES.values())
-    assert {room: count for room, count in rooms.items() if count > MOST_MODULES} == {}
-
-
 def test_no_function_is_too_long():
     long = {}
     for module, path in FILES.items():
@@ -105,20 +95,6 @@ def test_a_run_restates_no_option_of_its_stages():
     free = {name for name in option_names(RunConfig) if name not in RunConfig.DECIDED}
     restated = {name for name in free if "." in name and name.rpartition(".")[2] in own}
     assert restated == {"generate.workers"}  # processes of one stage, not stages side by side
-
-
-def test_the_command_line_has_the_defaults_of_the_options(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "--print_config"])
-    printed = yaml.safe_load(capsys.readouterr().out)
-    default = as_json(RunConfig())
-    for name in option_names(RunConfig):
-        if name not in RunConfig.DECIDED:
-            on_the_line, in_python = printed, default
-            for part in name.split("."):
-                on_the_line, in_python = on_the_line[part], in_python[part]
-            assert on_the_line == in_python, name
-    assert default["generate"]["engine"] == "scipy"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +129,7 @@ def test_every_public_name_is_there_and_none_is_a_module(package):
         assert name == "__version__" or getattr(found, name).__doc__, name
     assert set(found.__all__) <= set(dir(found))
     assert found.__version__
-    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+    with pytest.raises(AttributeError, match=r"attribute '?trian"):
         found.trian  # noqa: B018
 
 

@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 
+from orbits.files import held
 from orbits.memory import out_of_memory, require_memory
 from orbits.options import with_options
-from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
-from orbits.generation import generate
 from orbits.files import read_json
+from orbits.generation.generate import generate
 from worldmodel.cli import main
 from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss
@@ -82,7 +82,7 @@ def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     [
         (["--factors", "64"], "need 513; generate with --samples 513"),
         (["--factors", "0"], "each item a whole number of at least 1"),
-        (["--orbits", "0"], "--orbits is 0; a whole number of at least 1"),
+        (["--orbits", "0"], "--orbits is 0; it should be number of at least 1"),
         (["--checkpoint", "middle"], "middle"),
     ],
 )

@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from worldmodel.probes.subject import Subject
 
+from orbits.engines.integrate import integrate
+from orbits.force_samples import read_force_samples
 from orbits.forces import parse_law
-from orbits.integration import integrate
 from orbits.powers import non_central_part
-from orbits.records.force_samples import r_squared, read_force_samples
+from orbits.statistics import r_squared
 from orbits.units import GM_SUN
 from worldmodel import probe
 from worldmodel.cli import main
@@ -16,7 +18,6 @@ from worldmodel.predictors.law import predict_by_law
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import measure, power_of_distance
-from worldmodel.probes.subject import Subject
 
 DT = 0.008
 
