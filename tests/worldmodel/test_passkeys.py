@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
 
 from orbits.files import read_json
 from worldmodel.cli import main
 from worldmodel.config import RetrievalConfig
-from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
 
 EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
 

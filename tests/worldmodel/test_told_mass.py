@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from worldmodel.recall.told_mass import DT, MASS, TOLD_RADIUS, ToldMass, ignorance, memory, turn
 
 from worldmodel.cli import main
 from worldmodel.config import MemoryConfig
-from worldmodel.recall.told_mass import DT, MASS, TOLD_RADIUS, ToldMass, ignorance, memory, turn
 
 
 def drawn(told=True, count=4000, length=6):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-
-import worldmodel
 from worldmodel.outside.model import circles
 from worldmodel.outside.windows import package
+
+import worldmodel
 
 WITH_EXTRA = {
     "transformers": "pip install -e '.[huggingface]'",

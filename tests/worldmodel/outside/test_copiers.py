@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from worldmodel.outside.model import circles
+from worldmodel.probes.subject import Subject
 
 import orbits
 import worldmodel
-from worldmodel.outside.model import circles
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.subject import Subject
 
 
 @pytest.fixture(scope="module")

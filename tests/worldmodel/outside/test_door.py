@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from worldmodel.outside import channel
+from worldmodel.outside.config import AdoptConfig, OutsideConfig
+from worldmodel.outside.loading import source_of
+from worldmodel.outside.model import OutsideModel, by_differences, circles
 
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
 from worldmodel.cli import main
-from worldmodel.outside import channel
-from worldmodel.outside.config import AdoptConfig, OutsideConfig
-from worldmodel.outside.loading import source_of
-from worldmodel.outside.model import OutsideModel, by_differences, circles
 
 DT = 0.008
 

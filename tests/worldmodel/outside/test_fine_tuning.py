@@ -3,13 +3,13 @@
 import pytest
 import torch
 from torch import nn
+from worldmodel.outside.backbone import HeadInput
+from worldmodel.probes.subject import as_subject
 
 import orbits
 import worldmodel
 from worldmodel.cli import main
-from worldmodel.outside.backbone import HeadInput
 from worldmodel.probes.finetune import backbone_of, fine_tune
-from worldmodel.probes.subject import as_subject
 from worldmodel.source import Source
 
 SMALL = {"labelled": 150, "few": 30, "points": 150, "steps": 300, "batch_tokens": 256}

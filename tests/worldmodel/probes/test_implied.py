@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from worldmodel.probes.subject import Subject
 
 from orbits.forces import parse_law
 from orbits.integration import integrate
@@ -16,7 +17,6 @@ from worldmodel.predictors.law import predict_by_law
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.metrics import measure, power_of_distance
-from worldmodel.probes.subject import Subject
 
 DT = 0.008
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from worldmodel.probes.subject import Subject
 
 from orbits.records.force_samples import read_force_samples
 from worldmodel import probe
@@ -10,7 +11,6 @@ from worldmodel.cli import main
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.finetune import Stream, fine_tune
 from worldmodel.probes.readouts.transfer import Labelled, Transfer, _split
-from worldmodel.probes.subject import Subject
 from worldmodel.world_model import WorldModel
 
 SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens": 512}
