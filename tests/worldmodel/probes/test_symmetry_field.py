@@ -6,7 +6,7 @@ import pytest
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
-from worldmodel.outside.model import Function
+from worldmodel.predictors.checked import Function
 
 
 @pytest.fixture(scope="module")
