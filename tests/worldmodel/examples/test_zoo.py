@@ -21,17 +21,18 @@ def test_a_family_that_learns_nothing_answers(name, newton_orbits):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_family_that_trains_keeps_its_weights(name, few_orbits, tmp_path, monkeypatch):
+def test_a_family_that_trains_keeps_its_weights(name, make_orbits, tmp_path, monkeypatch):
+    data = make_orbits(tmp_path / "orbits.zarr", orbits=10, samples=40)
     if name == "neural_ode":
         pytest.importorskip("torchdiffeq", reason="extra zoo")
     family = importlib.import_module(name)
     monkeypatch.setattr("zoo_training.STEPS_PER_ORBIT", 1)
     monkeypatch.setattr("zoo_training.BATCH", 8)
-    one, again = (family.make(few_orbits, 1, tmp_path) for _ in range(2))
+    one, again = (family.make(data, 1, tmp_path) for _ in range(2))
     x = circles(34)[:, :, 0]
     np.testing.assert_array_equal(one.predict(x), again.predict(x))
     with pytest.raises(ValueError, match="weights of other data or another seed"):
-        family.make(few_orbits, 2, tmp_path)
+        family.make(data, 2, tmp_path)
 
 
 def test_the_published_recipe_learns_the_next_position(tmp_path):
