@@ -9,7 +9,7 @@ from importlib import import_module
 
 from docstring_parser import parse_from_object
 
-from orbits.command.options import default_of, hints_of, in_words, is_group
+from orbits.options import default_of, hints_of, in_words, is_group
 
 MARK = re.compile(r"<!-- options: ([\w.]+) -->")
 

@@ -12,9 +12,9 @@ from tqdm import tqdm
 from orbits import dataset
 from orbits.command.cluster import connect
 from orbits.command.memory import require_memory
-from orbits.command.options import options_from
 from orbits.config import GenerateConfig
 from orbits.dataset import Layout
+from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
@@ -36,10 +36,13 @@ WHILE_MADE = 4.0
 T = TypeVar("T")
 
 
+@keywords_of(GenerateConfig)
 def generate(
+    kind: Callable[P, GenerateConfig],
     out: str | os.PathLike[str] | None = None,
     config: GenerateConfig | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> xr.Dataset:
     """Orbits under a law of force.
 

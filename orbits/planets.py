@@ -7,6 +7,7 @@ reader of ephemeris packages evaluates.
 
 import math
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -17,10 +18,9 @@ import numpy as np
 import xarray as xr
 
 from orbits import dataset
-from orbits.command.near_misses import require_known
-from orbits.command.options import options_from
 from orbits.config import BODIES, EphemerisConfig
 from orbits.engines import States
+from orbits.options import P, keywords_of, options_from, require_known
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
 from orbits.units import JULIAN_YEAR_DAYS, G
@@ -131,10 +131,13 @@ def rotation_to_orbit(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     return np.stack([x, np.cross(normal, x), normal])
 
 
+@keywords_of(EphemerisConfig)
 def ephemeris(
+    kind: Callable[P, EphemerisConfig],
     out: str | os.PathLike[str] | None = None,
     config: EphemerisConfig | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> xr.Dataset:
     """A dataset of real planets, each one's series cut into segments.
 

@@ -14,8 +14,9 @@ Nothing here imports torch or Julia: they run in processes of their own.
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+from orbits.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from symreg.engines import ENGINES
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from symreg.weighing.result import Weighing
     from symreg.weighing.weigh import weigh
 
-try:
-    __version__ = version("principia")
-except PackageNotFoundError:  # the source tree alone
-    __version__ = "unknown"
 
 _PLACES = {
     "Comparison": "symreg.formulas.compare",

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orbits.command.help import say
-from orbits.command.options import Options
-from orbits.command.parser import Command, Positional
-from orbits.command.parser import main as run_command
+from orbits.command_line import Command, Positional, say
+from orbits.command_line import main as run_command
+from orbits.options import Options
 from symreg.experiments.config import RunConfig, StudyConfig
 from symreg.formulas.config import CompareConfig
 from symreg.recovery.from_positions import RecoverFileConfig

@@ -28,7 +28,7 @@ import yaml
 import orbits.cli
 import symreg.cli
 import worldmodel.cli
-from orbits.command.options import hints_of, is_group, plain_hint
+from orbits.options import hints_of, is_group, plain_hint
 
 MAINS = {"orbits": orbits.cli, "worldmodel": worldmodel.cli, "symreg": symreg.cli}
 SECONDS = 10
@@ -49,7 +49,7 @@ SMALL = {
     "--evaluated 2 --d-model 8 --n-layers 1 --n-heads 1 --digits 1 --decoys 1",
     "worldmodel memory": "--kinds softmax --length 4 --factors 1 --steps 1 --batch 2 "
     "--evaluated 2 --d-model 8 --n-layers 1 --n-heads 1",
-    "symreg recover": "--engine named-laws --seeds 1 --no-null",
+    "symreg recover": "--engine projection --seeds 1 --no-null",
     "symreg run": "--check",
     "symreg study": "--check",
 }

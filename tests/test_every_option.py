@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from orbits.command.options import option_names
+from orbits.options import option_names
 
 PROGRAMS = ("orbits", "worldmodel", "symreg")
 COMMANDS = {
@@ -107,14 +107,14 @@ symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --no-null
 orbits import many.csv x.zarr --orbit run
 symreg recover long.csv moved.json --trajectories --body name --bodies b1 b2 --time time \
-    --position x,y --seeds 1 --no-null --engine named-laws --method spline --noise 1e-6 \
+    --position x,y --seeds 1 --no-null --engine projection --method spline --noise 1e-6 \
     --measuring.orbits 1 --every 3
 symreg recover stars.csv three.json --trajectories --time when --position x1,y1 x2,y2 \
     --velocity u1,v1 u2,v2 --importing.bodies a b --orbit run --time-unit d --length-unit km \
     --velocity-unit km/s --relative-to b --bad-rows mend --importing.dt 0.01 --gap 4 \
-    --importing.samples 60 --seeds 1 --no-null --engine named-laws
+    --importing.samples 60 --seeds 1 --no-null --engine projection
 symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
-    --engine named-laws
+    --engine projection
 symreg weigh solar.zarr searched.json --engine projection --seed 1 --search-seeds 1 \
     --individuals 50 --generations 2 --max-size 12 --jobs 1 --time-limit 60
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \

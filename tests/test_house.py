@@ -13,8 +13,8 @@ from types import ModuleType
 import pytest
 import yaml
 
-from orbits.command.options import hints_of, is_group, option_names
-from orbits.records.typed import as_json
+from orbits.options import hints_of, is_group, option_names
+from orbits.files import as_json
 from symreg.cli import main
 from symreg.experiments.config import RunConfig
 

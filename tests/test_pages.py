@@ -17,7 +17,7 @@ import yaml
 
 import symreg
 import worldmodel
-from orbits.command.options import option_names
+from orbits.options import option_names
 from symreg.experiments.config import RunConfig
 
 ROOT = Path(__file__).parents[1]

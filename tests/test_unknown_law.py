@@ -65,11 +65,11 @@ def test_what_needs_the_law_says_so(imported, model, options):
 
 def test_the_oracle_beside_a_model(imported):
     measured = orbits.measure_forces(imported)
-    law = symreg.recover(measured, engine="monomial", seeds=1, null=False)
+    law = symreg.recover(measured, engine="projection", seeds=1, null=False)
     assert law.exponent.value == pytest.approx(-2, abs=0.01)
     assert "unknown" not in law.explanation
     # one step: the folder itself
-    assert symreg.recover(imported, engine="monomial", seeds=1, null=False).constant == law.constant
+    assert symreg.recover(imported, engine="projection", seeds=1, null=False).constant == law.constant
 
 
 def test_the_commands_are_one_line(imported, model, tmp_path, capsys):

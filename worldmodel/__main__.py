@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from orbits.command.entry import enter
+from orbits.entry import enter
 
 
 def main() -> NoReturn:

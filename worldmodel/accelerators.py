@@ -2,7 +2,7 @@
 
 import os
 
-from orbits.command.options import OptionError
+from orbits.options import OptionError
 
 FEW = 8
 """Processes of the processor that are never too many."""

@@ -20,7 +20,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from orbits.records.files import (
+from orbits.files import (
+    as_json,
+    of_json,
     read_json,
     require_output,
     sha256_of_json,
@@ -28,7 +30,6 @@ from orbits.records.files import (
     written_aside,
 )
 from orbits.records.provenance import provenance
-from orbits.records.typed import as_json, of_json
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts

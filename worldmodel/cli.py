@@ -6,9 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from orbits.command.help import say
-from orbits.command.parser import Command, Positional
-from orbits.command.parser import main as run_commands
+from orbits.command_line import Command, Positional, say
+from orbits.command_line import main as run_commands
 from worldmodel.config import (
     EvaluateConfig,
     ExtrapolateCommand,

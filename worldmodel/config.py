@@ -4,17 +4,17 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import (
+from orbits.files import sha256_of_json
+from orbits.options import (
     FRACTION,
     Above,
     AtLeast,
     Between,
+    Interval,
     OptionError,
     Options,
     Output,
-    Range,
 )
-from orbits.records.files import sha256_of_json
 from worldmodel.attention.specs import parse_attention
 
 KICK_ANGLE = 0.5
@@ -23,7 +23,7 @@ MOST_THREADS = 4096
 MOST_LAYERS = 1000
 WIDEST = 2**17
 """Larger sizes are slips of the finger: no machine holds such a model."""
-BELOW_ONE = Range(0.0, 1.0, below=True)
+BELOW_ONE = Interval(ge=0.0, lt=1.0)
 
 Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]

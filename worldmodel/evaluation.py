@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from orbits.command.options import with_options
+from orbits.files import write_json
 from orbits.forces import ForceLaw, known_law
 from orbits.invariants import angular_momentum, energy_scale, specific_energy
-from orbits.records.files import write_json
+from orbits.options import with_options
 from orbits.records.provenance import provenance
 from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from orbits.command.options import with_options
-from orbits.records.files import write_json, written_aside
+from orbits.files import write_json, written_aside
+from orbits.options import with_options
 from orbits.records.provenance import provenance
 from worldmodel.config import ExtrapolateConfig
 from worldmodel.objective import loss

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from orbits.command.near_misses import require_known
+from orbits.files import require_output, written_aside
+from orbits.options import require_known
 from orbits.palette import CYCLE
-from orbits.records.files import require_output, written_aside
 from worldmodel.attention.entropy import relative_entropy
 from worldmodel.config import PlotConfig
 from worldmodel.source import Source

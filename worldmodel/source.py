@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from orbits.records.files import sha256_of_json
+from orbits.files import sha256_of_json
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -19,9 +19,9 @@ from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 from tqdm import tqdm
 
-from orbits.command.memory import out_of_memory, require_memory
-from orbits.command.options import with_options
-from orbits.records.files import write_text
+from orbits.files import write_text
+from orbits.memory import out_of_memory, require_memory
+from orbits.options import with_options
 from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (

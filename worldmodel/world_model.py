@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from orbits.command.near_misses import require_known
+from orbits.options import require_known
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import (
     RunRecord,

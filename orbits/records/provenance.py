@@ -11,7 +11,7 @@ from typing import Any
 from orbits.records.files import sha256_of_json
 
 LIBRARIES = (
-    "principia", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
+    "kicktest", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
     "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
     "scikit-learn",
 )  # fmt: skip

@@ -1,16 +1,17 @@
 """Force samples straight from trajectories: no model, no law, and a standard error for each."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from orbits.command.options import options_from
 from orbits.config import ForcesConfig
 from orbits.dataset import as_dataset, relative_shares
 from orbits.forces import ForceLaw, known_law
+from orbits.options import P, keywords_of, options_from
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
 from orbits.trajectories.derivatives import measured
@@ -20,7 +21,14 @@ from orbits.units import G
 Data = xr.Dataset | str | os.PathLike[str]
 
 
-def measure_forces(data: Data, config: ForcesConfig | None = None, **options: Any) -> ForceSamples:
+@keywords_of(ForcesConfig)
+def measure_forces(
+    kind: Callable[P, ForcesConfig],
+    data: Data,
+    config: ForcesConfig | None = None,
+    *args: P.args,
+    **options: P.kwargs,
+) -> ForceSamples:
     """Accelerations along trajectories, measured without any model.
 
         forces = orbits.measure_forces(data)          # of any dataset, its law known or not

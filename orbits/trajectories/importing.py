@@ -13,9 +13,9 @@ import pandas as pd
 import xarray as xr
 
 from orbits import dataset
-from orbits.command.options import options_from
 from orbits.config import ImportConfig
 from orbits.forces import UNKNOWN
+from orbits.options import P, keywords_of, options_from
 from orbits.records.files import sha256_of_file
 from orbits.records.places import Place
 from orbits.records.provenance import provenance
@@ -34,13 +34,15 @@ DISAGREE = 0.5
 """Relative difference of velocities from the positions' own that no sampling explains."""
 
 
+@keywords_of(ImportConfig)
 def from_table(
+    kind: Callable[P, ImportConfig],
     table: Source,
     out: str | os.PathLike[str] | None = None,
     config: ImportConfig | None = None,
-    *,
     announce: Callable[[str], object] | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> xr.Dataset:
     """A dataset of trajectories that somebody measured or simulated; its law is `unknown`.
 
@@ -65,10 +67,12 @@ def from_table(
         ValueError: for a missing or non-numeric column, rows out of order, too few states,
             velocities that are not those of the positions, or an `out` that holds something else.
     """
-    for name in ("position", "velocity", "bodies"):
-        if isinstance(options.get(name), str):
-            options[name] = (options[name],)
-    config = options_from(ImportConfig, config, options)
+    lists = ("position", "velocity", "bodies")
+    values = {
+        name: (value,) if name in lists and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    config = options_from(ImportConfig, config, values)
     asked = config
     remarks = Remarks()
     read, config = read_table(table, config)

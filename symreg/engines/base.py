@@ -11,8 +11,8 @@ import numpy as np
 import sympy
 from joblib import Parallel, delayed
 
-from orbits.command.near_misses import require_known
 from orbits.command.watch import Watch
+from orbits.options import require_known
 from symreg.fit.noise import misfit_probability
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded

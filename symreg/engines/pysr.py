@@ -33,7 +33,7 @@ from joblib import Parallel, delayed
 
 from orbits.command.parent import as_parent
 from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
-from orbits.records.files import require_input
+from orbits.files import require_input
 from symreg.engines.base import (
     L1,
     TARGET,
@@ -55,7 +55,7 @@ HALL_OF_FAME = "hall_of_fame.csv"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
 UNARY_OPERATORS = ("exp", "log", "sqrt")
 SYMBOLIC_REGRESSION = "SymbolicRegression"
-GET_PYSR = "pip install 'principia[pysr]'"
+GET_PYSR = "pip install -e '.[pysr]'"
 GET_JULIA = "python -c 'import pysr' (once, with a network: it installs Julia and its packages)"
 GRACE_SECONDS = 300.0
 """Beyond the search's own limit: Julia starts and compiles first, half a minute on an idle machine

@@ -28,8 +28,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 from joblib.externals.loky import ProcessPoolExecutor
 
-from orbits.records.files import read_json, sha256_of_json, write_json
-from orbits.records.typed import as_json, of_json
+from orbits.files import as_json, of_json, read_json, sha256_of_json, write_json
 
 MANIFEST = "manifest.json"
 

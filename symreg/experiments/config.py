@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from orbits.command.near_misses import require_known
-from orbits.command.options import (
+from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
+from orbits.files import as_json, read_json, write_json
+from orbits.options import (
     AtLeast,
     Between,
     OptionError,
@@ -19,10 +20,8 @@ from orbits.command.options import (
     option_names,
     option_value,
     refuse_decided,
+    require_known,
 )
-from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
-from orbits.records.files import read_json, write_json
-from orbits.records.typed import as_json
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, PredictorConfig, TrainConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS

@@ -8,10 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from orbits.command.near_misses import require_known
-from orbits.command.options import OptionError, option_value, with_options
-from orbits.records.files import read_yaml, sha256_of_json
-from orbits.records.typed import as_json
+from orbits.files import as_json, read_yaml, sha256_of_json
+from orbits.options import OptionError, option_value, require_known, with_options
 from symreg.experiments.config import RunConfig, file_name
 from symreg.experiments.run import check
 from symreg.experiments.study_figures import FIGURES

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orbits.command.options import OptionError, with_options
 from orbits.dataset import open_dataset
 from orbits.forces import UNKNOWN
+from orbits.options import OptionError, with_options
 from symreg.experiments.config import CONTROLS, RunConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orbits.records.files import sha256_of_json
+from orbits.files import sha256_of_json
 from symreg.experiments.cache import fingerprint, key_of
 from symreg.experiments.config import RunConfig
 

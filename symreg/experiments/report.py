@@ -11,8 +11,8 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from orbits.files import written_aside
 from orbits.forces import known_law
-from orbits.records.files import written_aside
 from orbits.records.force_samples import read_force_samples
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.experiments.figures import FIGURES, Shown

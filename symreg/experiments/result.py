@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orbits.files import as_json, of_json, read_json
 from orbits.forces import UNKNOWN, known_law
-from orbits.records.files import read_json
 from orbits.records.provenance import provenance
-from orbits.records.typed import as_json, of_json
 from symreg.experiments.cache import Record
 from symreg.experiments.config import RunConfig
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW

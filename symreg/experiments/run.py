@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orbits.command.near_misses import require_known
-from orbits.command.options import OptionError, with_options
+from orbits.files import write_json, write_text
 from orbits.forces import UNKNOWN, known_law
-from orbits.records.files import write_json, write_text
+from orbits.options import OptionError, require_known, with_options
 from orbits.systems import resolve
 from symreg.engines import choose_engine
 from symreg.experiments import steps

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbits.command.options import option_names, option_value
+from orbits.options import option_names, option_value
 from symreg.experiments.config import RunConfig
 from symreg.experiments.result import Metrics
 from symreg.recovery.result import FrontPoint

@@ -4,7 +4,7 @@ made in a line. They call the public API of the three packages and compute nothi
 from pathlib import Path
 
 from orbits.config import EphemerisConfig, GenerateConfig
-from orbits.records.files import write_json
+from orbits.files import write_json
 from symreg.experiments.own_model import OwnModel
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig

@@ -13,8 +13,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from orbits.command.cluster import connect
-from orbits.command.help import say
-from orbits.records.files import write_json
+from orbits.command_line import say
+from orbits.files import write_json
 from symreg.experiments.answer import in_a_terminal
 from symreg.experiments.cache import places, records_in, workers_of
 from symreg.experiments.config import RunConfig, StudyConfig, require_same_run

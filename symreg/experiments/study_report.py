@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from orbits.records.files import write_text, written_aside
+from orbits.files import write_text, written_aside
 from orbits.records.provenance import git_commit, versions
 from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.grid import NO_FIGURE, Study

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from orbits.records.files import sha256_of_json, written_aside
+from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source

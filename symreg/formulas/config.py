@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from orbits.command.options import Above, Options, Range
+from orbits.options import Above, Interval, Options
 
 SECONDS = 10.0
 """CPU time that one comparison may take."""
@@ -26,9 +26,9 @@ class CompareConfig(Options):
     """Lower end of every variable's domain."""
     high: Annotated[float, Above(0)] = DOMAIN[1]
     """Upper end of every variable's domain."""
-    margin: Annotated[float, Range(0.0, 1.0, below=True)] = EXPONENT_MARGIN
+    margin: Annotated[float, Interval(ge=0.0, lt=1.0)] = EXPONENT_MARGIN
     """Exponents closer than this are the same."""
-    limit: Annotated[float, Range(0.0, LONGEST, above=True)] = SECONDS
+    limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = SECONDS
     """Seconds of computing after which the answer is `undecided`."""
 
     def __post_init__(self) -> None:

@@ -2,9 +2,9 @@
 
 import sympy
 
-from orbits.command.near_misses import nearest
 from orbits.expressions import parse_expression, shown
 from orbits.forces import LAWS, parse_law
+from orbits.options import nearest
 
 
 def read_formula(text: str) -> sympy.Expr:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import sympy
 
-from orbits.command.near_misses import require_known
+from orbits.options import require_known
 
 Powers = tuple[Fraction, ...]
 BASES = ("m", "kg", "s", "K", "A", "mol")

@@ -1,13 +1,15 @@
 """Options of `symreg recover`, and the one table of thresholds."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from orbits.command.options import FRACTION, Between, OptionError, Options, Range
-from symreg.engines.base import Question
+from orbits.options import FRACTION, Between, Interval, OptionError, Options
 from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
 
-Margin = Annotated[float, Range(0.0, 1.0, below=True)]
+if TYPE_CHECKING:
+    from symreg.engines.base import Question
+
+Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
 
 
 FIELD_FLOOR = 0.02
@@ -35,11 +37,11 @@ class Thresholds(Options):
     """Largest part of an attraction that goes with the direction, relative rms."""
     third_law: Margin = 0.15
     """Largest rms of m1 a1 + m2 a2, over that of m1 a1."""
-    agreement: Annotated[float, Range(0.0, 1.0, above=True)] = 0.8
+    agreement: Annotated[float, Interval(gt=0.0, le=1.0)] = 0.8
     """Least fraction of the searches that find the law."""
-    held_out_ratio: Annotated[float, Range(1.0, 1e6)] = 3.0
+    held_out_ratio: Annotated[float, Between(1.0, 1e6)] = 3.0
     """Largest rms error of a found law on held-out groups, over that of its fit."""
-    range_ratio: Annotated[float, Range(1.0, 1e6)] = 5.0
+    range_ratio: Annotated[float, Between(1.0, 1e6)] = 5.0
     """The same at the ends of a feature's range that it was not fitted to; its constants are less
     certain there."""
     misfit_p: Annotated[float, FRACTION] = 1e-4
@@ -88,8 +90,8 @@ class RecoverConfig(Options):
     """Formula to fit and judge instead of a search, as in a*x + b*v: names that are no features are
     its constants."""
     engine: str = "auto"
-    """Engine: auto, portfolio, projection, pysr, operon, monomial or named-laws; auto is the
-    portfolio for a table of one's own, else PySR where it is installed, else Operon."""
+    """Engine: auto, portfolio, projection, pysr or operon; auto is the portfolio for a table of
+    one's own, else PySR where it is installed, else Operon."""
     operators: tuple[str, ...] = ()
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
@@ -106,7 +108,7 @@ class RecoverConfig(Options):
     """Largest formula that is searched, in nodes."""
     rows: Annotated[int, Between(8, 10**9)] = 2000
     """Most rows that formulas are fitted to (drawn at random; the verdict's numbers too)."""
-    held_out: Annotated[float, Range(0.0, 1.0, above=True, below=True)] = 0.2
+    held_out: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
     """Fraction of the groups that no formula is fitted to."""
     error_floor: Margin | None = None
     """Relative systematic error of the target, which no law is asked to explain; by default 0.02
@@ -115,10 +117,10 @@ class RecoverConfig(Options):
     """Whether the search is repeated on permuted targets."""
     jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches that run at the same time; the result does not depend on it."""
-    time_limit: Annotated[float, Range(0.0, LONGEST, above=True)] | None = None
+    time_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] | None = None
     """Seconds that all searches together may take; by default 45 where any law may be in the table,
     else 300. What is found by then is judged."""
-    compare_limit: Annotated[float, Range(0.0, LONGEST, above=True)] = 20.0
+    compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
     """Seconds of computing for sympy to decide a comparison."""
     thresholds: Thresholds = field(default_factory=Thresholds)
 
@@ -149,8 +151,10 @@ class RecoverConfig(Options):
         return _words(self.units)
 
     @property
-    def question(self) -> Question:
+    def question(self) -> "Question":
         """What an engine is asked: operators, commas taken apart, and loss."""
+        from symreg.engines.base import Question  # which needs sympy, as options do not
+
         return Question(_words(self.operators), self.loss)
 
     @property
@@ -174,7 +178,8 @@ class RecoverConfig(Options):
     def __post_init__(self) -> None:
         """Check that the options of one's own table go together, and the operators."""
         super().__post_init__()
-        _ = self.question
+        if self.operators:
+            _ = self.question  # which knows the operators
         own = ("features", "groups", "units", "sigma", "form")
         given = [name for name in own if getattr(self, name)]
         if given and not self.own_table:

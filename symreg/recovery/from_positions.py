@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from orbits.command.options import OptionError, option_names
 from orbits.config import ForcesConfig, ImportConfig
+from orbits.options import OptionError, option_names
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import pandas as pd
 import sympy
 import xarray as xr
 
-from orbits.command.options import with_options
 from orbits.command.watch import Watch
+from orbits.files import as_json
+from orbits.options import with_options
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
-from orbits.records.typed import as_json
 from orbits.trajectories.accelerations import measure_forces
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine

@@ -11,8 +11,7 @@ import pandas as pd
 import sympy
 
 from orbits.expressions import parse_expression
-from orbits.records.files import write_json
-from orbits.records.typed import as_json, of_json, read_typed
+from orbits.files import as_json, of_json, read_typed, write_json
 from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
 from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded

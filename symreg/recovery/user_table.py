@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.command.near_misses import require_known
 from orbits.expressions import CONSTANTS, FUNCTIONS
-from orbits.records.files import require_input
+from orbits.files import require_input
+from orbits.options import require_known
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from orbits.command.options import AtLeast, Between, Options, option_names, refuse_decided
+from orbits.options import AtLeast, Between, Options, option_names, refuse_decided
 from symreg.recovery.config import RecoverConfig
 
 ASKED = ("engine", "seed", "seeds", "individuals", "generations", "max_size", "jobs", "time_limit")

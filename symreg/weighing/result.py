@@ -5,8 +5,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from orbits.records.files import write_json
-from orbits.records.typed import as_json, read_typed
+from orbits.files import as_json, read_typed, write_json
 
 TWO_SIDED = 1.959964
 """Standard errors of a 95 % interval."""

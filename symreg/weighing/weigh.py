@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from orbits.command.options import options_from
 from orbits.dataset import as_dataset
+from orbits.files import as_json
+from orbits.options import options_from
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import versions
-from orbits.records.typed import as_json
 from orbits.units import G
 from symreg.weighing.candidates import select
 from symreg.weighing.config import WeighConfig

@@ -17,7 +17,7 @@ from typing import Any
 
 import orbits
 import worldmodel
-from orbits.records.files import write_json
+from orbits.files import write_json
 from symreg.recovery.config import RecoverConfig, Thresholds
 from symreg.recovery.judge import world_model_kind
 from symreg.recovery.recover import recover

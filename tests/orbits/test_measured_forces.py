@@ -116,13 +116,3 @@ def test_an_unknown_law_gives_forces_without_truth(tmp_path, capsys):
 def test_too_few_states_are_refused():
     with pytest.raises(ValueError, match="needs at least 9 states"):
         orbits.measure_forces(orbits.generate(orbits=2, samples=6), method="differences")
-
-
-def test_options_of_lists_may_be_given_in_several_places():
-    from orbits.command.parser import _gathered
-    from orbits.config import ImportConfig
-
-    words = "import a b --position x,y --time t --position u,v --bodies=p q".split()
-    assert _gathered(words, ImportConfig) == (
-        "import a b --position x,y u,v --time t --bodies p q".split()
-    )

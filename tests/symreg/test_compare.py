@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.command.parser import main as run_command
+from orbits.command_line import main as run_command
 from symreg.cli import COMMANDS
 from symreg.formulas.compare import compare, decide, monomial_exponents
 from symreg.formulas.expressions import symbol
@@ -133,7 +133,7 @@ def test_the_engines_are_listed_with_how_to_get_them(capsys):
     assert run("engines") == 0
     assert time.process_time() - began < 1
     listed = capsys.readouterr().out
-    for name in ("pysr", "operon", "monomial", "named-laws"):
+    for name in ("pysr", "operon", "projection", "portfolio"):
         assert name in listed
 
 

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.records.files import write_json
+from orbits.files import write_json
+from symreg.experiments.config import RunConfig
+from symreg.experiments.run import assemble
 from symreg.fit.refine import Fitted
 from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison
@@ -26,8 +28,6 @@ from symreg.recovery.words import (
     about_the_kind,
     about_the_model,
 )
-from symreg.experiments.config import RunConfig
-from symreg.experiments.run import assemble
 
 T = Thresholds()
 

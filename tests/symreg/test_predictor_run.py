@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from symreg.experiments.stages import stages
 
-from orbits.records.files import read_json
+from orbits.files import read_json
 from symreg import run
 from symreg.cli import main
-from symreg.recovery.words import NEWTONIAN
 from symreg.experiments.config import RunConfig
-from symreg.experiments.stages import stages
+from symreg.recovery.words import NEWTONIAN
 
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out": 30, "search_seeds": 1,

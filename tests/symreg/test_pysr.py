@@ -475,7 +475,7 @@ def test_a_late_writer_does_not_end_the_search(tmp_path, monkeypatch):
 TWO_SEARCHES = """
 import sys, threading
 import numpy as np
-from orbits.command.parser import interruptible
+from orbits.command_line import interruptible
 from symreg.engines import pysr as adapter
 adapter.sys.executable = sys.argv[1]
 r = np.linspace(0.3, 3, 50)
@@ -591,7 +591,7 @@ def test_a_hall_of_fame_of_pysrs_names_goes_on_from_the_features(tmp_path):
     path.write_text('Complexity,Loss,Equation\n5,1,"2.0 * x1 * exp(x0 ^ 0.3)"\n')
     a, b = np.random.default_rng(0).uniform(1, 3, (2, 60))
     table = pd.DataFrame({"y": 3 * b * np.exp(a**0.3), "a": a, "b": b})
-    options = {"target": "y", "features": "a,b", "engine": "monomial", "null": False, "seeds": 1}
+    options = {"target": "y", "features": "a,b", "engine": "projection", "null": False, "seeds": 1}
     found = recover(table, guesses=str(path), **options)
     # 1e-6: a table without noise, a fit that stops at 1e-9
     assert np.max(np.abs(found.predict(table) / table.y - 1)) < 1e-6

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.command.parser import main as run_command
-from orbits.records.files import read_json
+from orbits.command_line import main as run_command
+from orbits.files import read_json
 from orbits.records.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples
@@ -224,7 +224,7 @@ def test_a_few_repelled_rows_are_left_out_and_reported(make_force_table):
     assert len(radial_field(table).samples.y) == 1000
 
 
-QUICK = RecoverConfig(engine="named-laws", seeds=1)
+QUICK = RecoverConfig(engine="projection", seeds=1)
 
 
 def test_a_formula_that_predicts_nothing_is_no_law():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orbits.command.parser import main as run_command
-from orbits.records.files import read_json
+from orbits.command_line import main as run_command
+from orbits.files import read_json
 from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.formulas.reading import read_formula
@@ -168,7 +168,7 @@ def test_given_errors_weigh_the_rows(tmp_path):
     options = {"target": ("F",), "features": ("r", "m1", "m2"), "law": "newton"}
     found = recover(
         tmp_path / "s.csv",
-        RecoverConfig(**options, sigma="sigma", engine="named-laws", **QUICK),
+        RecoverConfig(**options, sigma="sigma", engine="projection", **QUICK),
     )
     assert found.constant.value == pytest.approx(G, rel=0.01)
 
@@ -305,7 +305,7 @@ def test_a_logarithm_of_nothing_is_refused(tmp_path, capsys):
     table.loc[:3, "F"] = [0.0, -1.0, 0.0, -2.0]
     table.to_csv(tmp_path / "f.csv", index=False)
     code = run("recover", tmp_path / "f.csv", tmp_path / "o.json", "--target", "F",
-               "--features", "r,m1,m2", "--engine", "monomial")  # fmt: skip
+               "--features", "r,m1,m2", "--engine", "projection")  # fmt: skip
     assert code == 2
     assert "zero or negative" in capsys.readouterr().err
 
@@ -321,7 +321,7 @@ def test_any_numbers_give_a_result_or_a_clear_refusal(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("any")
     pd.DataFrame(rows, columns=["F", "r", "m"]).to_csv(folder / "t.csv", index=False)
     code = run("recover", folder / "t.csv", folder / "o.json", "--target", "F", "--features",
-               "r,m", "--engine", "named-laws", "--no-null")  # fmt: skip
+               "r,m", "--engine", "projection", "--no-null")  # fmt: skip
     assert code in (0, 2)
     if code == 0:
         assert read_json(folder / "o.json")["verdict"]

@@ -35,7 +35,7 @@ def refused(arguments, capsys):
 @pytest.mark.parametrize("formula", HOSTILE)
 def test_hostile_formulas_are_refused_wherever_they_are_typed(formula, table, tmp_path, capsys):
     out = str(tmp_path / "out.json")
-    own = ["--target", "F", "--features", "r", "--engine", "named-laws", "--seeds", "1"]
+    own = ["--target", "F", "--features", "r", "--engine", "projection", "--seeds", "1"]
     refused(["compare", formula, "newton"], capsys)
     refused(["compare", "newton", formula], capsys)
     refused(["recover", table, out, *own, f"--law={formula}"], capsys)
@@ -57,7 +57,7 @@ def test_a_comparison_that_takes_too_long_is_left_to_a_process_of_its_own(monkey
     )
     from symreg import recover
 
-    options = {"seeds": 1, "null": False, "engine": "monomial", "compare_limit": 0.05}
+    options = {"seeds": 1, "null": False, "engine": "projection", "compare_limit": 0.05}
     found = recover(table, target="F", features="r", law="newton", **options)
     assert asked
     assert found.verdict in (UNDECIDED, DIFFERENT)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 import symreg.experiments.figures
-from orbits.records.files import read_json
+from orbits.files import read_json
 from symreg.cli import main
 from symreg.experiments.figures import FIGURES
 from symreg.experiments.result import Run

@@ -6,7 +6,7 @@ Five seeds at contexts 8, 32 and 64: `tests/benchmarks/score_controls.py`.
 import pytest
 
 from orbits.cli import main as orbits
-from orbits.records.files import read_json
+from orbits.files import read_json
 from symreg.cli import main as symreg
 from symreg.recovery.config import Thresholds
 from symreg.recovery.judge import world_model_kind

@@ -6,10 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from orbits.command.options import with_options
-from orbits.command.parser import Command, main
-from symreg.recovery.result import FrontPoint, Gate, Quantity
-from symreg.recovery.words import interval
+from orbits.command_line import Command, main
+from orbits.options import with_options
 from symreg.experiments.config import QUESTIONS as ASKED
 from symreg.experiments.config import RunConfig
 from symreg.experiments.figures.residuals import broken_at_gaps
@@ -21,6 +19,8 @@ from symreg.experiments.sentences import (
     turning,
     undominated,
 )
+from symreg.recovery.result import FrontPoint, Gate, Quantity
+from symreg.recovery.words import interval
 
 
 @pytest.mark.parametrize(

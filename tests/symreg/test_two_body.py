@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.command.parser import main as run_command
-from orbits.records.files import read_json
+from orbits.command_line import main as run_command
+from orbits.files import read_json
 from orbits.records.force_samples import ForceSamples, write_force_samples
 from orbits.units import G
 from symreg.cli import COMMANDS

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
+from orbits.files import read_json
 from orbits.generation import generate
-from orbits.records.files import read_json
 from worldmodel.cli import main
 from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from orbits.command.near_misses import require_known
+from orbits.options import require_known
 from worldmodel.attention.specs import AttentionSpec, parse_attention
 
 BLOCK = 32

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from orbits.command.near_misses import require_known
+from orbits.options import require_known
 from worldmodel.model import Network
 from worldmodel.predictors.checked import circles
 

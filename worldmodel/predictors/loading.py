@@ -10,9 +10,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-from orbits.command.near_misses import nearest
-from orbits.command.options import options_from
-from orbits.records.files import sha256_of_file
+from orbits.files import sha256_of_file
+from orbits.options import nearest, options_from
 from worldmodel.config import PredictorConfig
 from worldmodel.predictors.base import Predictor
 from worldmodel.predictors.checked import (

@@ -105,7 +105,7 @@ class TorchModule:
         """
         import torch
 
-        from orbits.command.near_misses import require_known
+        from orbits.options import require_known
 
         known = dict(self.module.named_modules())
         names = [name for name in known if name] if self.layers is None else list(self.layers)

@@ -7,8 +7,7 @@ What all read-outs share stands here; each declares its own options in its own f
 import dataclasses
 from typing import Annotated, Literal
 
-from orbits.command.near_misses import require_known
-from orbits.command.options import Between, OptionError
+from orbits.options import Between, OptionError, require_known
 from worldmodel.config import (
     KICK_ANGLE,
     KICK_SCALE,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
-from orbits.records.files import sha256_of_json
 from worldmodel.data import spread
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor, Predictor

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orbits.command.options import with_options
+from orbits.options import with_options
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance
 from worldmodel.predictors.loading import load_predictor

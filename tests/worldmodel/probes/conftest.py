@@ -2,7 +2,7 @@
 
 import pytest
 
-from orbits.records.files import read_json
+from orbits.files import read_json
 from worldmodel import probe, train
 
 

@@ -27,8 +27,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from orbits.command.options import Options
-from orbits.records.files import write_json
+from orbits.files import write_json
+from orbits.options import Options
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from orbits.command.options import AtLeast
+from orbits.options import AtLeast
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut
 

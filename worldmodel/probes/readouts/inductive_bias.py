@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from orbits.command.options import AtLeast
+from orbits.options import AtLeast
 from worldmodel.config import Count, Positive
 from worldmodel.probes.readouts.base import Reading, ReadOut
 

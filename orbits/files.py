@@ -1,0 +1,271 @@
+"""Files that are whole or absent: written aside, then renamed into place; JSON and YAML."""
+
+import errno
+import glob
+import hashlib
+import json
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def require_output(path: str | os.PathLike[str]) -> Path:
+    """The path, if a file or a folder may be written there.
+
+    Raises:
+        ValueError: if it is empty, or there is a symbolic link, a device, a pipe or a socket: what
+            is written replaces what is there, and goes nowhere else.
+    """
+    if not os.fspath(path):
+        raise ValueError("the path to write to is empty; give one.")
+    try:
+        mode = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return Path(path)
+    except ValueError:  # a null byte
+        raise ValueError(f"{str(path)!r} is no path.") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ValueError(
+            f"{path} is {_kind(mode)}; nothing is written through it: give another path."
+        )
+    return Path(path)
+
+
+def require_input(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that can be read from its beginning to its end.
+
+    Raises:
+        ValueError: if there is no file, or what is there is a folder, a device, a pipe or a
+            socket.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path} does not exist.") from None
+    except ValueError:
+        raise ValueError(f"{str(path)!r} is no path.") from None
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{path} is {_kind(mode)}; a file is needed.")
+    return Path(path)
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+    }  # fmt: skip
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+@contextmanager
+def folder_for(path: Path) -> Iterator[None]:
+    """Make a folder for a block; one that fails and leaves it empty leaves no folder behind."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # something is in it by now
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it into place when the block succeeds.
+
+    An interruption at any moment leaves the earlier file, or none, never half of one.
+
+    Raises:
+        ValueError: if the path is empty, or a link, a device, a pipe or a socket.
+        OSError: if the folder cannot be written or the disk is full.
+    """
+    path = require_output(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with folder_for(path.parent):
+        _sweep(path)
+        mark = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        aside = path.with_name(f".{path.name[:100]}.{mark}.partial")
+        try:
+            yield aside
+            with open(aside, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a process that was killed left of the same file."""
+    for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
+        process = left.name.split(".")[-2].partition("-")[0]
+        if process.isdigit() and not _runs(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with written_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write a JSON file, whole or not at all; NaN and infinity become null."""
+    write_text(path, json.dumps(_plain(value), indent=2, allow_nan=False) + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        ValueError: if the file is missing or is not JSON (says which).
+    """
+    file = require_input(path)
+    try:
+        return json_of(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not a JSON file ({error}).") from None
+
+
+def json_of(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: if it is none, or is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+LARGEST_YAML = 1_000_000
+"""Bytes of a YAML file; larger ones are a mistake or an attack."""
+
+
+def read_yaml(path: str | os.PathLike[str]) -> Any:
+    """Read a YAML file of people's own; `1e-3` is a number, and nothing is repeated by `*name`.
+
+    Raises:
+        ValueError: if the file is missing, is not YAML, or is larger than options are (says which).
+    """
+    import yaml
+
+    with open(require_input(path), "rb") as file:
+        content = file.read(LARGEST_YAML + 1)
+    if len(content) > LARGEST_YAML:
+        raise ValueError(f"{path} is larger than {LARGEST_YAML:,} bytes; that is no options.")
+    try:
+        return yaml.load(content.decode(), Loader=_yaml_loader())
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a YAML file: {error}") from None
+
+
+@cache
+def _yaml_loader() -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):  # a few lines of them can stand for gigabytes
+                raise ValueError("it repeats a part by *name; write that out.")
+            return super().compose_node(parent, index)
+
+    number = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    return Loader
+
+
+def as_json(value: Any) -> Any:
+    """JSON's own types of a dataclass: its fields, by name."""
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(value, inf_nan_mode="constants", fallback=_plain)
+
+
+def of_json(kind: type[T], value: Any, name: str) -> T:
+    """A dataclass from what `as_json` gave; keys that it does not have are left aside.
+
+    Args:
+        kind: of dataclass.
+        value: as JSON has it.
+        name: what the value is, for the message.
+
+    Raises:
+        ValueError: if a field is missing or has another type (says which).
+    """
+    from pydantic import ValidationError
+
+    try:
+        adapter: Any = _adapter(kind)  # type: ignore[arg-type]
+        return adapter.validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = f"{first['msg']} at {'.'.join(map(str, first['loc']))}"
+    except (TypeError, ValueError) as error:
+        where = str(error)
+    raise ValueError(f"{name} is damaged or of another version ({where}).")
+
+
+def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:
+    """A dataclass from a JSON file.
+
+    Raises:
+        ValueError: if the file is missing, is not JSON or holds something else (says where).
+    """
+    return of_json(kind, read_json(path), str(path))
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import ConfigDict, TypeAdapter
+
+    own = is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, dict))
+    return TypeAdapter(kind, config=None if own else ConfigDict(arbitrary_types_allowed=True))
+
+
+def sha256_of_json(value: Any) -> str:
+    """Fingerprint of anything JSON can hold, independent of the order of keys."""
+    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()
+
+
+def sha256_of_file(path: str | os.PathLike[str]) -> str:
+    """Fingerprint of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """JSON's own types, from numpy scalars, arrays, tuples, paths and dictionaries of them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, (str, int, bool)) or value is None:
+        return value
+    return str(value)

@@ -1,0 +1,46 @@
+"""How much memory there is, and what does not fit into it."""
+
+import os
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup/memory.max")
+"""Limit of a container, where there is one."""
+
+
+def memory_limit() -> float:
+    """Bytes that this process can have at most: the machine's memory, or its container's."""
+    try:
+        whole = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        return float("inf")
+    try:
+        return min(whole, float(CGROUP.read_text()))
+    except (OSError, ValueError):  # none, or `max`
+        return whole
+
+
+def require_memory(needed: float, what: str, advice: str) -> None:
+    """Refuse what cannot fit, before a part of it fills the machine.
+
+    Args:
+        needed: bytes.
+        what: needs them, as the beginning of a sentence.
+        advice: what to do instead.
+
+    Raises:
+        ValueError: if there is not so much memory.
+    """
+    limit = memory_limit()
+    if needed > limit:
+        raise ValueError(
+            f"{what} would need {needed / 1e9:.3g} GB of memory, and there are {limit / 1e9:.3g} "
+            f"GB; {advice}."
+        )
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out: Python's, numpy's or torch's own."""
+    told = ("alloc", "out of memory", "overflow when calculating", "Storage size calculation")
+    return isinstance(error, MemoryError) or any(
+        word in str(error) or type(error).__name__ == "OutOfMemoryError" for word in told
+    )

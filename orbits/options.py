@@ -1,0 +1,346 @@
+"""Options as frozen dataclasses that check themselves: types, ranges and names, declared once.
+
+    @dataclass(frozen=True)
+    class SearchOptions(Options):
+        \"\"\"How a law is searched.\"\"\"
+
+        seeds: Annotated[int, AtLeast(1)] = 5
+        \"\"\"Independent searches.\"\"\"
+        loss: Literal["relative", "l1"] = "relative"
+        \"\"\"Error that the search lowers.\"\"\"
+
+`SearchOptions(seeds=0)` and `SearchOptions(loss="l2")` say in one line what is allowed. The command
+line (`orbits.command_line`), configuration files and Python build the same objects; a field's
+docstring is the option's help. A function that takes the fields as keywords is declared with
+`keywords_of`, so that editors and type checkers see every one of them.
+"""
+
+import dataclasses
+import difflib
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
+
+from annotated_types import Ge as AtLeast
+from annotated_types import Gt as Above
+from annotated_types import Interval
+
+__all__ = [
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "OptionError", "Options", "Output", "P",
+    "default_of", "hints_of", "is_group", "keywords_of", "leaves", "nearest", "option_names",
+    "option_value", "options_from", "outputs", "refuse_decided", "require_known", "with_options",
+]  # fmt: skip
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+K = TypeVar("K")
+R = TypeVar("R")
+T = TypeVar("T")
+
+LARGEST_INT = 2**64 - 1
+"""Whole numbers beyond this fit nowhere."""
+LONGEST_SHOWN = 60
+"""Characters of a value in a message."""
+CUTOFF = 0.5
+"""Likeness (difflib) from which a name is taken for another one misspelt."""
+
+
+def Between(low: float, high: float) -> Interval:  # noqa: N802 - reads as a type in an annotation
+    """Numbers from `low` to `high`, both allowed."""
+    return Interval(ge=low, le=high)
+
+
+FRACTION = Between(0.0, 1.0)
+"""From 0 to 1."""
+
+
+class OptionError(ValueError):
+    """An option with a value that is not allowed: which one, and what is.
+
+    Attributes:
+        option: its dotted name, as in `train.context_length`.
+        problem: the rest of the sentence.
+    """
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(f"{option} {problem}")
+        self.option = option
+        self.problem = problem
+
+    def within(self, group: str) -> "OptionError":
+        """The same, of an option that lies in a group of options."""
+        return OptionError(f"{group}.{self.option}", self.problem)
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """Marks an option that is the path of a file or folder to write: `Annotated[str, Output()]`."""
+
+
+class Options:
+    """Base of frozen dataclasses of options: the values are checked against the annotations.
+
+    Two class attributes are for the command line: `ALIASES`, short names of nested options by
+    their own, and `DECIDED`, nested options that a command decides by itself.
+    """
+
+    def __post_init__(self) -> None:
+        """Check the type and the range of every value that is not the default.
+
+        Raises:
+            OptionError: names the option, what was given and what is allowed.
+        """
+        for name, hint in hints_of(type(self)).items():
+            value = getattr(self, name)
+            if value is not default_of(type(self), name):
+                object.__setattr__(self, name, _checked(name, hint, value))
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Options from what JSON or YAML holds: nested mappings, or dotted names.
+
+        Raises:
+            OptionError: as `with_options` does.
+        """
+        return with_options(cls(), values)
+
+
+def keywords_of(kind: K) -> Callable[[Callable[Concatenate[K, Q], R]], Callable[Q, R]]:
+    """Give a function the fields of a dataclass of options as keywords, which editors see.
+
+        @keywords_of(TrainConfig)
+        def train(
+            kind: Callable[P, TrainConfig],
+            data: Data,
+            config: TrainConfig | None = None,
+            *args: P.args,
+            **options: P.kwargs,
+        ) -> WorldModel:
+            config = options_from(TrainConfig, config, options)
+
+    Callers see `train(data, config=None, *, context_length=2, ...)`: the first parameter is filled
+    in here, and tells a type checker what `P` is.
+    """
+
+    def decorate(function: Callable[Concatenate[K, Q], R]) -> Callable[Q, R]:
+        own = [
+            parameter
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        ][1:]
+        described: Any = kind
+
+        @functools.wraps(function)
+        def call(*args: Q.args, **options: Q.kwargs) -> R:
+            if len(args) > len(own):
+                raise TypeError(
+                    f"{call.__name__}() takes at most {len(own)} arguments without their names; "
+                    f"{len(args)} were given."
+                )
+            return function(kind, *args, **options)
+
+        fields = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default_of(described, name),
+                annotation=hint,
+            )
+            for name, hint in hints_of(described).items()
+        ]
+        call.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def with_options(options: T, values: Mapping[str, Any]) -> T:
+    """The same options with other values, given as nested mappings, by dotted or short names.
+
+    Raises:
+        OptionError: for an option that is not known (names the near miss), or a value that is not
+            allowed.
+    """
+    hints = hints_of(type(options))
+    aliases: Mapping[str, str] = getattr(options, "ALIASES", {})
+    own: dict[str, Any] = {}
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        group, _, rest = aliases.get(str(name), str(name)).partition(".")
+        try:
+            require_known("option", group, [*hints, *aliases], show=12)
+        except ValueError as error:
+            raise OptionError(group, str(error).removeprefix(f"option {group!r} ")) from None
+        if rest:
+            nested.setdefault(group, {})[rest] = value
+        elif is_group(hints[group]) and isinstance(value, Mapping):
+            nested.setdefault(group, {}).update(value)
+        else:
+            own[group] = value
+    for group, inner in nested.items():
+        if not is_group(hints[group]):
+            raise OptionError(group, f"has no options of its own; {next(iter(inner))!r} was given.")
+        try:
+            own[group] = with_options(own.get(group, getattr(options, group)), inner)
+        except OptionError as error:
+            raise error.within(group) from None
+    return dataclasses.replace(options, **own)  # type: ignore[type-var]
+
+
+def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
+    """What a function was asked for by an object of options, by keywords, or by both.
+
+    Args:
+        kind: class of the options.
+        given: such an object, or None for the defaults.
+        values: options that differ from it.
+
+    Raises:
+        ValueError: if it is an object of another kind, or as `with_options` does.
+    """
+    if given is not None and not isinstance(given, kind):
+        raise ValueError(f"config is {_shown(given)}; a {kind.__name__} is needed.")
+    return with_options(kind() if given is None else given, values)
+
+
+def refuse_decided(options: Any) -> None:
+    """Refuse what a command decides by itself: the options of its groups in `DECIDED`.
+
+    Raises:
+        OptionError: for one that is not what the command's own default has.
+    """
+    for name in options.DECIDED:
+        group, _, own = name.partition(".")
+        if option_value(options, name) != option_value(default_of(type(options), group), own):
+            raise OptionError(name, "is decided by the command itself; leave it out.")
+
+
+def hints_of(options: type) -> Mapping[str, Any]:
+    """Annotations of the fields by name, in order."""
+    return _hints(options)
+
+
+@functools.cache
+def _hints(options: Any) -> Mapping[str, Any]:
+    hints = typing.get_type_hints(options, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(options)}
+
+
+def default_of(options: type, name: str) -> Any:
+    """The default of an option or group; `dataclasses.MISSING` of one that must be given."""
+    return _default(options, name)
+
+
+@functools.cache
+def _default(options: Any, name: str) -> Any:
+    (field,) = (field for field in dataclasses.fields(options) if field.name == name)
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def is_group(hint: Any) -> bool:
+    """Whether an option is a group of options."""
+    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
+
+
+def option_names(options: type, prefix: str = "") -> Iterator[str]:
+    """Dotted names of all options, those of groups included."""
+    for name, hint in hints_of(options).items():
+        if is_group(hint):
+            yield from option_names(hint, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def option_value(options: Any, name: str) -> Any:
+    """The value of an option, by its dotted name."""
+    return functools.reduce(getattr, name.split("."), options)
+
+
+def outputs(options: Any) -> Iterator[tuple[str, str]]:
+    """Names and values of the options that are paths to write to, where they are given."""
+    for name, hint in hints_of(type(options)).items():
+        value = getattr(options, name)
+        if is_group(hint):
+            yield from ((f"{name}.{own}", path) for own, path in outputs(value))
+        elif value is not None and any(isinstance(leaf, Output) for leaf in leaves(hint)):
+            yield name, value
+
+
+def leaves(hint: Any) -> Iterator[Any]:
+    """The types, literal values and marks of which an annotation consists."""
+    if not get_args(hint):
+        yield hint
+    for part in get_args(hint):
+        yield from leaves(part)
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | None:
+    """The known name that a misspelt one is most like, if any is."""
+    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)
+    return near[0] if near else None
+
+
+def require_known(kind: str, name: str, known: Iterable[str], show: int | None = None) -> str:
+    """The name itself, if it is one of the known ones.
+
+    Args:
+        kind: what is named, for the message ("law", "attention").
+        name: the name received.
+        known: all names allowed.
+        show: where more names than this are known, and one is near, the others are not listed.
+
+    Raises:
+        ValueError: if the name is not known; names the nearest one and all that are.
+    """
+    names = sorted(known)
+    if name in names:
+        return name
+    near = nearest(name, names)
+    if near and show is not None and len(names) > show:
+        raise ValueError(f"{kind} {name!r} is not known; did you mean {near!r}?")
+    hint = f"; did you mean {near!r}?" if near else "."
+    raise ValueError(f"{kind} {name!r} is not known{hint} Known: {', '.join(names)}.")
+
+
+@functools.cache
+def _adapter(hint: Any) -> Any:
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _checked(name: str, hint: Any, value: Any) -> Any:
+    """The value, with the type that the annotation asks for."""
+    if is_group(hint):
+        if isinstance(value, hint):
+            return value
+        raise OptionError(name, f"is {_shown(value)}; a {hint.__name__} is needed.")
+    from pydantic import ValidationError
+
+    try:
+        if type(value) is int and abs(value) > LARGEST_INT:
+            raise OptionError(name, f"is {_shown(value)}; no number is as large.")
+        return _adapter(hint).validate_python(_plain(value))
+    except ValidationError as error:
+        wanted = dict.fromkeys(each["msg"].removeprefix("Input ") for each in error.errors())
+        choices = [leaf for leaf in leaves(hint) if isinstance(leaf, str)]
+        near = nearest(value, choices) if isinstance(value, str) else None
+        hint_at = f"; did you mean {near!r}?" if near else "."
+        problem = f"is {_shown(value)}; it {' or '.join(wanted)}{hint_at}"
+        raise OptionError(name, problem) from None
+
+
+def _plain(value: Any) -> Any:
+    """Python's own type of what JSON, YAML or numpy write: tuples for lists, int for int64."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_plain, value))
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."

@@ -1,0 +1,240 @@
+"""What a run asks, of whom, on which states; and what is refused before anything begins."""
+
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from orbits.options import option_names
+from symreg.experiments.cache import Made
+from symreg.experiments.config import RunConfig, require_same_run
+from symreg.experiments.run import check, experiment
+
+
+def run_config(**options):
+    """Options of a run by their short names."""
+    return RunConfig.of(options)
+
+
+class Recorder:
+    """Stands in the place of the cache: keeps what would be made, and makes nothing."""
+
+    def __init__(self):
+        self.calls = {}
+
+    def __call__(self, path, title, function, *inputs, here=False, **options):
+        read = [each.result().path if isinstance(each, Future) else each for each in inputs]
+        self.calls[path] = (function.__name__, [str(each) for each in read], options["config"])
+        done = Future()
+        done.set_result(Made(Path(path), path))
+        return done
+
+
+def calls_of(config):
+    """Function, inputs and options of everything that a run makes, by its path."""
+    recorder = Recorder()
+    experiment(config, recorder)
+    return recorder.calls
+
+
+def options_of(config):
+    """Options of everything that a run makes, by its path."""
+    return {path: options for path, (_, _, options) in calls_of(config).items()}
+
+
+def test_options_reach_the_steps():
+    config = run_config(
+        law="power_law(n=3)", attention="lssar(p=15)", context_length=16, seed=7, engine="operon"
+    )
+    options = options_of(config)
+    assert options["data/train.zarr"].law == "power_law(n=3)"
+    assert options["model"].attention == "lssar(p=15)"
+    assert options["model"].context_length == 16
+    assert options["untrained"].steps == 0
+    assert options["laws/kicked.json"].engine == "operon"
+    assert options["laws/kicked.json"].law == "power_law(n=3)"
+    assert options["forces/kicked.parquet"].states == "kicked"
+    assert options["forces/untrained.parquet"].control == "untrained"
+    assert options.pop("data/held_out.zarr").seed == 1000010
+    options.pop("data/planets.zarr")
+    assert all(step.seed == 7 for step in options.values())
+
+
+def test_questions_are_files_of_their_own():
+    config = run_config(
+        window=2, kicked=0.5, inputs="differences", mass=(0.5, 2.0), simulator="kepler",
+        n_layers=3, sources=("kicked",), controls=("keplerian",),
+        readouts=("kick_response", "evaluate", "extrapolate", "transfer"),
+        **{"probe.transfer": {"labelled": 90, "few": 10, "batch_tokens": 512}},
+    )  # fmt: skip
+    options = options_of(config)
+    assert sorted(options) == sorted([
+        "data/train.zarr", "data/held_out.zarr", "data/long.zarr", "data/transfer.zarr", "model",
+        "untrained", "forces/kicked.parquet", "laws/kicked.json", "forces/keplerian.parquet",
+        "laws/keplerian.json", "readouts/kick_response.json",
+        "readouts/kick_response_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate",
+        "forces/transfer.parquet", "laws/transfer.json",
+    ])  # fmt: skip
+    assert options["data/transfer.zarr"].orbits == 100
+    tuned = options["forces/transfer.parquet"].transfer
+    assert (tuned.labelled, tuned.few, tuned.steps, tuned.batch_tokens) == (90, 10, 500, 512)
+    assert options["data/long.zarr"].samples == 33  # 16 contexts of two, and the state after
+    options = options_of(
+        run_config(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
+    )
+    probes = {k: o for k, o in options.items() if k.startswith("forces/transfer")}
+    assert {k for k, o in probes.items() if o.control == "untrained"} == {
+        "forces/transfer_untrained.parquet", "forces/transfer_frozen_untrained.parquet",
+    }  # fmt: skip
+    assert {k for k, o in probes.items() if o.transfer.frozen} == {
+        "forces/transfer_frozen.parquet", "forces/transfer_frozen_untrained.parquet",
+    }  # fmt: skip
+    options = options_of(run_config(head="tokens", bins=100))
+    assert "readouts/jacobian.json" not in options  # of bins there are no derivatives
+
+
+def test_every_option_of_a_step_is_declared_by_the_step_alone():
+    """The run's own options are few; all others are the steps' own, and reach them unchanged."""
+    own = [name for name in RunConfig.__annotations__ if name.islower()]
+    groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover",
+              "predictor"}  # fmt: skip
+    assert set(own) - groups == {
+        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
+        "data",
+    }  # fmt: skip
+    for short, full in RunConfig.ALIASES.items():
+        assert full in set(option_names(RunConfig)), short
+    for decided in RunConfig.DECIDED:
+        assert decided in set(option_names(RunConfig))
+
+
+def test_what_the_run_decides_cannot_be_given():
+    with pytest.raises(ValueError, match=r"train.seed is decided by the command itself"):
+        run_config(**{"train.seed": 3})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"context_length": 0}, "train.context_length is 0"),
+        ({"dt": -1.0}, "generate.dt is -1.0"),
+        ({"dt": float("nan")}, "generate.dt is nan"),
+        ({"orbits": 3}, "generate.orbits is 3; at least 8"),
+        ({"context_length": 100}, "a context of 100 needs at least 200"),
+        ({"bodies": ()}, "bodies"),
+        ({"window": 0}, "train.window is 0"),
+        ({"kicked": 1.5}, "train.kicked is 1.5"),
+        ({"mass": (2.0, 1.0)}, "generate.mass"),
+        ({"seed": -1}, "seed is -1"),
+        ({"sources": ("planet",)}, "did you mean 'planets'"),
+        ({"controls": ("injected", "injected")}, "controls names something twice"),
+        ({"controls": ("none",)}, "control 'none' is not known"),
+        ({"sources": (), "readouts": ()}, "nothing to ask"),
+        ({"system": "barycentric"}, "leave planets out"),
+        ({"system": "nbody"}, "one body"),
+        ({"dt": 1.0, "samples": 251}, "the positions end in 2200"),
+        ({"probe.transfer.labelled": 0}, "probe.transfer.labelled is 0"),
+        (
+            {"system": "barycentric", "kicked": 0.5, "sources": ("orbit",)},
+            "leave it out with --system barycentric",
+        ),
+        ({"orbits": 16, "readouts": ("linear",)}, "linear needs 10 held-out orbits; there are 4"),
+        ({"agreement": 7}, "agreement"),
+        ({"contxt_length": 7}, "did you mean 'context_length'"),
+    ],
+)
+def test_options_that_cannot_work_are_refused_before_any_step(options, message):
+    with pytest.raises(ValueError, match=message):
+        run_config(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"law": "newtn"}, "did you mean 'newton'"),
+        ({"attention": "lsar"}, "did you mean 'lssa"),
+        ({"bodies": ["pluton"]}, "did you mean 'pluto'"),
+        ({"engine": "oporon"}, "did you mean 'operon'"),
+        ({"simulator": "heyoko"}, "did you mean 'heyoka'"),
+        ({"law": "3*r**-2 - 100*r"}, "does not attract"),
+    ],
+)
+def test_what_no_step_could_do_is_refused_before_any_step(options, message):
+    with pytest.raises(ValueError, match=message):
+        check(run_config(**options))
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [("orbits", ("torch", "worldmodel", "symreg")), ("symreg", ("torch", "pysr"))],
+)
+def test_no_package_imports_what_it_must_not(package, forbidden):
+    code = textwrap.dedent(f"""
+        import importlib, pkgutil, sys
+        import {package}
+        for module in pkgutil.walk_packages({package}.__path__, "{package}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+        found = {forbidden!r}
+        print([name for name in found if name in sys.modules])
+    """)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_run_directory_is_named_after_what_it_holds():
+    assert RunConfig().folder == Path("runs/newton-softmax-context2-seed0")
+    assert "/" not in run_config(law="k*r**-2/3").folder.name
+
+
+def test_no_two_sets_of_orbits_share_a_seed():
+    """Equal seeds would give equal orbits: the model would be questioned on those it knows."""
+    for seed in (0, 1, 7):
+        options = options_of(run_config(seed=seed, readouts=("extrapolate", "transfer")))
+        seeds = [o.seed for path, o in options.items() if path in SIMULATED]
+        assert len(set(seeds)) == len(SIMULATED)
+
+
+SIMULATED = ("data/train.zarr", "data/held_out.zarr", "data/long.zarr", "data/transfer.zarr")
+
+
+def test_every_question_is_asked_of_the_right_model_and_states():
+    """The trained model itself, controls in its place, and never the orbits of its training."""
+    readouts = ("jacobian", "linear", "evaluate", "kick_response", "extrapolate", "transfer")
+    made = calls_of(run_config(readouts=readouts))
+    asked = ("probe", "evaluate", "extrapolate")
+    reading = {path: call for path, call in made.items() if call[0] in asked}
+    for path, (_, (model, data, *beside), options) in reading.items():
+        # what a model was trained on is known to a probe, and never what it is asked about
+        assert beside in ([], ["data/train.zarr"]), path
+        control = getattr(options, "control", "none")
+        assert model == ("model" if control == "none" else "untrained"), path
+        assert data != "data/train.zarr", path
+    kicked = {p for p, call in reading.items() if getattr(call[2], "states", "") == "kicked"}
+    assert kicked == {f"forces/{name}.parquet" for name in ("kicked", "injected", "untrained")}
+    assert made["forces/planets.parquet"][1][1] == "data/planets.zarr"
+    assert made["forces/orbit.parquet"][1] == made["forces/kicked.parquet"][1]
+
+
+def test_another_configuration_is_told_apart_by_the_option_that_differs(tmp_path):
+    config = run_config(out=str(tmp_path / "run"))
+    require_same_run(config)
+    (tmp_path / "run").mkdir()
+    config.write(tmp_path / "run")
+    require_same_run(run_config(out=config.out, controls=("keplerian",)))  # what is asked may grow
+    with pytest.raises(ValueError, match=r"belongs to another configuration: --seed 0 \(now 1\)"):
+        require_same_run(run_config(out=config.out, seed=1))
+    (tmp_path / "run" / "configuration.json").write_text("[]")
+    with pytest.raises(ValueError, match="is damaged"):
+        require_same_run(config)
+
+
+def test_a_folder_of_somebody_elses_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="is no run directory and not empty"):
+        require_same_run(run_config(out=str(tmp_path)))
