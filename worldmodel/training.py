@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from orbits.files import write_text
 from orbits.memory import out_of_memory, require_memory
-from orbits.options import with_options
+from orbits.options import P, keywords_of, options_from
 from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
@@ -65,13 +65,15 @@ HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
 
 
+@keywords_of(TrainConfig)
 def train(
+    kind: Callable[P, TrainConfig],
     data: "Data",
     config: TrainConfig | None = None,
-    *,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> WorldModel:
     """Train a model on a data set.
 
@@ -92,7 +94,7 @@ def train(
         ValueError: if the data or the folder do not fit the options, another process is training
             in the folder, or the loss becomes NaN.
     """
-    config = with_options(config or TrainConfig(), options)
+    config = options_from(TrainConfig, config, options)
     run = None if out is None else require_run_folder(out)
     if run is None and (config.devices > 1 or "LOCAL_RANK" in os.environ):
         raise ValueError(
@@ -116,10 +118,10 @@ def train(
             model = launcher.launch(task)
         except ProcessRaisedException as error:
             # What a process of its own raised comes as a traceback; its last line is the message.
-            kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+            raised, _, message = str(error).strip().splitlines()[-1].partition(": ")
             if out_of_memory(error):
                 raise MemoryError(message) from None
-            if kind not in ("ValueError", "orbits.command.options.OptionError"):
+            if raised not in ("ValueError", "orbits.options.OptionError"):
                 raise
             raise ValueError(message) from None
     return WorldModel.load(run) if model is None and run is not None else model

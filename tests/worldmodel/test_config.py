@@ -1,9 +1,12 @@
 """Options: what is refused, by its name and with what is allowed."""
 
+import dataclasses
+
 import pytest
 
 from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.probe import OWN, ProbeOptions
 
 IMPOSSIBLE = [
     (ModelConfig, {"attention": "lsar"}, "did you mean 'lssa"),
@@ -44,3 +47,9 @@ def test_options_that_change_no_number_do_not_change_the_identity():
     )
     assert TrainConfig(seed=1).identity() != TrainConfig().identity()
     assert TrainConfig(threads=1).identity() != TrainConfig(threads=2).identity()
+
+
+def test_an_editor_sees_every_option_of_a_probe():
+    own = {"readout", "trained_on"}  # have parameters of their own
+    known = {field.name for field in dataclasses.fields(ProbeConfig)} - own
+    assert set(ProbeOptions.__annotations__) == known | set(OWN)
