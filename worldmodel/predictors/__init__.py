@@ -3,7 +3,5 @@
 from orbits.command.registry import Registry
 from worldmodel.predictors.base import Control
 
-CONTROLS: Registry[Control] = Registry(
-    "worldmodel.predictors", Control, skip=("backbone",)
-)
+CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control, skip=("backbone",))
 """What may stand in the place of the model, by name."""
