@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from symreg.experiments.stages import stages
 
 from orbits.files import read_json
 from symreg import run

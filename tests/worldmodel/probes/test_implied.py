@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from worldmodel.probes.subject import Subject
 
 from orbits.forces import parse_law
 from orbits.integration import integrate

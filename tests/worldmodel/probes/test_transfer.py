@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from worldmodel.probes.subject import Subject
 
 from orbits.records.force_samples import read_force_samples
 from worldmodel import probe
