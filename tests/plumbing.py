@@ -9,9 +9,10 @@ import subprocess
 from collections import Counter
 from fnmatch import fnmatch
 
+ROOMS = ("orbits", "worldmodel", "symreg", "tests")
 KINDS = {
     "command line and configuration": (
-        "*/__init__.py", "*/__main__.py", "*/cli.py", "*/config.py", "*_config.py",
+        "*/__init__.py*", "*/__main__.py", "*/cli.py", "*/config.py", "*_config.py",
         "orbits/options.py", "orbits/command_line.py", "orbits/entry.py", "orbits/registry.py",
         "orbits/specs.py", "worldmodel/attention/specs.py", "worldmodel/outside/config.py",
     ),
@@ -32,7 +33,6 @@ KINDS = {
         "orbits/info.py", "orbits/validation.py", "orbits/provenance.py", "orbits/places.py",
         "orbits/force_samples.py", "orbits/importing/tables.py",
         "orbits/importing/from_table.py", "orbits/importing/horizons.py",
-
         "worldmodel/checkpoint.py", "worldmodel/logbook.py", "worldmodel/source.py",
         "worldmodel/data.py", "symreg/runs/result.py", "symreg/runs/readouts.py",
         "symreg/experiments/result.py", "symreg/recovery/result.py", "symreg/weighing/result.py",

@@ -3,7 +3,7 @@
 `config.json` says what the run is. `last.safetensors` and `best.safetensors` hold weights;
 `resume.safetensors` holds weights, optimisers and batches together. Tensors are safetensors and
 everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed, and
-carries the fingerprint of the configuration that it belongs to.
+carries its own checksum and the identity of the configuration that it belongs to.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from orbits.files import (
-    json_of,
+    as_json,
     of_json,
     read_json,
     require_output,
@@ -34,8 +34,7 @@ from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts
 
-FORMAT = "principia-run"
-FORMAT_VERSION = 1
+FORMAT = "principia-run 2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,16 +55,8 @@ class RunRecord:
 
 def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
-    content = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "identity": record.identity,
-        "train": dataclasses.asdict(record.train),
-        "data": dataclasses.asdict(record.data),
-        "scales": dataclasses.asdict(record.scales),
-        "radius": record.radius,
-        "provenance": provenance(record.train),
-    }
+    content = {"format": FORMAT, "identity": record.identity, **as_json(record)}
+    content |= {"provenance": provenance(record.train)}
     write_json(run / "config.json", content | {"sha256": sha256_of_json(content)})
 
 
@@ -73,7 +64,7 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
     """Read the `config.json` of a run.
 
     Raises:
-        ValueError: if there is no run, or its `config.json` is of another format.
+        ValueError: if there is no run, its `config.json` is damaged or of another format.
     """
     path = named(run) / "config.json"
     if not path.is_file():
@@ -82,33 +73,16 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             "makes one."
         )
     stored = read_json(path)
-    found = (stored.get("format"), stored.get("format_version")) if isinstance(stored, dict) else ()
-    if found != (FORMAT, FORMAT_VERSION):
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
         raise ValueError(
-            f"{path} is not the configuration of a run ({FORMAT}, version {FORMAT_VERSION}); "
-            "train again in another folder."
+            f"{path} is not the configuration of a run ({FORMAT}); train again in another folder."
         )
-    content = {name: value for name, value in stored.items() if name != "sha256"}
-    if stored.get("sha256", sha256_of_json(content)) != sha256_of_json(content):
+    if stored.pop("sha256", None) != sha256_of_json(stored):
         raise ValueError(
             f"{path} is damaged: it was changed after it was written; restore it, or train again "
             "in another folder."
         )
-    try:
-        train = dict(stored["train"])
-        return RunRecord(
-            train=TrainConfig(
-                **train | {"window": None if train["window"] == 0 else train["window"]}
-            ),
-            data=of_json(DataFacts, stored["data"], "data"),
-            scales=of_json(Scales, stored["scales"], "scales"),
-            radius=(float(stored["radius"][0]), float(stored["radius"][1])),
-        )
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{path} lacks or does not know an option ({error}); it is damaged, or was written by "
-            "another version: train again in another folder."
-        ) from None
+    return of_json(RunRecord, stored, str(path))
 
 
 def named(folder: str | os.PathLike[str]) -> Path:
@@ -159,11 +133,12 @@ def require_same_run(run: Path, record: RunRecord) -> None:
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-    """Write tensors with a JSON header, whole or not at all."""
+    """Write tensors with a JSON header and one checksum of both, whole or not at all."""
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    header = header | {"sha256": sha256_of_tensors(whole)}
+    checksum = sha256_of_json([header, sha256_of_tensors(whole)])
+    metadata = {"header": json.dumps(header), "sha256": checksum}
     with written_aside(path) as aside:
-        aside.write_bytes(save(whole, metadata={"header": json.dumps(header)}))
+        aside.write_bytes(save(whole, metadata))
 
 
 def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:
@@ -180,7 +155,7 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
     """Read tensors and their header.
 
     Raises:
-        ValueError: if the file is missing, cut short, or belongs to another configuration.
+        ValueError: if the file is missing, damaged, or belongs to another configuration.
     """
     if not path.is_file():
         raise ValueError(
@@ -189,26 +164,21 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
         )
     try:
         with safe_open(path, framework="pt") as file:
-            header = json_of((file.metadata() or {}).get("header", "{}"))
+            metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, struct.error, ValueError, OSError) as error:
+        header = json.loads(metadata["header"])
+        if metadata["sha256"] != sha256_of_json([header, sha256_of_tensors(tensors)]):
+            raise ValueError("its numbers are not those that were written")
+    except (SafetensorError, struct.error, KeyError, TypeError, ValueError, OSError) as error:
         raise ValueError(
-            f"{path} is cut short or is no checkpoint ({error}); remove it and train again, or "
-            "restore it."
-        ) from None
-    header = header if isinstance(header, dict) else {}
-    if header.get("sha256", found := sha256_of_tensors(tensors)) != found:
-        raise ValueError(
-            f"{path} is damaged: its numbers are not those that were written; remove it and train "
+            f"{path} is damaged: it is cut short, or no checkpoint ({error}); remove it and train "
             "again, or restore it."
-        )
-    if header.get("identity") != identity:
+        ) from None
+    if header["identity"] != identity:
         raise ValueError(
             f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
             "restore the file that was trained there, or train again in another folder."
         )
-    if type(header.get("step")) is not int:
-        raise ValueError(f"{path} does not say at which step it was written; restore it.")
     return tensors, header
 
 
@@ -230,10 +200,5 @@ def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> tuple
     record = read_record(run)
     network = Network(record.train.model, record.scales)
     tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
-    try:
-        network.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ValueError(
-            f"{run}: the weights do not fit the configuration ({str(error).splitlines()[0]})."
-        ) from None
-    return network.eval(), int(header["step"])
+    network.load_state_dict(tensors)
+    return network.eval(), header["step"]

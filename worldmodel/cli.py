@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,12 @@ RUN = Positional("run", "folder of a run, as `worldmodel train` writes it", path
 def _train(data: str, run: str, config: TrainConfig) -> None:
     from worldmodel.training import train
 
-    train(data, config, out=run)
+    train(data, config, out=run, progress=None if sys.stderr.isatty() else _tell)
+
+
+def _tell(line: str) -> None:
+    """Progress where there is no terminal to show a bar on."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:

@@ -154,17 +154,14 @@ class TrainConfig(ModelConfig):
     compile: bool = False
     """Compile the model with torch.compile."""
     stream: bool = False
-    """Read the data set as it is needed, through a shuffle buffer, instead of all at once."""
-    shuffle_buffer: Count = 4096
-    """Orbits in the shuffle buffer (stream)."""
+    """Map the positions of the training orbits from a file instead of holding them in memory; the
+    batches are the same."""
     log_every: Count = 20
     """Steps between lines in metrics.jsonl."""
-    tensorboard: bool = False
-    """Also write TensorBoard event files (needs the package tensorboard)."""
     resume: bool = True
     """Go on from the run's saved state if there is one; with --no-resume start again."""
 
-    FREE: ClassVar = ("resume", "tensorboard", "log_every", "checkpoint_every", "accelerator")
+    FREE: ClassVar = ("resume", "log_every", "checkpoint_every", "accelerator", "stream")
     """Options that may differ when a run goes on."""
 
     def __post_init__(self) -> None:
@@ -197,11 +194,9 @@ class TrainConfig(ModelConfig):
         """Fingerprint of everything that can change a number of the run.
 
         Weights trained with one thread and with two differ in the last bits, so the number of
-        threads belongs to it. (Runs of before threads were recorded have none.)
+        threads belongs to it.
         """
-        options = dataclasses.asdict(self) | {"window": self.window or 0}
-        if not self.threads:
-            del options["threads"]
+        options = dataclasses.asdict(self)
         return sha256_of_json({name: options[name] for name in options if name not in self.FREE})
 
 

@@ -1,7 +1,7 @@
 """From a data set to contexts for training: scales, kicked orbits and batches."""
 
+import tempfile
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -9,15 +9,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from orbits.forces import ForceLaw, known_law
-from orbits.reading import ShuffleBuffer
 from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
 from worldmodel.kick import kick
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
 from worldmodel.source import DataFacts, Source, Trajectories
 
-BLOCK_ORBITS = 256
-"""Orbits read at once from a data set larger than memory: a few chunks of a shard."""
+ORBITS_AT_ONCE = 4096
+"""Read from a data set that does not fit into memory."""
 
 
 def training_orbits(facts: DataFacts, held_out: float) -> int:
@@ -127,21 +126,27 @@ def _kicked_in_mid_course(
     return kicked if np.isfinite(kicked).all() else part.position[row, :, 0]
 
 
-class Batches(Protocol):
-    """An endless sequence of contexts that can stop and go on."""
+def mapped_positions(
+    source: Source, count: int, config: TrainConfig
+) -> Float[Tensor, "orbit time body axis"]:
+    """The same of the first orbits, in a nameless file that is mapped into memory."""
+    facts = source.facts
+    shape = (count, facts.samples, facts.bodies, facts.axes)
+    with tempfile.TemporaryFile() as file:
+        whole = np.memmap(file, np.float32, "w+", shape=shape)
+    for start in range(0, count, ORBITS_AT_ONCE):
+        part = range(start, min(start + ORBITS_AT_ONCE, count))
+        whole[part.start : part.stop] = training_positions(source, part, config).numpy()
+    return torch.from_numpy(whole)
 
-    def next(self) -> Float[Tensor, "crop time body axis"]:
-        """`crops_per_step` contexts of C positions with the position after them: C + 1 states."""
 
-    def state(self) -> dict[str, Tensor]:
-        """Everything that the batches to come depend on."""
+class Batches:
+    """Contexts drawn at random, without end: any orbit, any start, with replacement.
 
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from a state."""
-
-
-class MemoryBatches:
-    """Contexts drawn at random from orbits in memory: any orbit, any start, with replacement."""
+    Args:
+        positions: of the training orbits, au; in memory, or mapped into it.
+        config: says how many contexts of which length, and the seed.
+    """
 
     def __init__(
         self, positions: Float[Tensor, "orbit time body axis"], config: TrainConfig
@@ -152,17 +157,12 @@ class MemoryBatches:
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def next(self) -> Float[Tensor, "crop time body axis"]:
+        """`crops_per_step` contexts of C positions with the position after them: C + 1 states."""
         orbits, samples = self.positions.shape[:2]
         starts = samples - len(self.offsets) + 1
         orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
         start = torch.randint(starts, (self.count, 1), generator=self.generator)
         return self.positions[orbit, start + self.offsets]
-
-    def state(self) -> dict[str, Tensor]:
-        return {"generator": self.generator.get_state()}
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        self.generator.set_state(state["generator"])
 
 
 def held_out_crops(
@@ -179,79 +179,3 @@ def held_out_crops(
     orbit, start = chosen // starts, chosen % starts
     crops = positions[orbit[:, None], start[:, None] + np.arange(context_length + 1)]
     return torch.from_numpy(np.asarray(crops, dtype=np.float32))
-
-
-class StreamedBatches:
-    """Contexts drawn at random from a buffer of orbits that moves on through the data set.
-
-    Each step replaces as many orbits of the buffer as it used up states, so that every orbit is
-    seen about as often as in one pass over all contexts. Blocks come in another order in every
-    pass.
-    """
-
-    def __init__(self, source: Source, orbits: int, config: TrainConfig) -> None:
-        self.source = source
-        self.orbits = orbits
-        self.config = config
-        self.count = config.crops_per_step
-        self.offsets = torch.arange(config.context_length + 1)
-        self.generator = torch.Generator().manual_seed(config.seed)
-        self.debt = torch.zeros((), dtype=torch.float64)
-        self.buffer = ShuffleBuffer(self._block, self._read)
-
-    def next(self) -> Float[Tensor, "crop time body axis"]:
-        if not len(self.buffer):
-            self.buffer.fill(min(self.config.shuffle_buffer, self.orbits))
-        positions = torch.from_numpy(self.buffer.arrays["position"])
-        held, samples = positions.shape[:2]
-        starts = samples - len(self.offsets) + 1
-        orbit = torch.randint(held, (self.count, 1), generator=self.generator)
-        start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        crops = positions[orbit, start + self.offsets]
-        if held < self.orbits:
-            self._move_on(self.count * self.config.context_length / samples)
-        return crops
-
-    def _move_on(self, used: float) -> None:
-        """Replace so many orbits of the buffer, on average, by the next ones."""
-        self.debt += used
-        held = len(self.buffer)
-        while self.debt >= 1:
-            slots = torch.randperm(held, generator=self.generator)[: int(self.debt)]
-            self.debt -= self.buffer.replace(slots.numpy())
-
-    def _block(self, serial: int) -> np.ndarray:
-        """Numbers of the orbits in the block that is read as number `serial`, shuffled."""
-        blocks = -(-self.orbits // BLOCK_ORBITS)
-        turn, place = divmod(serial, blocks)
-        order = np.random.default_rng((self.config.seed, turn)).permutation(blocks)
-        first = order[place] * BLOCK_ORBITS
-        numbers = np.arange(first, min(first + BLOCK_ORBITS, self.orbits))
-        return np.random.default_rng((self.config.seed, turn, place)).permutation(numbers)
-
-    def _read(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """(orbit, time, body, axis) positions of some orbits, au."""
-        order = np.argsort(numbers)
-        positions = training_positions(self.source, numbers[order], self.config)
-        return {"position": positions.numpy()[np.argsort(order)]}
-
-    def state(self) -> dict[str, Tensor]:
-        buffer = {name: torch.from_numpy(value) for name, value in self.buffer.state().items()}
-        return {
-            "generator": self.generator.get_state(),
-            "read_so_far": buffer["blocks_read"],
-            "debt": self.debt,
-            "coming": buffer["coming"],
-            "held": buffer["numbers"],
-        }
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        self.generator.set_state(state["generator"])
-        self.debt = state["debt"]
-        self.buffer.restore(
-            {
-                "blocks_read": state["read_so_far"].numpy(),
-                "coming": state["coming"].numpy(),
-                "numbers": state["held"].numpy(),
-            }
-        )

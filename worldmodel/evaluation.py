@@ -3,6 +3,7 @@
 import dataclasses
 import html
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from jaxtyping import Float
 from orbits.files import write_json
 from orbits.forces import ForceLaw, known_law
 from orbits.invariants import angular_momentum, energy_scale, specific_energy
-from orbits.options import with_options
+from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough
@@ -110,11 +111,14 @@ class Evaluation:
         return f"<pre>{html.escape(self.text)}</pre>"
 
 
+@keywords_of(EvaluateConfig)
 def evaluate(
+    kind: Callable[P, EvaluateConfig],
     model: ModelOrRun,
     data: "Data",
     config: EvaluateConfig | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> Evaluation:
     """Next-step loss, roll-out errors by time, and drifts of invariants.
 
@@ -131,7 +135,7 @@ def evaluate(
     Raises:
         ValueError: if the model and the data do not fit together, or the orbits are too short.
     """
-    config = with_options(config or EvaluateConfig(), options)
+    config = options_from(EvaluateConfig, config, options)
     with threads(config.threads):
         model, source = as_model(model, config.checkpoint), Source(data)
         facts = source.facts

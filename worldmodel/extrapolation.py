@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from orbits.files import write_json, written_aside
-from orbits.options import with_options
+from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from worldmodel.config import ExtrapolateConfig
 from worldmodel.objective import loss
@@ -88,11 +88,14 @@ class Extrapolation:
         return self.summary.to_html(index=False, border=0)
 
 
+@keywords_of(ExtrapolateConfig)
 def extrapolate(
+    kind: Callable[P, ExtrapolateConfig],
     models: Sequence[ModelOrRun],
     data: "Data",
     config: ExtrapolateConfig | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> Extrapolation:
     """The loss of each model at multiples of its training length.
 
@@ -110,7 +113,7 @@ def extrapolate(
     Raises:
         ValueError: if the data do not fit a model, or their orbits are too short.
     """
-    config = with_options(config or ExtrapolateConfig(), options)
+    config = options_from(ExtrapolateConfig, config, options)
     if isinstance(models, (WorldModel, str, os.PathLike)):
         models = [models]
     with threads(config.threads):

@@ -1,9 +1,11 @@
 """Training: one loop for CPU, GPU and several processes, which can stop and go on at any step."""
 
 import dataclasses
+import json
 import math
 import os
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -15,10 +17,11 @@ from lightning_fabric import Fabric
 from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
+from tqdm import tqdm
 
-from orbits.files import held
+from orbits.files import held, write_text
 from orbits.memory import out_of_memory, require_memory
-from orbits.options import with_options
+from orbits.options import P, keywords_of, options_from
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
@@ -32,16 +35,14 @@ from worldmodel.checkpoint import (
 from worldmodel.config import SEVERAL_THREADS, TrainConfig
 from worldmodel.data import (
     Batches,
-    MemoryBatches,
-    StreamedBatches,
     held_out_crops,
+    mapped_positions,
     measure_scales,
     require_long_enough,
     spread,
     training_orbits,
     training_positions,
 )
-from worldmodel.logbook import Logbook
 from worldmodel.model import Network, Scales
 from worldmodel.objective import loss as loss_of
 from worldmodel.optimizers import (
@@ -63,12 +64,15 @@ HELD_OUT_ORBITS = 512
 """Held-out orbits, evenly spread, on which the loss is measured."""
 
 
+@keywords_of(TrainConfig)
 def train(
+    kind: Callable[P, TrainConfig],
     data: "Data",
     config: TrainConfig | None = None,
-    *,
     out: str | os.PathLike[str] | None = None,
-    **options: Any,
+    progress: Callable[[str], None] | None = None,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> WorldModel:
     """Train a model on a data set.
 
@@ -79,6 +83,7 @@ def train(
         data: path of a data set, or the data set itself.
         config: options; the defaults if left out.
         out: folder of the run.
+        progress: is told a line now and then. On a terminal there is a bar.
         options: further options by name, as `attention="lssar(p=3)", context_length=2`.
 
     Returns:
@@ -88,7 +93,7 @@ def train(
         ValueError: if the data or the folder do not fit the options, another process is training
             in the folder, or the loss becomes NaN.
     """
-    config = with_options(config or TrainConfig(), options)
+    config = options_from(TrainConfig, config, options)
     run = None if out is None else require_run_folder(out)
     if run is None and (config.devices > 1 or "LOCAL_RANK" in os.environ):
         raise ValueError(
@@ -104,16 +109,18 @@ def train(
     )
     # Processes that are started here hand nothing back but what lies in the folder.
     spawned = config.devices > 1 and "LOCAL_RANK" not in os.environ
-    task = partial(_train, data=data, run=run, config=config, returns=not spawned)
+    task = partial(
+        _train, data=data, run=run, config=config, progress=progress, returns=not spawned
+    )
     with _lock(run):
         try:
             model = launcher.launch(task)
         except ProcessRaisedException as error:
             # What a process of its own raised comes as a traceback; its last line is the message.
-            kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+            raised, _, message = str(error).strip().splitlines()[-1].partition(": ")
             if out_of_memory(error):
                 raise MemoryError(message) from None
-            if kind not in ("ValueError", "orbits.options.OptionError"):
+            if raised not in ("ValueError", "orbits.options.OptionError"):
                 raise
             raise ValueError(message) from None
     return WorldModel.load(run) if model is None and run is not None else model
@@ -151,7 +158,7 @@ class State:
         """Write `resume.safetensors`."""
         tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
         tensors |= {f"optimizer.{k}": v for k, v in optimizer_tensors(self.optimizers).items()}
-        tensors |= {f"batches.{k}": v for k, v in self.batches.state().items()}
+        tensors["batches"] = self.batches.generator.get_state()
         tensors["noise"] = self.noise.get_state()
         header = {
             "identity": identity,
@@ -170,7 +177,7 @@ class State:
         tensors, header = load_tensors(run / "resume.safetensors", identity)
         self.network.load_state_dict(_under("network.", tensors))
         restore_optimizers(self.optimizers, _under("optimizer.", tensors))
-        self.batches.restore(_under("batches.", tensors))
+        self.batches.generator.set_state(tensors["batches"])
         self.noise.set_state(tensors["noise"])
         self.step = header["step"]
         self.best = header["best"]
@@ -182,7 +189,12 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _train(
-    fabric: Fabric, data: "Data", run: Path | None, config: TrainConfig, returns: bool
+    fabric: Fabric,
+    data: "Data",
+    run: Path | None,
+    config: TrainConfig,
+    progress: Callable[[str], None] | None,
+    returns: bool,
 ) -> WorldModel | None:
     """What each process does; the model, if it can be handed back."""
     source = Source(data)
@@ -194,7 +206,7 @@ def _train(
             run.mkdir(parents=True, exist_ok=True)
             if not (run / "config.json").exists():
                 write_record(run, record)
-        trainer = Trainer(fabric, run, record, state, held_out)
+        trainer = Trainer(fabric, run, record, state, held_out, progress)
         if run is not None and config.resume and (run / "resume.safetensors").exists():
             state.restore(run, record.identity)
         if state.step < config.steps:
@@ -215,12 +227,14 @@ def _train(
 
 def threads_of(config: TrainConfig, facts: DataFacts) -> int:
     """Threads that training takes: as asked for, or by the number of parameters."""
-    if config.threads:
-        return config.threads
+    few = 1 if _parameters(config, facts) < SEVERAL_THREADS else torch.get_num_threads()
+    return config.threads or few
+
+
+def _parameters(config: TrainConfig, facts: DataFacts) -> int:
     with torch.device("meta"):
         network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
-    parameters = sum(parameter.numel() for parameter in network.parameters())
-    return 1 if parameters < SEVERAL_THREADS else torch.get_num_threads()
+    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def _require_memory(config: TrainConfig, facts: DataFacts) -> None:
@@ -228,9 +242,7 @@ def _require_memory(config: TrainConfig, facts: DataFacts) -> None:
     states = facts.orbits * facts.samples * facts.bodies * facts.axes
     if not config.stream and config.steps:
         require_memory(12.0 * states, facts.path, "give --stream")  # float32 thrice
-    with torch.device("meta"):
-        network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
-    parameters = sum(parameter.numel() for parameter in network.parameters())
+    parameters = _parameters(config, facts)
     require_memory(
         16.0 * parameters,  # float32 weights, gradients and two moments
         f"a model of {parameters:.3g} parameters",
@@ -251,14 +263,14 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         network = Network(config.model, scales)
+    if config.stream and config.steps:
+        positions = mapped_positions(source, count, config)
+    else:
+        positions = training_positions(source, range(count if config.steps else 0), config)
     state = State(
         network=network,
         optimizers=make_optimizers(network, config),
-        batches=(
-            StreamedBatches(source, count, config)
-            if config.stream or not config.steps  # nothing is read before the first step
-            else MemoryBatches(training_positions(source, range(count), config), config)
-        ),
+        batches=Batches(positions, config),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
     held_out = source.read(spread(count, facts.orbits, HELD_OUT_ORBITS)).position
@@ -269,7 +281,13 @@ class Trainer:
     """The loop."""
 
     def __init__(
-        self, fabric: Fabric, run: Path | None, record: RunRecord, state: State, held_out: Tensor
+        self,
+        fabric: Fabric,
+        run: Path | None,
+        record: RunRecord,
+        state: State,
+        held_out: Tensor,
+        progress: Callable[[str], None] | None,
     ) -> None:
         self.fabric = fabric
         self.run = run
@@ -277,6 +295,7 @@ class Trainer:
         self.config = record.train
         self.state = state
         self.held_out = fabric.to_device(held_out)
+        self.progress = progress
         module: Any = torch.compile(state.network) if self.config.compile else state.network
         self.module, *self.optimizers = fabric.setup(module, *state.optimizers)
         state.network.to(fabric.device)
@@ -284,11 +303,7 @@ class Trainer:
     def fit(self) -> None:
         """Train to the last step, or until nothing improves any more."""
         config, state = self.config, self.state
-        log = (
-            Logbook(self.run, state.step, config.steps, config.tensorboard)
-            if self.fabric.is_global_zero
-            else None
-        )
+        log = Log(self.run, state.step, config.steps, self.progress, self.fabric)
         began, inside, first = time.perf_counter(), 0.0, state.step
         try:
             while state.step < config.steps and not self._exhausted():
@@ -299,26 +314,24 @@ class Trainer:
                 now = time.perf_counter()
                 inside += now - entered
                 state.step += 1
-                if log is not None:
-                    log.advance(state.step, loss)
-                    if state.step % config.log_every == 0 or state.step == config.steps:
-                        positions = config.crops_per_step * config.context_length
-                        log.write(
-                            state.step,
-                            loss=loss,
-                            gradient_norm=norm,
-                            learning_rate_factor=factor,
-                            tokens_per_second=(state.step - first) * positions / (now - began),
-                            fraction_in_model=inside / (now - began),
-                        )
+                log.advance(state.step, loss)
+                if state.step % config.log_every == 0 or state.step == config.steps:
+                    positions = config.crops_per_step * config.context_length
+                    log.write(
+                        state.step,
+                        loss=loss,
+                        gradient_norm=norm,
+                        learning_rate_factor=factor,
+                        tokens_per_second=(state.step - first) * positions / (now - began),
+                        fraction_in_model=inside / (now - began),
+                    )
                 if state.step % config.evaluate_every == 0 or state.step == config.steps:
                     self._evaluate(log)
                 if state.step % config.checkpoint_every == 0:
                     self._save()
             self._save()
         finally:
-            if log is not None:
-                log.close()
+            log.bar.close()
 
     def _exhausted(self) -> bool:
         return 0 < self.config.patience <= self.state.without_progress
@@ -376,15 +389,14 @@ class Trainer:
             )
         return total / len(self.held_out)
 
-    def _evaluate(self, log: Logbook | None) -> None:
+    def _evaluate(self, log: "Log") -> None:
         state, loss = self.state, self.held_out_loss()
         improved = loss < state.best
         state.best = min(loss, state.best)
         state.without_progress = 0 if improved else state.without_progress + 1
-        if log is not None:
-            log.write(state.step, held_out_loss=loss)
-            if improved:
-                self.save_weights("best")
+        log.write(state.step, held_out_loss=loss)
+        if improved:
+            self.save_weights("best")
 
     def _save(self) -> None:
         """Write the state to go on from, and the weights as they are."""
@@ -397,3 +409,43 @@ class Trainer:
         if self.run is not None and self.fabric.is_global_zero:
             path = self.run / f"{name}.safetensors"
             save_weights(path, self.state.network, self.record.identity, self.state.step)
+
+
+class Log:
+    """Numbers of the steps in `metrics.jsonl`, a bar on a terminal, and lines for who listens.
+
+    Going on from a step drops the lines after it, so that the file reads as one run.
+    """
+
+    def __init__(
+        self,
+        run: Path | None,
+        first: int,
+        steps: int,
+        progress: Callable[[str], None] | None,
+        fabric: Fabric,
+    ) -> None:
+        self.steps, self.progress, self.speaks = steps, progress, fabric.is_global_zero
+        hidden = None if self.speaks else True  # None: shown on a terminal alone
+        self.bar = tqdm(total=steps, initial=first, unit="step", desc="train", disable=hidden)
+        self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
+        if self.path is not None:
+            lines = self.path.read_text().splitlines() if first and self.path.is_file() else []
+            whole = [line for line in lines if line.endswith("}")]  # not cut short by a kill
+            kept = [line for line in whole if json.loads(line)["step"] <= first]
+            write_text(self.path, "".join(f"{line}\n" for line in kept))
+
+    def write(self, step: int, **values: float) -> None:
+        """Record numbers of a step."""
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"step": step, **values}) + "\n")
+
+    def advance(self, step: int, loss: float) -> None:
+        """Show that a step is finished."""
+        self.bar.update()
+        if step % 10 == 0:
+            self.bar.set_postfix(loss=f"{loss:.2e}")
+        last = step == self.steps
+        if self.progress and self.speaks and (step % max(1, self.steps // 10) == 0 or last):
+            self.progress(f"step {step} of {self.steps}: loss {loss:.3e}")

@@ -38,8 +38,9 @@ def train(out: Path, data: Path, config: TrainConfig) -> str:
 
 def look(out: Path, model: OwnModel) -> str:
     """A model of the user's own: what it is."""
-    write_json(out, model.predictor.about())
-    return repr(model.predictor)
+    predictor = model.predictor
+    write_json(out, {**predictor.about(), "fingerprint": predictor.fingerprint})
+    return repr(predictor)
 
 
 def probe(

@@ -26,7 +26,7 @@ from symreg.formulas.reading import read_formula
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
 DIFFERENT, UNDECIDED = "different", "undecided"
-FOUND = (EXACT, UP_TO_SCALE)
+MATCHING = (EXACT, UP_TO_SCALE)
 """Verdicts that say: this is the reference law."""
 
 CONSTANT_NAMES = frozenset(

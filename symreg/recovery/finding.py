@@ -24,7 +24,7 @@ from symreg.fit.wild import standing_out, wild_rows
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
-    FOUND,
+    MATCHING,
     SAME_EXPONENTS,
     UNDECIDED,
     UP_TO_SCALE,
@@ -59,7 +59,7 @@ class Finding:
         r2_linear: on held-out groups.
         r2_log: of logarithms; None where a target or prediction is not positive.
         intervals: of the law's constants, in order.
-        strength: the constant in front of the reference; None unless the verdict is `FOUND`.
+        strength: the constant in front of the reference; None unless the verdict is `MATCHING`.
         exponents: free exponent of every feature; empty where signs are mixed.
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
@@ -306,7 +306,7 @@ def _strength(
     intervals: Sequence[Interval],
 ) -> Interval | None:
     """The reference's strength: the law's constant, in the reference's units."""
-    if reference is None or verdict.verdict not in FOUND or not intervals:
+    if reference is None or verdict.verdict not in MATCHING or not intervals:
         return None
     first = intervals[0]
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))

@@ -22,7 +22,7 @@ from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.fit.wild import note_on
-from symreg.formulas.compare import FOUND
+from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, written
 from symreg.formulas.units import ONE, Unit, constant_units
 from symreg.formulas.watch import Watch
@@ -136,7 +136,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         recovered=passed(gates),
         found=passed(gate for gate in of_any_law if gate.passed is not None),
         found_gates=tuple(of_any_law),
-        matches=reference if found.verdict.verdict in FOUND else None,
+        matches=reference if found.verdict.verdict in MATCHING else None,
         **_of_the_formula(found, problem),
         verdict=found.verdict.verdict,
         reference=reference,

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import orbits
-from worldmodel.accelerators import cuda_devices
 from worldmodel.cli import main
 
 SMALL = "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8".split()
@@ -77,23 +76,16 @@ def test_numbers_that_were_changed_are_no_weights(here, capsys):
         ("train", "window", {}),
     ],
 )
-@pytest.mark.parametrize("vouched", [True, False])
-def test_a_configuration_that_was_changed_is_refused(here, capsys, group, name, value, vouched):
-    """Types are looked at where there is no checksum, as in runs of before."""
+def test_a_configuration_that_was_changed_is_refused(here, capsys, group, name, value):
     path = here / "run/config.json"
     stored = json.loads(path.read_text())
     stored[group][name] = value
-    if not vouched:
-        del stored["sha256"]
-        if value == 2.0:
-            pytest.skip("without a checksum this is a scale like any other")
     path.write_text(json.dumps(stored))
-    refusal("evaluate run x.zarr new.json", capsys)
+    assert "is damaged" in refusal("evaluate run x.zarr new.json", capsys)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_device_that_is_not_there_is_refused_before_anything_is_made(here, capsys):
-    assert cuda_devices() == 0
     said = refusal("train x.zarr new --accelerator cuda", capsys)
     assert "there is no CUDA device here" in said
     assert not (here / "new").exists()

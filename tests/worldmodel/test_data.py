@@ -1,4 +1,4 @@
-"""Where batches come from: memory or a stream, with the same promises."""
+"""Batches: pieces of training orbits, in memory or mapped from a file."""
 
 from dataclasses import replace
 
@@ -9,74 +9,36 @@ import torch
 import worldmodel.data
 from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.data import (
-    MemoryBatches,
+    Batches,
     Source,
-    StreamedBatches,
     held_out_crops,
+    mapped_positions,
     measure_scales,
     training_orbits,
     training_positions,
 )
 
-CONFIG = TrainConfig(context_length=3, batch_tokens=96, shuffle_buffer=16, stream=True)
-KINDS = ["memory", "stream"]
+CONFIG = TrainConfig(context_length=3, batch_tokens=96)
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(worldmodel.data, "BLOCK_ORBITS", 7)
+@pytest.mark.parametrize("kicked", [0.0, 0.5])
+def test_a_mapped_file_holds_the_same_orbits(few_orbits, monkeypatch, kicked):
+    monkeypatch.setattr(worldmodel.data, "ORBITS_AT_ONCE", 7)
+    source, config = Source(few_orbits), replace(CONFIG, kicked=kicked)
+    inside = training_positions(source, range(36), config)
+    assert torch.equal(mapped_positions(source, 36, config), inside)
 
 
-def batches_of(kind, path, config=CONFIG):
-    source = Source(path)
-    if kind == "stream":
-        return StreamedBatches(source, 36, config)
-    return MemoryBatches(training_positions(source, range(36), config), config)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_context_is_a_piece_of_a_training_orbit(few_orbits, kind):
-    position = Source(few_orbits).read(range(36)).position[:, :, 0]
+def test_every_context_is_a_piece_of_a_training_orbit(few_orbits):
+    source = Source(few_orbits)
+    position = source.read(range(36)).position[:, :, 0]
     pieces = np.lib.stride_tricks.sliding_window_view(position, 4, axis=1).swapaxes(2, 3)
     known = {piece.tobytes() for piece in pieces.reshape(-1, 4, 2)}
-    batches = batches_of(kind, few_orbits)
+    batches = Batches(training_positions(source, range(36), CONFIG), CONFIG)
     for _ in range(20):
         crops = batches.next()
         assert crops.shape == (32, 4, 1, 2)
         assert all(crop.numpy()[:, 0].tobytes() in known for crop in crops)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("kicked", [0.0, 0.5])
-def test_batches_go_on_from_their_state(few_orbits, kind, kicked):
-    config = replace(CONFIG, kicked=kicked)
-    whole = batches_of(kind, few_orbits, config)
-    for _ in range(7):
-        whole.next()
-    state = {name: tensor.clone() for name, tensor in whole.state().items()}
-    rest = [whole.next() for _ in range(7)]
-    again = batches_of(kind, few_orbits, config)
-    again.restore(state)
-    assert all(torch.equal(crops, again.next()) for crops in rest)
-
-
-def test_the_stream_passes_over_all_orbits_about_equally_often(few_orbits):
-    batches = batches_of("stream", few_orbits)
-    taken = np.zeros(36)
-    for _ in range(120):
-        number, _ = batches.buffer.take(3)
-        taken[number] += 1
-    assert taken.max() - taken.min() <= 1
-
-
-def test_the_stream_replaces_an_orbit_once_its_states_are_used_up(few_orbits):
-    batches = batches_of("stream", few_orbits)
-    batches.next()
-    before = batches.buffer.blocks_read
-    for _ in range(63):
-        batches.next()
-    # 63 steps of 96 positions are 252 orbits of 24: seven passes over six blocks.
-    assert batches.buffer.blocks_read - before == pytest.approx(252 / 6, abs=2)
 
 
 def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):

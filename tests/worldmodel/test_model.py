@@ -1,11 +1,11 @@
-"""What must hold for the network with every kind of attention: causality, symmetry, cached keys."""
+"""What must hold for the network with every kind of attention: causality, symmetry."""
 
 import pytest
 import torch
 
 from worldmodel.attention import attention_kinds
 from worldmodel.config import ModelConfig
-from worldmodel.model import Cache, Network, Scales, bin_of, differences
+from worldmodel.model import Network, Scales, bin_of, differences
 from worldmodel.objective import loss, next_position, raw_target
 
 KINDS = [*attention_kinds(), "lssar(p=15)"]
@@ -60,28 +60,11 @@ def test_two_layers_with_a_window_of_two_see_three_positions(kind):
     assert changed.nonzero().flatten().tolist() == [4, 5, 6]
 
 
-@pytest.mark.parametrize("options", SETTINGS, ids=str)
-@pytest.mark.parametrize("kind", KINDS)
-def test_cached_keys_give_what_the_full_pass_gives(kind, options):
-    network, positions = network_of(kind, **options), positions_of()
-    cache = Cache(network.config.n_layers)
-    pieces = [network(part, cache) for part in positions.split([4, 1, 1, 3, 1], dim=1)]
-    # float64: other matrix shapes sum in another order.
-    assert torch.allclose(torch.cat(pieces, dim=1), network(positions), rtol=1e-10, atol=1e-12)
-
-
 def test_differences_of_a_falling_body_are_its_velocity_and_its_acceleration():
     t = torch.arange(6, dtype=torch.float64)[None, :, None, None]
     steps, bends = differences(3 + 2 * t + 5 * t**2)
     assert steps.flatten().tolist() == [0, 7, 17, 27, 37, 47]
     assert bends.flatten().tolist() == [0, 0, 10, 10, 10, 10]
-
-
-def test_cached_differences_start_one_by_one():
-    network, positions = network_of(inputs="differences"), positions_of(time=4)
-    cache = Cache(network.config.n_layers)
-    pieces = [network(part, cache) for part in positions.split(1, dim=1)]
-    assert torch.allclose(torch.cat(pieces, dim=1), network(positions), rtol=1e-10, atol=1e-12)
 
 
 def test_positions_are_relative_in_time():

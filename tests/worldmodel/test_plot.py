@@ -63,7 +63,7 @@ def test_pictures_are_written(run, few_orbits, tmp_path, capsys):
         (["attention", "OUT"], "needs RUN DATA OUT.png; 1 path(s)"),
         (["attention", "RUN", "DATA", "OUT", "--orbit", "40"], "has 40 orbits of 24 states"),
         (["attention", "RUN", "DATA", "OUT", "--length", "25"], "has 40 orbits of 24 states"),
-        (["attention", "RUN", "DATA", "OUT", "--orbit", "-1"], "of at least 0"),
+        (["attention", "RUN", "DATA", "OUT", "--orbit", "-1"], "orbit is -1"),
         (["attention", "DATA", "DATA", "OUT"], "is not a run"),
     ],
 )

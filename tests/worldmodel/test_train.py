@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from orbits.dataset import open_dataset
-from orbits.files import held, sha256_of_json
+from orbits.files import held
 from orbits.force_samples import ForceSamples
 from worldmodel import training
 from worldmodel.checkpoint import load_tensors, read_record
@@ -202,7 +202,7 @@ def test_a_mistake_in_one_of_several_processes_is_one_line(few_orbits, tmp_path)
 @pytest.mark.parametrize(
     "options",
     [
-        {"stream": True, "shuffle_buffer": 8},
+        {"stream": True},
         {"kicked": 0.5, "target": "residual"},
         {"head": "tokens", "bins": 64, "bin_range": 4.0},
         {"attention": "lssar(p=15)", "context_length": 8, "window": 3},
@@ -232,12 +232,6 @@ def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
     model = WorldModel.load(tmp_path / "run")
     assert model.record.scales.bodies == 2
     assert main(["evaluate", str(tmp_path / "run"), data, str(tmp_path / "out.json")]) == 0
-
-
-def test_tensorboard_gets_the_same_numbers(few_orbits, tmp_path):
-    pytest.importorskip("tensorboard", reason="optional: pip install tensorboard")
-    train(few_orbits, replace(SMALL, steps=2, tensorboard=True), out=tmp_path / "run")
-    assert list((tmp_path / "run/tensorboard").glob("events*"))
 
 
 def run_command(*arguments):
@@ -284,30 +278,29 @@ def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
         train(few_orbits, replace(SMALL, seed=1), out=tmp_path / "other")
         capsys.readouterr()
         path.write_bytes((tmp_path / "other/last.safetensors").read_bytes())
-    words = "another configuration" if damage == "another run's" else "cut short"
+    words = "another configuration" if damage == "another run's" else "is damaged"
     assert run_command("probe", tmp_path / "run", few_orbits, tmp_path / "out.parquet") == 2
     message = capsys.readouterr().err
     assert words in message
     assert message.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["last.safetensors", "config.json", "resume.safetensors"])
-def test_one_flipped_bit_is_noticed_by_whoever_reads_the_run(few_orbits, tmp_path, capsys, name):
+def test_one_flipped_bit_is_noticed_in_any_file(few_orbits, tmp_path):
     train(few_orbits, SMALL, out=tmp_path / "run")
-    path = tmp_path / "run" / name
-    content, rng = path.read_bytes(), np.random.default_rng(0)
-    for place in rng.integers(0, len(content), 40):
-        flipped = bytearray(content)
-        flipped[place] ^= 1 << int(rng.integers(0, 8))
-        path.write_bytes(flipped)
-        capsys.readouterr()
-        if name == "resume.safetensors":
-            with pytest.raises(ValueError, match="resume"):
-                load_tensors(path, read_record(path.parent).identity)
-        else:
-            assert run_command("probe", path.parent, few_orbits, tmp_path / "out.parquet") == 2
-            assert name in capsys.readouterr().err
-    assert not (tmp_path / "out.parquet").exists()
+    identity = read_record(tmp_path / "run").identity
+    rng = np.random.default_rng(0)
+    for name in ("last", "best", "resume", "config"):
+        path = tmp_path / "run" / (f"{name}.json" if name == "config" else f"{name}.safetensors")
+        content = path.read_bytes()
+        header = 8 + int.from_bytes(content[:8], "little") if name != "config" else len(content)
+        places = [*rng.integers(0, header, 40), *rng.integers(0, len(content), 40)]
+        for place in places:
+            flipped = bytearray(content)
+            flipped[place] ^= 1 << int(rng.integers(0, 8))
+            path.write_bytes(flipped)
+            with pytest.raises(ValueError, match=path.name):
+                read_record(path.parent) if name == "config" else load_tensors(path, identity)
+        path.write_bytes(content)
 
 
 def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
@@ -328,7 +321,7 @@ def test_held_out_orbits_are_never_trained_on(few_orbits, stream):
     for first, last in ((40, 40), (36, 40), (35, 36)):
         data = known.copy(deep=True)
         data["position"][first:last] *= 1.5
-        model = train(data, SMALL, stream=stream, shuffle_buffer=36)
+        model = train(data, SMALL, stream=stream)
         found.append(model.fingerprint)
     assert found[0] == found[1] != found[2]
 
@@ -374,19 +367,6 @@ def test_a_large_model_takes_the_threads_that_torch_has(few_orbits):
     assert threads_of(TrainConfig(threads=3), facts) == 3
 
 
-def test_a_run_of_before_threads_were_recorded_is_read(few_orbits, tmp_path):
-    """Its identity knows nothing of threads."""
-    train(few_orbits, SMALL, steps=0, out=tmp_path / "run")
-    path = tmp_path / "run/config.json"
-    stored = json.loads(path.read_text())
-    del stored["train"]["threads"], stored["sha256"]
-    path.write_text(json.dumps(stored))
-    record = read_record(tmp_path / "run")
-    assert record.train.threads == 0
-    options = {k: v for k, v in asdict(SMALL).items() if k not in (*TrainConfig.FREE, "threads")}
-    assert replace(SMALL, threads=0).identity() == sha256_of_json(options | {"window": 0})
-
-
 def test_a_folder_that_holds_something_else_is_left_alone(few_orbits, tmp_path, capsys):
     before = sorted(Path(few_orbits).iterdir())
     assert run_command("train", few_orbits, few_orbits, *FLAGS, "--steps", 1) == 2
@@ -413,7 +393,6 @@ def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):
         ("probe", "RUN", "DATA", ""),
         ("evaluate", "RUN", "DATA", ""),
         ("extrapolate", "RUN", "DATA", "--out", ""),
-        ("retrieval", ""),
         ("plot", "entropy", ""),
     ],
     ids=" ".join,
@@ -451,9 +430,9 @@ def test_the_held_out_loss_is_that_of_held_out_orbits(few_orbits, monkeypatch):
 def test_noise_is_on_what_is_seen_and_not_on_targets(few_orbits, monkeypatch):
     shown, given = [], []
     watched(monkeypatch, "_with_noise", shown)
-    whole = training.MemoryBatches.next
+    whole = training.Batches.next
     monkeypatch.setattr(
-        training.MemoryBatches, "next", lambda self: given.append(whole(self)) or given[-1]
+        training.Batches, "next", lambda self: given.append(whole(self)) or given[-1]
     )
     train(few_orbits, replace(SMALL, steps=20, context_noise=0.1))
     noise = []

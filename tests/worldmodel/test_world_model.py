@@ -63,19 +63,6 @@ def test_a_roll_out_repeats_the_prediction(kind, bodies):
     np.testing.assert_allclose(rolled, so_far[:, 12:], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("layout", ["joint", "interleaved"])
-@pytest.mark.parametrize("kind", [*attention_kinds(), "lssar(p=15)"])
-def test_kept_keys_give_what_the_whole_sequence_gives(kind, layout):
-    config = replace(SMALL, attention=kind, window=3, layout=layout)
-    model, positions = model_of(config, bodies=2), positions_of(times=5, bodies=2)
-    rolled = model.rollout(positions, 20, growing_context=True)
-    so_far = torch.from_numpy(np.concatenate((positions, rolled), axis=1))
-    with torch.no_grad():
-        output = model.network(so_far[:, :-1])
-    steps = np.diff(so_far.numpy(), axis=1)[:, 4:]
-    np.testing.assert_allclose(output[:, 4:].numpy() * 0.1, steps, rtol=1e-7, atol=1e-10)
-
-
 def test_attention_is_a_distribution_over_the_past():
     model, positions = model_of(), positions_of()
     weights = model.attention(positions)

@@ -1,21 +1,101 @@
 """One read-out of one model."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from orbits.force_samples import ForceSamples
-from orbits.options import with_options
+from orbits.options import options_from
 from orbits.provenance import provenance
 from worldmodel.predictors.loading import load_predictor
-from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.config import (
+    Field,
+    InductiveBias,
+    Jacobian,
+    KickResponse,
+    Linear,
+    ProbeConfig,
+    RollOut,
+    Symmetry,
+    Transfer,
+)
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.readouts.base import Reading, ReadOut
 from worldmodel.world_model import threads
 
 if TYPE_CHECKING:
     from worldmodel.source import Data
+
+
+class ProbeOptions(TypedDict, total=False):
+    """Keywords of `probe`: the fields of `ProbeConfig` but for the read-out, and of a model's own
+    units. A read-out's own options are a mapping."""
+
+    control: str
+    states: Literal["orbit", "kicked"]
+    correction: Literal["numerov", "none"]
+    orbits: int
+    kick_angle: float
+    kick_scale: tuple[float, float]
+    kick_first: int
+    kick_steps: int
+    bootstrap: int
+    seed: int
+    checkpoint: Literal["last", "best"]
+    threads: int
+    field: Mapping[str, Any] | Field
+    inductive_bias: Mapping[str, Any] | InductiveBias
+    jacobian: Mapping[str, Any] | Jacobian
+    kick_response: Mapping[str, Any] | KickResponse
+    linear: Mapping[str, Any] | Linear
+    rollout: Mapping[str, Any] | RollOut
+    symmetry: Mapping[str, Any] | Symmetry
+    transfer: Mapping[str, Any] | Transfer
+    model_context: int | None
+    length_unit: str
+    time_unit: str
+
+
+@overload
+def probe(
+    model: Any,
+    data: "Data",
+    config: None = None,
+    *,
+    readout: Literal["implied", "transfer"] = "implied",
+    untrained: Callable[..., Any] | None = None,
+    trained_on: "Data | None" = None,
+    **options: Unpack[ProbeOptions],
+) -> ForceSamples: ...
+
+
+@overload
+def probe(
+    model: Any,
+    data: "Data",
+    config: None = None,
+    *,
+    readout: Literal[
+        "field", "inductive_bias", "jacobian", "kick_response", "linear", "rollout", "symmetry"
+    ],
+    untrained: Callable[..., Any] | None = None,
+    trained_on: "Data | None" = None,
+    **options: Unpack[ProbeOptions],
+) -> Reading: ...
+
+
+@overload
+def probe(
+    model: Any,
+    data: "Data",
+    config: ProbeConfig | None = None,
+    *,
+    readout: str = "implied",
+    untrained: Callable[..., Any] | None = None,
+    trained_on: "Data | None" = None,
+    **options: Unpack[ProbeOptions],
+) -> ForceSamples | Reading: ...
 
 
 def probe(
@@ -53,7 +133,7 @@ def probe(
     own = {name: options.pop(name) for name in OWN if name in options}
     if untrained is not None or own:
         model = load_predictor(model, untrained=untrained, **own)
-    reading = read(model, data, with_options(config or ProbeConfig(), options), trained_on)
+    reading = read(model, data, options_from(ProbeConfig, config, options), trained_on)
     return reading if reading.table is None else reading.forces
 
 

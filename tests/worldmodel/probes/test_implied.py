@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from worldmodel.probes.subject import Subject
 
 from orbits.engines.integrate import integrate
 from orbits.force_samples import read_force_samples
@@ -17,6 +16,7 @@ from worldmodel.kick import kick, turned
 from worldmodel.predictors.law import predict_by_law
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.metrics import measure, power_of_distance
 
 DT = 0.008
@@ -103,7 +103,7 @@ def test_kicks_fill_the_angles_and_factors_that_are_asked_for(angle, scale):
 
 def test_the_kick_of_the_options_is_the_kick_of_the_states(trained, newton_orbits):
     config = ProbeConfig(states="kicked", kick_angle=0.3, kick_scale=(0.9, 1.2), orbits=40)
-    subject = Subject(trained, newton_orbits, config)
+    subject = Experiment(trained, newton_orbits, config)
     arcs, known = subject.arcs(), subject.orbits
     rows = np.isin(known.trajectories.index, arcs.index)
     turn, factor = turns_and_scales(arcs, known.velocity[rows], arcs.kick)
@@ -227,7 +227,7 @@ def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_or
     for seed in (0, 3):
         run = some_run(few_orbits, steps=0, seed=seed)
         config = ProbeConfig(control="untrained", seed=seed)
-        subject = Subject(run, few_orbits, config)
+        subject = Experiment(run, few_orbits, config)
         assert subject.model.fingerprint != subject.trained.fingerprint
         assert subject.model.fingerprint == subject.untrained.fingerprint
 
@@ -271,7 +271,7 @@ def test_a_missing_run_is_one_line(newton_orbits, tmp_path, capsys):
 
 def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):
     """Farther in or out any model extrapolates, after a kick as well as before."""
-    subject = Subject(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
+    subject = Experiment(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
     arcs = subject.arcs()
     r = np.linalg.norm(arcs.position, axis=-1)
     low, high = np.quantile(r, (0.2, 0.8))

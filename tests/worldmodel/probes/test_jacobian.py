@@ -6,9 +6,9 @@ import pytest
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel.cli import main
+from worldmodel.predictors.checked import OfPositions
 from worldmodel.predictors.ellipse import ellipse_jacobians
 from worldmodel.predictors.law import law_jacobians
-from worldmodel.predictors.network import ByModel
 from worldmodel.probes.readouts.jacobian import gradient, locality
 from worldmodel.probes.states import read_orbits, undisturbed
 from worldmodel.source import Source
@@ -56,7 +56,7 @@ def test_an_ellipse_answers_to_all_that_it_has_seen():
 def test_the_model_s_jacobians_are_its_derivatives(some_run, few_orbits, attention):
     model = WorldModel.load(some_run(few_orbits, attention=attention, context_length=4))
     arcs = undisturbed(read_orbits(Source(few_orbits), np.arange(3)), 4)
-    found = ByModel(model).jacobians(arcs, np.array([0, 2]), np.array([5, 9]))
+    found = OfPositions(model).jacobians(arcs, np.array([0, 2]), np.array([5, 9]))
     assert found.shape == (2, 4, 2, 2)
     contexts = np.stack((arcs.seen[0, 2:6], arcs.seen[2, 6:10])).astype(np.float64)
     model.network.double()

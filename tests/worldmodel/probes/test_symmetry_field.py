@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from worldmodel.outside.model import Function
 
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
+from worldmodel.predictors.checked import Function
 
 
 @pytest.fixture(scope="module")

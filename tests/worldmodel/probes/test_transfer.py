@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from worldmodel.probes.subject import Subject
 
 from orbits.force_samples import read_force_samples
 from worldmodel import probe
 from worldmodel.cli import main
+from worldmodel.predictors.backbone import Stream
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.finetune import Stream, fine_tune
+from worldmodel.probes.experiment import Experiment
+from worldmodel.probes.finetune import fine_tune
 from worldmodel.probes.readouts.transfer import Labelled, Transfer, _split
 from worldmodel.world_model import WorldModel
 
@@ -70,7 +71,7 @@ def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, 
 
 def test_orbits_with_few_labels_have_two(trained, newton_orbits):
     options = Transfer(**SMALL)
-    subject = Subject(trained, newton_orbits, ProbeConfig(readout="transfer"))
+    subject = Experiment(trained, newton_orbits, ProbeConfig(readout="transfer"))
     batches = Labelled(options, subject, *_split(options, subject))
     counted = torch.isfinite(batches.labels[..., 0]).sum(dim=1)
     assert set(counted[:300].tolist()) == {127}, "all but the first, which has no velocity"
@@ -123,7 +124,7 @@ def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options
 
 
 def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):
-    subject = Subject(some_run(newton_orbits), newton_orbits, ProbeConfig(readout="transfer"))
+    subject = Experiment(some_run(newton_orbits), newton_orbits, ProbeConfig(readout="transfer"))
     full, few = (part.trajectories.index for part in _split(Transfer(**SMALL), subject))
     assert (len(full), len(few)) == (300, 40)
     assert not set(full) & set(few)

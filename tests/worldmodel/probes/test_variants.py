@@ -6,11 +6,10 @@ import sys
 
 READOUT = '''
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from orbits.options import AtLeast
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
 
@@ -21,12 +20,9 @@ class Spread(ReadOut):
     name: ClassVar[str] = "spread"
     what: ClassVar[str] = "how far predictions lie apart"
 
-    times: Annotated[int, AtLeast(1)] = 3
-    """Number of times."""
-
     def read(self, subject):
         predicted = subject.predictor.predict(subject.arcs())
-        metrics = {"spread": float(np.nanmax(np.abs(predicted))), "times": self.times}
+        metrics = {"spread": float(np.nanmax(np.abs(predicted)))}
         return Reading(metrics, subject.states, "read")
 '''
 
@@ -49,7 +45,9 @@ class Still(ArcPredictor):
         raise NotImplementedError
 
 
-STILL = Control("still", "a body that never moves", lambda model, law: Still(7.5))
+STILL = Control(
+    "still", "a body that never moves", "still", "black", "Nothing.", lambda model, law: Still(7.5)
+)
 '''
 
 
@@ -71,21 +69,14 @@ def test_one_file_each_is_enough(some_run, few_orbits, tmp_path):
         return subprocess.run(line, capture_output=True, text=True)
 
     run, out = some_run(few_orbits), tmp_path / "out.json"
-    chosen = ("--readout", "spread", "--control", "still", "--spread.times", 5)
+    chosen = ("--readout", "spread", "--control", "still")
     done = command("probe", run, few_orbits, out, *chosen)
     assert done.returncode == 0, done.stderr
     written = json.loads(out.read_text())
-    assert written["metrics"] == {"spread": 7.5, "times": 5}
+    assert written["metrics"] == {"spread": 7.5}
     assert written["model"]["kind"] == "still"
-    assert written["configuration"]["spread"] == {"times": 5}
-
-    wrong = command("probe", run, few_orbits, out, "--spread.times", 0)
-    assert wrong.stderr == (
-        "worldmodel probe: --spread.times is 0; a whole number of at least 1 is needed.\n"
-    )
     refused = command("probe", run, few_orbits, out, "--readout", "linear", "--control", "still")
     assert "has no use for; give one of none, injected" in refused.stderr
     shown = " ".join(command("probe", "--help").stdout.split())
     assert "spread (how far predictions lie apart)" in shown
     assert "still (a body that never moves)" in shown
-    assert "Number of times." in shown

@@ -9,18 +9,15 @@ A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own 
         name: ClassVar[str] = "spread"
         what: ClassVar[str] = "how far predictions lie apart"
 
-        states: Annotated[int, AtLeast(1)] = 200
-        \"\"\"At most this many states.\"\"\"
-
         def read(self, experiment):
             predicted = experiment.predictor.predict(experiment.arcs())
             metrics = {"spread": float(np.nanstd(predicted))}
             return Reading(metrics, experiment.states, f"spread {metrics['spread']:.3g}")
 
-`--readout spread` and `--spread.states` are then known to the command. A file that lies elsewhere
-is found after `worldmodel.probes.readouts.__path__.append(folder)`, if that comes before
-`worldmodel.probes.config` is imported. Options are read without torch, which a read-out imports
-inside its functions.
+`--readout spread` is then known to the command; where it has options, a field of `ProbeConfig`
+makes them known too. A file that lies elsewhere is found after
+`worldmodel.probes.readouts.__path__.append(folder)`. Options are read without torch, which a
+read-out imports inside its functions.
 """
 
 import html

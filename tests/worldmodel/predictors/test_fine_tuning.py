@@ -3,13 +3,12 @@
 import pytest
 import torch
 from torch import nn
-from worldmodel.outside.backbone import HeadInput
-from worldmodel.probes.subject import as_subject
 
 import orbits
 import worldmodel
 from worldmodel.cli import main
-from worldmodel.probes.finetune import backbone_of, fine_tune
+from worldmodel.predictors.backbone import HeadInput
+from worldmodel.probes.finetune import fine_tune
 from worldmodel.source import Source
 
 SMALL = {"labelled": 150, "few": 30, "points": 150, "steps": 300, "batch_tokens": 256}
@@ -60,9 +59,9 @@ def data():
 
 def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
     predictor = made(scale=2.0)
-    model = as_subject(predictor, "last").for_world(Source(data).facts)
+    model = worldmodel.load_predictor(predictor).for_world(Source(data).facts)
     before = {name: p.clone() for name, p in predictor.module.named_parameters()}
-    backbone = backbone_of(model, "this")
+    backbone = model.backbone("this")
     assert backbone.width == 24
     x = torch.randn(7, 4, 1, 2)
     wanted = torch.tanh(predictor.module.body((x / 2.0).flatten(1)))

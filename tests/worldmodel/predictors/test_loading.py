@@ -1,25 +1,23 @@
 """The door: any object, any function, by Python and by the command; what does not fit, a line."""
 
-import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
-from worldmodel.outside import channel
-from worldmodel.outside.config import AdoptConfig, OutsideConfig
-from worldmodel.outside.loading import source_of
-from worldmodel.outside.model import OutsideModel, by_differences, circles
 
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
 from worldmodel.cli import main
+from worldmodel.predictors.checked import circles
+from worldmodel.predictors.loading import source_of
 
 DT = 0.008
 
 FILE = f'''
-import os
+from pathlib import Path
 
 import numpy as np
 
@@ -211,7 +209,7 @@ def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, capsys, name,
         ("mine.py", "give package.module:name or path/to/file.py:name"),
         ("nowhere/mine.py:make", "there is no file nowhere/mine.py"),
         ("no_such_package.models:make", "there is no module no_such_package"),
-        ("worldmodel.zoo.lstn:make", "there is no module worldmodel.zoo.lstn"),
+        ("worldmodel.predictors.lstn:make", "there is no module worldmodel.predictors.lstn"),
     ],
 )
 def test_what_is_not_there_is_one_line(few_orbits, tmp_path, capsys, spec, message):
@@ -246,78 +244,11 @@ def test_two_models_are_one_too_many(few_orbits, mine, tmp_path, capsys):
 def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
     space = {}
     exec(FILE, space)
-    days = OutsideModel(space["Days"](), OutsideConfig(time_unit="d"))
-    kilometres = OutsideModel(space["Kilometres"](), OutsideConfig(length_unit="km"))
+    days = worldmodel.load_predictor(space["Days"](), time_unit="d")
+    kilometres = worldmodel.load_predictor(space["Kilometres"](), length_unit="km")
     for model in (days, kilometres):
         forces = worldmodel.probe(model, held_out, states="kicked")
         assert forces.metrics["kick_r2"]["1"] > 0.999
-
-
-def test_derivatives_by_differences_are_those_of_the_function():
-    matrix = np.array([[0.3, -1.0], [2.0, 0.7]])
-
-    def curved(x):
-        return x @ matrix.T + 0.1 * (x**2)
-
-    contexts = circles(3)
-    found, error = by_differences(curved, contexts)
-    expected = matrix + 0.2 * contexts[:, -1, :, None] * np.eye(2)
-    np.testing.assert_allclose(found[:, -1], expected, atol=1e-9)  # central: exact for squares
-    assert np.abs(found[:, :-1]).max() < 1e-9
-    assert error < 1e-9
-
-
-def test_an_adopted_folder_is_read_like_a_run(mine, few_orbits, tmp_path, capsys):
-    card, out = tmp_path / "card", tmp_path / "k.parquet"
-    assert command(capsys, "adopt", card, "--model", f"{mine}:Model")[0] == 0
-    first = (card / "card.json").read_bytes()
-    assert command(capsys, "adopt", card, "--model", f"{mine}:Model")[0] == 0
-    assert (card / "card.json").read_bytes() == first, "the same model has the same card"
-    assert command(capsys, "probe", card, few_orbits, out)[0] == 0
-    mine.write_text(FILE + "\n# another line\n")
-    code, _, error = command(capsys, "probe", card, few_orbits, out)
-    assert code == 2
-    assert "has changed since it was adopted" in error
-    (card / "card.json").write_text("{}")
-    assert "is no card of a model" in command(capsys, "probe", card, few_orbits, out)[2]
-
-
-def test_weights_of_another_model_are_not_taken_for_its_own(tmp_path, capsys):
-    text = (
-        "from pathlib import Path\n"
-        "import numpy as np\n"
-        "def make(folder, seed):\n"
-        "    kept = Path(folder) / 'weights'\n"
-        "    if not kept.exists():\n"
-        "        kept.write_text(str(seed))\n"
-        "    class Model:\n"
-        "        context_length = 1\n"
-        "        predict = staticmethod(lambda x: x * float(kept.read_text()))\n"
-        "    return Model()\n"
-    )
-    path = tmp_path / "trains.py"
-    path.write_text(text)
-    words = ["adopt", tmp_path / "card", "--model", f"{path}:make", "--seed"]
-    assert command(capsys, *words, 1)[0] == 0
-    assert command(capsys, *words, 1)[0] == 0
-    code, _, error = command(capsys, *words, 2)
-    assert code == 2
-    assert "holds the weights of another model (other told)" in error
-
-
-def test_a_factory_is_told_the_step_of_the_data(few_orbits, tmp_path, capsys):
-    out = tmp_path / "k.parquet"
-    words = ["probe", "--model", "worldmodel.zoo.law:make", few_orbits, out]
-    assert command(capsys, *words)[0] == 0
-
-
-def test_a_world_of_another_step_is_refused_before_anything_else(mine, tmp_path, capsys):
-    words = ["adopt", tmp_path / "card", "--model", f"{mine}:Days", "--time-unit", "d"]
-    assert command(capsys, *words)[0] == 0
-    code, _, error = command(capsys, *words, "--dt", "0.01")
-    assert code == 2
-    assert "but the model was made for 2.922 d" in error
-    assert AdoptConfig().dt == pytest.approx(0.008)
 
 
 def test_looking_for_a_module_executes_nothing(tmp_path, monkeypatch):
@@ -329,26 +260,51 @@ def test_looking_for_a_module_executes_nothing(tmp_path, monkeypatch):
     assert source_of("quiet_package.models:make") == package / "models.py"
 
 
-def test_an_object_in_another_process_answers_through_the_channel(verlet):
-    model = OutsideModel(verlet, OutsideConfig(model_context=2), lambda seed: verlet)
-    with channel.serving(model):
-        spec = channel.spec_of(model)
-        there = channel.served(spec, OutsideConfig())
-        x = circles(5)
-        np.testing.assert_array_equal(there.predict(x), model.predict(x))
-        np.testing.assert_array_equal(there.untrained(1).predict(x), model.predict(x))
-        with pytest.raises(ValueError, match="1 position"):
-            there.predict(x[:, :1])
-    with pytest.raises(ValueError, match=r"call symreg.run\(predictor=...\) there again"):
-        channel.served(spec, OutsideConfig())
+def test_derivatives_by_differences_are_those_of_the_function():
+    matrix = np.array([[0.3, -1.0], [2.0, 0.7]])
+    predictor = worldmodel.load_predictor(lambda x: x @ matrix.T + 0.1 * x**2, model_context=3)
+    contexts = circles(3)
+    found, error = predictor.jacobians(contexts)
+    expected = matrix + 0.2 * contexts[:, -1, 0, :, None] * np.eye(2)
+    np.testing.assert_allclose(found[:, -1], expected, atol=1e-9)  # central: exact for squares
+    assert np.abs(found[:, :-1]).max() < 1e-9
+    assert error < 1e-9
 
 
-def test_what_fails_there_is_one_line_here():
-    def bad(x):
-        raise RuntimeError("no such\ndevice")
+def test_a_factory_is_told_what_it_asks_for(tmp_path):
+    (tmp_path / "asks.py").write_text(ASKS)
+    spec = f"{tmp_path}/asks.py:make"
+    made = worldmodel.load_predictor(spec, data="t.zarr", seed=3, folder=tmp_path, dt=0.008)
+    told = {"data": str(Path("t.zarr").resolve()), "seed": 3, "folder": str(tmp_path), "dt": 0.008}
+    assert made.predictor.told == told
+    assert made.trained_on == told["data"]
+    with pytest.raises(ValueError, match="needs data"):
+        worldmodel.load_predictor(spec, folder=tmp_path, dt=0.008)
 
-    model = OutsideModel(bad, OutsideConfig(model_context=1))
-    with channel.serving(model):
-        about = {"ask": "predict", "seed": None}
-        with pytest.raises(ValueError, match="RuntimeError: no such device"):
-            channel._asked(os.environ[channel.ADDRESS], about, circles(3))
+
+ASKS = """
+class Model:
+    context_length = 1
+    def predict(self, x):
+        return x
+def make(data, seed, folder, dt):
+    model = Model()
+    model.told = {"data": data, "seed": seed, "folder": folder, "dt": dt}
+    return model
+"""
+
+
+def test_a_fingerprint_is_of_the_code_and_of_what_it_says(mine):
+    one, same = (worldmodel.load_predictor(f"{mine}:Model") for _ in range(2))
+    other = worldmodel.load_predictor(f"{mine}:Days", time_unit="d")
+    in_memory = worldmodel.load_predictor(one.predictor)
+    assert one.fingerprint == same.fingerprint
+    assert len({one.fingerprint, other.fingerprint, in_memory.fingerprint}) == 3
+    mine.write_text(FILE + "# another line")
+    assert worldmodel.load_predictor(f"{mine}:Model").fingerprint != one.fingerprint
+
+
+def test_a_world_of_another_step_is_refused_at_once(mine):
+    worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=DT)
+    with pytest.raises(ValueError, match="but the model was made for"):
+        worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=0.01)

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from worldmodel.recall.told_mass import DT, MASS, TOLD_RADIUS, ToldMass, ignorance, memory, turn
-
-from worldmodel.cli import main
-from worldmodel.config import MemoryConfig
+from recall import recall
+from told_mass import DT, MASS, TOLD_RADIUS, Options, ToldMass, ignorance, turn
 
 
 def drawn(told=True, count=4000, length=6):
-    task = ToldMass(MemoryConfig(told=told))
+    task = ToldMass(Options(told=told))
     return task.draw(count, length, torch.Generator().manual_seed(0))
 
 
@@ -58,16 +56,8 @@ def test_the_best_answer_without_the_mass_has_a_loss_of_one():
 
 def test_a_network_learns_to_remember_and_none_can_without_being_told():
     small = {"kinds": ("softmax",), "length": 8, "factors": (1,), "steps": 300, "evaluated": 256}
-    told = memory(**small).table.iloc[0]
+    told = recall(ToldMass(Options(**small))).iloc[0]
     assert told["loss"] < 0.3
     assert told["mistold"] > 1  # it believes what it was told
-    untold = memory(told=False, **small).table.iloc[0]
+    untold = recall(ToldMass(Options(told=False, **small))).iloc[0]
     assert untold["loss"] == pytest.approx(1, abs=0.1)
-
-
-def test_the_command_writes_table_and_picture(tmp_path, capsys):
-    small = "--length 8 --factors 1 2 --steps 2 --d-model 16 --evaluated 10 --window 2 --no-told"
-    words = ["memory", str(tmp_path), "--kinds", "softmax", "--seeds", "0", "1", *small.split()]
-    assert main(words) == 0
-    assert "softmax, window 2" in capsys.readouterr().out
-    assert {p.name for p in tmp_path.iterdir()} == {"memory.csv", "memory.json", "memory.png"}

@@ -4,18 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from worldmodel.recall.passkeys import DECOY, PASSKEY, QUESTION, Passkeys, Retrieval, retrieval
-
-from orbits.files import read_json
-from worldmodel.cli import main
-from worldmodel.config import RetrievalConfig
+from passkeys import DECOY, PASSKEY, QUESTION, Options, Passkeys, half_length, main
+from recall import recall
 
 EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
 
 
 def drawn(count=300, length=40, **options):
-    task = Passkeys(RetrievalConfig(**options))
+    task = Passkeys(Options(**options))
     return task, *task.draw(count, length, torch.Generator().manual_seed(0))
+
+
+def trained(**options):
+    return recall(Passkeys(Options(**options)))
 
 
 def test_one_key_some_decoys_and_the_question_at_the_end():
@@ -56,14 +57,14 @@ def test_longer_sequences_have_as_many_decoys_by_length():
 
 
 def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
-    table = retrieval(kinds=("softmax", "lssar"), factors=(1, 2), steps=400, **EASY).table
+    table = trained(kinds=("softmax", "lssar"), factors=(1, 2), steps=400, **EASY)
     at_once = table[table["factor"] == 1]
     assert (at_once["accuracy"] > 0.95).all()
     # the control: what is not in the sequence cannot be known; p = 1/16 and 1/4, 4 standard errors
     assert (at_once["permuted"] < 0.07 + 0.0625).all()
     assert (at_once["permuted_digits"] < 0.25 + 0.12).all()
     # hardly trained, it guesses
-    guessed = retrieval(kinds=("softmax",), factors=(1,), steps=1, **EASY).table
+    guessed = trained(kinds=("softmax",), factors=(1,), steps=1, **EASY)
     assert guessed["digits"].item() == pytest.approx(0.25, abs=0.12)
 
 
@@ -71,38 +72,12 @@ def test_the_length_at_which_half_is_reproduced():
     def half(*accuracies):
         rows = {"attention": "softmax", "window": 0, "seed": 0, "accuracy": accuracies,
                 "length": [64 * 2**k for k in range(len(accuracies))]}  # fmt: skip
-        return Retrieval(None, pd.DataFrame(rows), RetrievalConfig()).half_length.item()
+        return half_length(pd.DataFrame(rows)).item()
 
     assert half(1.0, 0.0) == pytest.approx(64 * np.sqrt(2))
     assert half(1.0, 0.75, 0.25, 0.1) == pytest.approx(128 * np.sqrt(2))
     assert half(1.0, 0.9) == np.inf
     assert np.isnan(half(0.4, 0.9))
-
-
-def test_the_command_writes_table_numbers_and_picture(tmp_path, capsys):
-    small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
-    arguments = ["retrieval", str(tmp_path), "--kinds", "softmax", "lssar", *small.split()]
-    assert main([*arguments, "--evaluated", "20"]) == 0
-    table = pd.read_csv(tmp_path / "retrieval.csv")
-    assert list(table.columns) == [
-        "attention", "window", "seed", "factor", "length",
-        "accuracy", "digits", "permuted", "permuted_digits",
-    ]  # fmt: skip
-    assert table["attention"].tolist() == ["softmax"] * 2 + ["lssar"] * 2
-    written = read_json(tmp_path / "retrieval.json")
-    assert written["configuration"]["values"] == 4
-    assert written["configuration"]["seeds"] == [0]
-    assert (tmp_path / "retrieval.png").read_bytes().startswith(b"\x89PNG")
-    printed = capsys.readouterr().out
-    assert "lssar, seed 0: accuracy 1×" in printed
-    assert "length at which half is reproduced" in printed
-
-
-def test_what_cannot_be_is_answered_before_any_training(tmp_path, capsys):
-    assert main(["retrieval", str(tmp_path), "--kinds", "softmax", "lsar"]) == 2
-    assert "did you mean 'lssar'" in capsys.readouterr().err
-    assert main(["retrieval", str(tmp_path), "--length", "20"]) == 2
-    assert "give --length 30 or more" in capsys.readouterr().err
 
 
 def test_no_sequence_of_training_is_evaluated(monkeypatch):
@@ -111,7 +86,19 @@ def test_no_sequence_of_training_is_evaluated(monkeypatch):
         Passkeys, "draw", lambda self, *size: found.append(whole(self, *size)) or found[-1]
     )
     options = {"length": 12, "digits": 2, "decoys": 0, "d_model": 16, "steps": 2, "batch": 40}
-    retrieval(kinds=("softmax",), factors=(1,), evaluated=40, **options)
-    *trained, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
-    assert len(trained) == 2
-    assert not evaluated & set.union(*trained)
+    trained(kinds=("softmax",), factors=(1,), evaluated=40, **options)
+    *seen, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
+    assert len(seen) == 2
+    assert not evaluated & set.union(*seen)
+
+
+def test_the_script_writes_table_options_and_picture(tmp_path, capsys):
+    small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
+    main([str(tmp_path), "--kinds", "softmax", "lssar", *small.split(), "--evaluated", "20"])
+    table = pd.read_csv(tmp_path / "retrieval.csv")
+    assert table["attention"].tolist() == ["softmax"] * 2 + ["lssar"] * 2
+    assert (tmp_path / "retrieval.png").read_bytes().startswith(b"\x89PNG")
+    assert "length at which half is reproduced" in capsys.readouterr().out
+    for wrong in (["--kinds", "lsar"], ["--length", "20"]):
+        with pytest.raises(SystemExit, match=r"did you mean 'lssar'|give --length 30 or more"):
+            main([str(tmp_path), *wrong])

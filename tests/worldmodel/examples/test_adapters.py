@@ -5,22 +5,29 @@ import pathlib
 import numpy as np
 import pytest
 import torch
+from causal_lm import CausalLM
+from forecasters import Chronos, TimesFM, TiRex
+from inductive_bias_probes import InductiveBiasProbes
+from newton_kepler import NewtonKepler
 from torch import nn
-from worldmodel.outside.model import circles
-from worldmodel.outside.windows import package
 
 import worldmodel
+from worldmodel.predictors import checked
 
-WITH_EXTRA = {
-    "transformers": "pip install -e '.[huggingface]'",
-    "chronos": "pip install -e '.[forecasters]'",
-    "tirex": "pip install -e '.[forecasters]'",
-    "timesfm3": "pip install -e '.[forecasters]'",
-}
+
+def circles(times, bodies=1):
+    x = checked.circles(times, bodies=bodies)
+    return x[:, :, 0] if bodies == 1 else x
+
+
+def test_a_missing_package_gets_a_line_with_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "chronos", None)
+    with pytest.raises(ValueError, match=r"\[forecasters\]"):
+        Chronos("amazon/chronos-bolt-tiny")
 
 
 def needs(name):
-    return pytest.importorskip(name, reason=f"the package {name} is missing: {WITH_EXTRA[name]}")
+    return pytest.importorskip(name, reason=f"the package {name} of an extra is missing")
 
 
 def answers(predictor, data, **options):
@@ -30,79 +37,24 @@ def answers(predictor, data, **options):
     return found
 
 
-class Inertia(nn.Module):
-    """(batch, time, axis) to the next displacement, by one linear map of the last two."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(4, 2, bias=False)
-        eye = torch.eye(2)
-        self.mix.weight = nn.Parameter(torch.cat((eye, -eye), dim=1))
-
-    def forward(self, x):
-        before = torch.cat((x[:, :1], x[:, :-1]), dim=1)
-        return self.mix(torch.cat((x, before), dim=-1))
-
-
-def test_a_torch_module_says_what_its_target_means():
-    x = circles(9)
-    line = worldmodel.StraightLine().predict(x)
-    module = worldmodel.TorchModule(Inertia(), 3, target="displacement")
-    np.testing.assert_allclose(module.predict(x)[:, 2:], line[:, 2:], atol=1e-6)  # float32
-    still = nn.Linear(2, 2)
-    nn.init.zeros_(still.weight), nn.init.zeros_(still.bias)
-    residual = worldmodel.TorchModule(still, 2, target="residual")
-    np.testing.assert_allclose(residual.predict(x)[:, 1:], line[:, 1:], atol=1e-12)
-    position = worldmodel.TorchModule(still, 2)
-    assert np.abs(position.predict(x)[:, 1:]).max() == 0
-
-
-def test_a_torch_module_has_derivatives_and_activations():
-    module = worldmodel.TorchModule(Inertia(), 3, target="displacement")
-    jacobians = module.jacobians(circles(3))
-    np.testing.assert_allclose(jacobians[:, 2], np.tile(2 * np.eye(2), (2, 1, 1)), atol=1e-12)
-    np.testing.assert_allclose(jacobians[:, 1], np.tile(-np.eye(2), (2, 1, 1)), atol=1e-12)
-    assert np.abs(jacobians[:, 0]).max() == 0
-    assert module.activations(circles(3))["mix"].shape == (2, 2)
-    with pytest.raises(ValueError, match="did you mean 'mix'"):
-        worldmodel.TorchModule(Inertia(), 3, layers=["mx"]).activations(circles(3))
-
-
-def test_its_unit_of_length_cancels():
-    x = circles(6)
-    plain = worldmodel.TorchModule(Inertia(), 2, target="displacement").predict(x)
-    scaled = worldmodel.TorchModule(Inertia(), 2, target="displacement", scale=0.1).predict(x)
-    np.testing.assert_allclose(plain[:, 1:], scaled[:, 1:], atol=1e-6)
-
-
-def test_a_torch_module_is_refused_in_one_line():
-    with pytest.raises(ValueError, match="give one of position, displacement, residual"):
-        worldmodel.TorchModule(Inertia(), 2, target="speed")
-    wide = worldmodel.TorchModule(nn.Linear(2, 3), 2)
-    with pytest.raises(ValueError, match=r"\(batch, time, axis\) or \(batch, axis\) is needed"):
-        wide.predict(circles(4))
-
-
 def test_a_causal_language_model_over_bins(few_orbits, tmp_path):
     transformers = needs("transformers")
     sizes = {"n_positions": 64, "n_embd": 16, "n_layer": 1, "n_head": 2}
     config = transformers.GPT2Config(vocab_size=203, bos_token_id=202, eos_token_id=202, **sizes)
     torch.manual_seed(0)
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "gpt2")
-    model = worldmodel.CausalLM(str(tmp_path / "gpt2"), 4, bins=200, bin_range=2.0, start=202)
+    model = CausalLM(str(tmp_path / "gpt2"), 4, bins=200, bin_range=2.0, start=202)
     answers(model, few_orbits)
     x = circles(8)
     said = model.predict(x)
     assert np.isnan(said[:, :3]).all()
     assert np.abs(said[:, 3:]).max() <= 2
     edges = np.linspace(-2, 2, 201)
-    np.testing.assert_array_equal(
-        worldmodel.CausalLM(model.model, 4, edges=edges, start=202).predict(x), said
-    )
+    np.testing.assert_array_equal(CausalLM(model.model, 4, edges=edges, start=202).predict(x), said)
     with pytest.raises(ValueError, match="do not fit into a vocabulary of 203"):
-        worldmodel.CausalLM(model.model, 4)
+        CausalLM(model.model, 4)
     with pytest.raises(ValueError, match="cannot be loaded"):
-        worldmodel.CausalLM(str(tmp_path / "nowhere"), 4)
+        CausalLM(str(tmp_path / "nowhere"), 4)
 
 
 def test_chronos_bolt_and_2(few_orbits, tmp_path):
@@ -129,14 +81,14 @@ def test_chronos_bolt_and_2(few_orbits, tmp_path):
     config.chronos_pipeline_class = "Chronos2Pipeline"
     Chronos2Model(config).save_pretrained(tmp_path / "two")
     for name in ("bolt", "two"):
-        model = worldmodel.Chronos(str(tmp_path / name), 16)
-        assert isinstance(model.pipeline, ChronosBoltPipeline) == (name == "bolt")
+        model = Chronos(str(tmp_path / name), 16)
+        assert isinstance(model.model, ChronosBoltPipeline) == (name == "bolt")
         answers(model, few_orbits)
         x = circles(20)
         # each coordinate is a series of its own: exchanging axes exchanges answers
         np.testing.assert_allclose(model.predict(x[..., ::-1]), model.predict(x)[..., ::-1], 1e-4)
     with pytest.raises(ValueError, match="cannot be loaded"):
-        worldmodel.Chronos(str(tmp_path / "nowhere"), local_files_only=True)
+        Chronos(str(tmp_path / "nowhere"), local_files_only=True)
 
 
 def test_tirex(few_orbits, tmp_path):
@@ -157,9 +109,9 @@ def test_tirex(few_orbits, tmp_path):
     hyper = {"model_config": options, "train_ctx_len": 32}
     path = tmp_path / "model.ckpt"
     torch.save({"state_dict": model.state_dict(), "hyper_parameters": hyper}, path)
-    answers(worldmodel.TiRex(str(path), 16), few_orbits)
+    answers(TiRex(str(path), 16), few_orbits)
     with pytest.raises(ValueError, match="cannot be loaded"):
-        worldmodel.TiRex("NX-AI/Nothing")
+        TiRex("NX-AI/Nothing")
 
 
 def test_timesfm(few_orbits, tmp_path):
@@ -182,12 +134,7 @@ def test_timesfm(few_orbits, tmp_path):
     )
     model.pre_transformer_resblock.set_input_dims(2 * (8 + 16))
     model.save_pretrained(tmp_path / "timesfm")
-    answers(worldmodel.TimesFM(str(tmp_path / "timesfm"), 16), few_orbits)
-
-
-def test_a_missing_package_gets_a_line_with_the_extra():
-    with pytest.raises(ValueError, match=r"pip install -e '\.\[forecasters\]'"):
-        package("a_package_that_nobody_has", "forecasters")
+    answers(TimesFM(str(tmp_path / "timesfm"), 16), few_orbits)
 
 
 def nano_state(state, width, bias=True):
@@ -221,17 +168,17 @@ def test_a_checkpoint_of_newton_kepler(few_orbits, tmp_path):
     }
     path = tmp_path / "model.pt"
     torch.save(state, path)
-    model = worldmodel.NewtonKepler(path)
+    model = NewtonKepler(path)
     assert model.context_length == block
     # a head of zeros says its bias, whatever it sees
     np.testing.assert_allclose(model.predict(circles(block))[:, -1], [[0.25, -0.5]] * 2)
     torch.save({"model_state_dict": state, "step": 3}, path)
-    answers(worldmodel.NewtonKepler(path, context_length=2), few_orbits)
+    answers(NewtonKepler(path, context_length=2), few_orbits)
     with pytest.raises(ValueError, match="knows 1 to 10 positions"):
-        worldmodel.NewtonKepler(path, context_length=11)
+        NewtonKepler(path, context_length=11)
     torch.save({"weights": torch.ones(2)}, path)
     with pytest.raises(ValueError, match="holds no GPTCV"):
-        worldmodel.NewtonKepler(path)
+        NewtonKepler(path)
 
 
 def inductive_bias_checkpoint(path, bins=50, **changed):
@@ -262,7 +209,7 @@ def inductive_bias_checkpoint(path, bins=50, **changed):
 
 def test_a_checkpoint_of_inductive_bias_probes(tmp_path):
     path = inductive_bias_checkpoint(tmp_path / "ckpt.pt")
-    model = worldmodel.InductiveBiasProbes(path, context_length=10)
+    model = InductiveBiasProbes(path, context_length=10)
     assert model.dt == pytest.approx(0.0189)
     said = model.predict(circles(11, bodies=2))
     assert said.shape == (2, 11, 2, 2)
@@ -270,10 +217,10 @@ def test_a_checkpoint_of_inductive_bias_probes(tmp_path):
     np.testing.assert_allclose(said[:, 9:], np.broadcast_to([11.0, -9.0], (2, 2, 2, 2)), atol=1e-9)
     assert model.predict(circles(11)).shape == (2, 11, 2)
     with pytest.raises(ValueError, match="sees 1 to 10 times"):
-        worldmodel.InductiveBiasProbes(path, context_length=11)
+        InductiveBiasProbes(path, context_length=11)
     inductive_bias_checkpoint(path, model_type="mamba")
     with pytest.raises(ValueError, match="is a mamba model"):
-        worldmodel.InductiveBiasProbes(path)
+        InductiveBiasProbes(path)
 
 
 def test_a_checkpoint_that_would_run_code_is_refused(tmp_path):
@@ -283,7 +230,7 @@ def test_a_checkpoint_that_would_run_code_is_refused(tmp_path):
 
     path = tmp_path / "ckpt.pt"
     torch.save({"model": {}, "model_args": Evil()}, path)
-    for kind in (worldmodel.InductiveBiasProbes, worldmodel.NewtonKepler):
+    for kind in (InductiveBiasProbes, NewtonKepler):
         with pytest.raises(ValueError, match="no checkpoint that can be read safely"):
             kind(path)
         with pytest.raises(ValueError, match="there is no checkpoint"):

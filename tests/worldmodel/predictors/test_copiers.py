@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from worldmodel.outside.model import circles
-from worldmodel.probes.subject import Subject
 
 import orbits
 import worldmodel
+from worldmodel.predictors.checked import circles
 from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.experiment import Experiment
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def errors(predictor, positions):
 
 
 def test_a_circle_is_copied_exactly():
-    x = circles(40)
+    x = circles(40)[:, :, 0]
     assert errors(worldmodel.Parrot(8), x) < 1e-12
     assert errors(worldmodel.Autoregression(8), x) < 1e-6  # the ridge that a circle needs
     assert errors(worldmodel.StraightLine(), x) > 1e-4
@@ -106,7 +106,7 @@ def test_a_run_remembers_its_training_orbits(held_out, make_orbits, tmp_path):
     model = worldmodel.train(str(tmp_path / "t.zarr"), context_length=2, **small)
     assert "training_copier" in worldmodel.probe(model, held_out, bootstrap=5).metrics
     # of the data set it has seen the first nine tenths
-    own = Subject(model, str(tmp_path / "t.zarr"), ProbeConfig())
+    own = Experiment(model, str(tmp_path / "t.zarr"), ProbeConfig())
     assert own.training_positions.shape == (18, 40, 2)
     (tmp_path / "t.zarr").rename(tmp_path / "elsewhere.zarr")
     assert "training_copier" not in worldmodel.probe(model, held_out, bootstrap=5).metrics
