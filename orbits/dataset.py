@@ -513,19 +513,24 @@ def require_complete(place: Place, attributes: Mapping[str, Any]) -> Manifest:
 
 
 def array_problems(dataset: xr.Dataset) -> list[str]:
-    """What is wrong with the arrays of an opened dataset: names, dimensions, sizes, times."""
+    """What is wrong with the arrays of a dataset: names, dimensions, types, units, sizes, times."""
     a = dataset.attrs
-    held = {**variables(a["system"]), "time": TIME}
-    lacking = [name for name in held if name not in dataset.variables]
-    if lacking:
-        return [f"{', '.join(lacking)} is missing"]
     problems = []
-    for name, variable in held.items():
-        if dataset[name].dims != variable.dims:
-            problems.append(f"{name} has the dimensions {dataset[name].dims}, not {variable.dims}")
-        dtype = variable.dtype or a["dtype"]
-        if str(dataset[name].dtype) != dtype:
-            problems.append(f"{name} has the type {dataset[name].dtype}, not {dtype}")
+    for name, variable in {**variables(a["system"]), "time": TIME}.items():
+        if name not in dataset.variables:
+            problems.append(f"{name} is missing")
+            continue
+        array = dataset[name]
+        pairs = {
+            "dimensions": (array.dims, variable.dims),
+            "type": (str(array.dtype), variable.dtype or a["dtype"]),
+            "unit": (array.attrs.get("units"), variable.unit),
+        }
+        problems += [
+            f"{name} has the {what} {found!r}, not {wanted!r}"
+            for what, (found, wanted) in pairs.items()
+            if found != wanted
+        ]
     if problems:
         return problems
     orbits, times = dataset.sizes["orbit"], dataset["time"].values
