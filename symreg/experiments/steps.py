@@ -13,8 +13,8 @@ from worldmodel.probes.config import ProbeConfig
 
 def simulate(out: Path, config: GenerateConfig) -> str:
     """Orbits under a law."""
-    from orbits.generation import write
-    from orbits.systems import resolve
+    from orbits.generation.generate import write
+    from orbits.generation.recipe import resolve
 
     write(out, resolve(config))
     return f"{config.orbits} orbits of {config.samples} states"

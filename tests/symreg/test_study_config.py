@@ -147,7 +147,7 @@ def test_the_command_answers_a_mistake_with_one_line(
     arguments, message, tmp_path, capfd, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("orbits.command.cluster.CONNECTING", 0.5)
+    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     assert main(["study", *arguments]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
 

@@ -48,7 +48,7 @@ def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:
         dt: yr.
         length: times of each.
     """
-    from orbits.integration import rk4_step  # which needs sympy, as options do not
+    from orbits.engines.integrate import rk4_step  # which needs sympy, as options do not
 
     x, v, gm = states
 

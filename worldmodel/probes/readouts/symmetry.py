@@ -153,7 +153,7 @@ def law_velocity(
     x: np.ndarray, v: np.ndarray, gm: np.ndarray, law: "ForceLaw", dt: float
 ) -> Float[np.ndarray, "state axis"]:
     """The velocity one step later, by the law."""
-    from orbits.integration import rk4_step
+    from orbits.engines.integrate import rk4_step
     from worldmodel.predictors.law import SUBSTEPS
 
     for _ in range(SUBSTEPS):
