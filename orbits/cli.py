@@ -11,9 +11,8 @@ from orbits.config import (
     ForcesConfig,
     GenerateConfig,
     ImportConfig,
-    InfoConfig,
+    NoConfig,
     PlotConfig,
-    ValidateConfig,
 )
 
 
@@ -84,10 +83,10 @@ def _forces(path: str, out: str, config: ForcesConfig) -> None:
     print(f"{out}: {found.attributes['summary']}")
 
 
-def _validate(path: str, config: ValidateConfig) -> int:
+def _validate(path: str, config: NoConfig) -> int:
     from orbits.validation import validate
 
-    problems = validate(path, config.checksums)
+    problems = validate(path)
     for problem in problems:
         print(f"{path}: {problem}")
     if not problems:
@@ -95,7 +94,7 @@ def _validate(path: str, config: ValidateConfig) -> int:
     return 1 if problems else 0
 
 
-def _info(path: str, config: InfoConfig) -> None:
+def _info(path: str, config: NoConfig) -> None:
     from orbits.info import describe
 
     table = describe(path)
@@ -174,7 +173,7 @@ COMMANDS = (
     Command(
         "validate",
         _validate,
-        ValidateConfig,
+        NoConfig,
         "Check a dataset against the format and against physics; exit code 1 lists what is wrong.",
         (_DATA,),
         examples=("validate train.zarr",),
@@ -182,7 +181,7 @@ COMMANDS = (
     Command(
         "info",
         _info,
-        InfoConfig,
+        NoConfig,
         "A table of what a dataset holds.",
         (_DATA,),
         examples=("info train.zarr",),

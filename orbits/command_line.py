@@ -45,6 +45,10 @@ TOO_LARGE = (
     "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
     "a shorter context), or take a larger machine."
 )
+DAMAGED = (
+    "a file of the data is damaged: it is not what was written; `orbits validate` lists what is, "
+    "and the command that made it makes it again."
+)
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
 ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command to go on",
@@ -120,7 +124,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         if out_of_memory(error):
             return complain(name, TOO_LARGE)
         if isinstance(error, ValueError):
-            return complain(name, str(error))
+            damaged = str(error).startswith("Stored and computed checksum")  # of zarr's own
+            return complain(name, DAMAGED if damaged else str(error))
         raise
 
 
@@ -137,7 +142,7 @@ def interruptible() -> Iterator[None]:
         asked.append(number)
         raise KeyboardInterrupt
 
-    earlier: dict[int, Any] = {}
+    earlier: dict[signal.Signals, Any] = {}
     with suppress(ValueError):  # not in the main thread: nothing to answer there
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:

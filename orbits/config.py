@@ -225,15 +225,7 @@ class ForcesConfig(Options):
 
 
 @dataclass(frozen=True)
-class ValidateConfig(Options):
-    """How thoroughly to check."""
-
-    checksums: bool = True
-    """Whether to read every file again and compare its SHA-256."""
-
-
-@dataclass(frozen=True)
-class InfoConfig(Options):
+class NoConfig(Options):
     """Nothing to choose."""
 
 

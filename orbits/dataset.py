@@ -13,54 +13,38 @@ Where the law is not known (`law` is `unknown`), `gm`, `mass` and the elements a
 
 Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known_law` reads it),
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
-`shards` (their number), `shard_orbits`, `complete`, and once complete `integration`: the measured
-error and drifts, and `document_sha256`, which vouches for `zarr.json`.
-`.markers/shard-00000.json` vouches for one shard: its files with their sizes and SHA-256, its
-seed, the configuration's hash, the measured error. A shard without a marker does not exist, and a
-file that is not what its marker says is refused when it is read. Arrays are chunked by 16 orbits,
-or all where there are fewer, in shards; the fill value is NaN.
+`shards` (their number), `shard_orbits`; once it is opened also `complete` and, of what was
+generated, `integration`: the measured error and drifts. Arrays are cut along `orbit` into shards,
+a chunk each, with zarr's CRC-32C; the fill value is NaN. `orbits.storage` says which are finished.
 """
 
 import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import xarray as xr
 import zarr
-import zarr.errors
 
-from orbits.records.attributes import (
-    FINGERPRINT,
-    FORMAT,
-    FORMAT_VERSION,
-    attribute_problems,
-    require_format,
-)
-from orbits.records.checksums import CheckedStore, Checksums
-from orbits.records.files import sha256_of_json
-from orbits.records.places import Place
-from orbits.records.shard_markers import (
-    ShardFile,
-    ShardMarker,
-    checksums_of,
-    marker_name,
-    read_marker,
-    shard_file,
-)
-from orbits.records.typed import as_json
+from orbits.files import of_json, sha256_of_json
+from orbits.forces import known_law
+from orbits.options import Above, Between
+from orbits.storage import MANIFEST, Manifest, Place
 from orbits.units import UNITS
 
-CHUNK_ORBITS = 16
+FORMAT = "principia-orbits"
+FORMAT_VERSION = 2
+SYSTEMS = ("relative", "barycentric", "nbody", "planets")
+MOST_SHARDS = 1_000_000
+"""Shards of a dataset: a billion orbits."""
+MOST_SHOWN = 5
+"""Shards that a message names."""
+ROUNDED_TO = 16
+"""Orbits of a shard are a multiple of these."""
 SHARD_ORBITS = 1024
-
-MAY_DIFFER = ("complete", "versions", "git_commit", "integration")
-"""Attributes of a layout that a dataset begun earlier may have otherwise."""
-
-TIME_ATTRIBUTES: dict[str, Any] = {"units": "yr", "long_name": "time since the first state"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +66,7 @@ class Variable:
         return {"units": self.unit, "long_name": self.what}
 
 
-TIME = Variable(("time",), "yr", "time")
+TIME = Variable(("time",), "yr", "time since the first state")
 """The coordinate that every system has."""
 
 
@@ -111,7 +95,7 @@ def variables(system: str) -> dict[str, Variable]:
 
 
 def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
-    """Orbits per shard: 1024, or `wanted` rounded up to whole chunks.
+    """Orbits per shard: 1024, or `wanted` rounded up to a multiple of 16.
 
     Where orbits are slow to make, small datasets are cut into at least eight shards, so that
     several processes share them and an interruption loses little; where they are fast, writing a
@@ -123,9 +107,9 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
         wanted: what the user asked for; 0 leaves the choice here.
         slow: whether an orbit takes milliseconds rather than microseconds.
     """
-    most = max(CHUNK_ORBITS, orbits // 8) if slow else SHARD_ORBITS
+    most = max(ROUNDED_TO, orbits // 8) if slow else SHARD_ORBITS
     size = wanted or min(SHARD_ORBITS, most)
-    return math.ceil(min(size, orbits) / CHUNK_ORBITS) * CHUNK_ORBITS
+    return math.ceil(min(size, orbits) / ROUNDED_TO) * ROUNDED_TO
 
 
 @dataclass(frozen=True)
@@ -157,7 +141,7 @@ class Layout:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The attributes of the format, `complete` false."""
+        """The attributes of the format."""
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -167,7 +151,6 @@ class Layout:
             "units": UNITS,
             "shard_orbits": self.shard_orbits,
             "shards": self.shards,
-            "complete": False,
             **self.described,
         }
 
@@ -186,43 +169,127 @@ class Layout:
         )
 
 
-def create(place: Place, layout: Layout) -> None:
-    """Lay out an empty dataset: arrays of NaN, attributes with `complete` false.
+@dataclass(frozen=True)
+class Attributes:
+    """The attributes that every dataset has, with their types."""
 
-    The group and its attributes come first, the times last: `is_laid_out` says whether an earlier
-    attempt came to its end. One that did not is laid out again.
+    system: Literal["relative", "barycentric", "nbody", "planets"]
+    law: str
+    dt: Annotated[float, Above(0)]
+    dtype: Literal["float32", "float64"]
+    units: dict[str, str]
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    versions: dict[str, str]
+    shards: Annotated[int, Between(1, MOST_SHARDS)]
+    shard_orbits: Annotated[int, Above(0)]
+    git_commit: str | None = None
+    sampling: str | None = None
+    frame: str | None = None
+    centre: str | None = None
+    gm_is: str | None = None
+    bodies: list[str] = field(default_factory=list)
+    integration: dict[str, str | int | float] = field(default_factory=dict)
+
+
+def require_format(attributes: Any, name: str) -> None:
+    """Refuse attributes that are of no dataset of orbits.
+
+    Args:
+        attributes: of the dataset.
+        name: of the dataset, for the message.
+
+    Raises:
+        ValueError: says what they are instead.
     """
-    sizes, orbits_per_shard = layout.sizes, layout.shard_orbits
-    chunk, stored = CHUNK_ORBITS, orbits_per_shard
-    if sizes["orbit"] < CHUNK_ORBITS:  # a few long ones are not filled up with empty ones
-        chunk = stored = sizes["orbit"]
-    group = place.new_group(layout.attributes)
-    for name, variable in variables(layout.system).items():
+    attributes = attributes if isinstance(attributes, Mapping) else {}
+    for what, wanted in (("format", FORMAT), ("format_version", FORMAT_VERSION)):
+        if attributes.get(what) != wanted:
+            raise ValueError(
+                f"{name} has the {what} {attributes.get(what)!r:.40}, not {wanted!r}; "
+                "`orbits generate` makes such a dataset."
+            )
+
+
+def attribute_problem(attributes: Mapping[str, Any]) -> str | None:
+    """What is wrong with the attributes of a dataset of the right format, if anything is."""
+    try:
+        typed = of_json(Attributes, dict(attributes), "an attribute")
+        known_law(typed.law)
+    except ValueError as error:
+        return str(error).removesuffix(".")
+    if typed.units != UNITS:
+        return f"the units are {typed.units!r:.80}, not {UNITS}"
+    if not math.isfinite(typed.dt):
+        return f"dt is {typed.dt}; it must be finite"
+    if typed.configuration_sha256 != sha256_of_json(typed.configuration):
+        return "the configuration is not the one that was fingerprinted"
+    if typed.system == "planets" and not typed.bodies:
+        return "the attribute bodies is missing"
+    return None
+
+
+def create(place: Place, layout: Layout) -> Manifest:
+    """Lay out an empty dataset, of which no shard is finished."""
+    from zarr.codecs import Crc32cCodec
+
+    place.remove(MANIFEST)
+    document = {"zarr_format": 3, "node_type": "group", "attributes": layout.attributes}
+    place.write_json("zarr.json", document)
+    group = place.group()
+    sizes = layout.sizes
+    for name, variable in {**variables(layout.system), "time": TIME}.items():
         shape = tuple(sizes[dim] for dim in variable.dims)
-        is_state = "time" in variable.dims
-        floating = variable.dtype != "int16"
+        first = min(layout.shard_orbits, shape[0]) if name != "time" else shape[0]
         group.create_array(
             name,
             shape=shape,
             dtype=variable.dtype or layout.dtype,
-            chunks=(chunk if is_state else orbits_per_shard, *shape[1:]),
-            shards=(stored, *shape[1:]) if is_state else None,
-            compressors=None,  # mantissas of trajectories are noise to a compressor
-            fill_value=float("nan") if floating else -1,
+            chunks=(first, *shape[1:]),
+            compressors=Crc32cCodec(),  # the mantissas of trajectories are noise to a compressor
+            fill_value=-1 if variable.dtype == "int16" else float("nan"),
             dimension_names=variable.dims,
             attributes=variable.attributes,
             overwrite=True,
         )
-    times = group.create_array(
-        "time",
-        shape=(sizes["time"],),
-        dtype="float64",
-        fill_value=float("nan"),
-        dimension_names=("time",),
-        attributes=TIME_ATTRIBUTES,
-        overwrite=True,
-    )
+    times = group["time"]
+    assert isinstance(times, zarr.Array)
     times[:] = layout.times
+    arrays = sorted([*variables(layout.system), "time"])
+    document["consolidated_metadata"] = {
+        "kind": "inline",
+        "must_understand": False,
+        "metadata": {name: place.read_json(f"{name}/zarr.json") for name in arrays},
+    }
+    place.write_json("zarr.json", document)
+    files = ["zarr.json", "time/c/0", *(f"{name}/zarr.json" for name in arrays)]
+    manifest = Manifest(
+        layout.described["configuration_sha256"],
+        {name: place.checksum(name) or 0 for name in files},
+    )
+    manifest.write(place)
+    return manifest
+
+
+def begin(place: Place, layout: Layout) -> Manifest:
+    """The manifest of what a place holds of a dataset, laid out if it is not; nothing else stays.
+
+    Shards that are damaged or were left half-written are removed.
+
+    Raises:
+        ValueError: if the place holds anything else.
+    """
+    manifest = Manifest.read(place) if begun(place, layout.described["configuration"]) else None
+    if manifest is None:
+        return create(place, layout)
+    place.remove_partial_files()
+    damaged = unfinished_shards(place, layout.attributes, manifest, read=True)
+    for shard in damaged:
+        manifest.shards.pop(shard, None)
+        for name, variable in variables(layout.system).items():
+            place.remove(shard_file(name, variable, shard))
+    manifest.complete = manifest.complete and not damaged
+    return manifest
 
 
 def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) -> None:
@@ -236,53 +303,15 @@ def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) 
     Raises:
         ValueError: if the place holds anything else, or another process writes there.
     """
-    identity = layout.described["configuration"]
-    begun(place, identity)
+    begun(place, layout.described["configuration"])
     with place.alone():
-        if begun(place, identity) and is_complete(place, checksums=True):
-            return
-        create(place, layout)
-        marker = {"configuration_sha256": layout.described["configuration_sha256"]}
-        for shard in range(layout.shards):
-            place.remove(marker_name(shard))
-            held = {name: values[layout.orbits_of(shard)] for name, values in arrays.items()}
-            write_shard(place, shard, held, marker)
-        finish(place, {})
-
-
-def is_laid_out(place: Place, layout: Layout) -> bool:
-    """Whether `create` has done all of its work here, and nothing has changed it since."""
-    document = place.read_json("zarr.json")
-    there = document.get("attributes") if isinstance(document, dict) else None
-    if not isinstance(there, dict) or not fingerprint_fits(document):
-        return False
-    wanted = json.loads(json.dumps(layout.attributes))
-    if any(there.get(name) != wanted[name] for name in wanted if name not in MAY_DIFFER):
-        return False
-    for name, variable in {**variables(layout.system), "time": TIME}.items():
-        array = place.read_json(f"{name}/zarr.json")
-        shape = [layout.sizes[dim] for dim in variable.dims]
-        if not isinstance(array, dict) or array.get("shape") != shape:
-            return False
-    return place.size("time/c/0") is not None
-
-
-def is_complete(place: Place, checksums: bool = False) -> bool:
-    """Whether a dataset is complete, every shard vouched for; `checksums` as in `read_markers`."""
-    attributes = read_attributes(place)
-    return is_finished(place) and not missing_shards(place, attributes, checksums)
-
-
-def is_finished(place: Place) -> bool:
-    """Whether `finish` has done all of its work here, and nothing has changed it since."""
-    document = place.read_json("zarr.json")
-    attributes = document.get("attributes") if isinstance(document, dict) else None
-    return (
-        isinstance(attributes, dict)
-        and attributes.get("complete") is True
-        and "consolidated_metadata" in document
-        and fingerprint_fits(document)
-    )
+        manifest = begin(place, layout)
+        for shard in sorted(set(range(layout.shards)) - set(manifest.shards)):
+            rows = layout.orbits_of(shard)
+            write_shard(place, shard, {name: values[rows] for name, values in arrays.items()})
+            manifest.shards[shard] = {}
+        if not manifest.complete:
+            finish(place, manifest, {})
 
 
 def begun(place: Place, identity: Mapping[str, Any]) -> bool:
@@ -316,40 +345,53 @@ def begun(place: Place, identity: Mapping[str, Any]) -> bool:
     )
 
 
-def write_shard(
-    place: Place, shard: int, arrays: Mapping[str, np.ndarray], marker: Mapping[str, Any]
-) -> ShardMarker:
-    """Write one shard's arrays, then vouch for them by its marker.
-
-    Args:
-        place: a dataset that `create` has laid out.
-        shard: its number; nobody else writes it.
-        arrays: every variable, its orbits only.
-        marker: what the marker holds besides the files: `configuration_sha256`, `quality`.
-
-    Returns:
-        The marker.
-    """
+def write_shard(place: Place, shard: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write one shard's arrays into a dataset that was laid out; nobody else writes that shard."""
     require_finite(shard, arrays)
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = place.group()
-        members = {name: group[name] for name in arrays}
-    # A worker that outlived a killed generator must not remove what its successor has finished.
-    vouched = place.exists(marker_name(shard))
-    files = {}
-    per_shard = int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
-    first = shard * per_shard
-    for name, values in arrays.items():
-        array = members[name]
-        assert isinstance(array, zarr.Array)
-        file = shard_file(name, array.ndim, shard)
-        if not vouched:  # zarr would read a torn shard before it writes over it
-            place.remove(file)
-        array[first : first + len(values)] = values
-        files[file] = ShardFile(place.size(file) or 0, place.sha256(file))
-    whole = ShardMarker(shard, len(arrays["position"]), files=files, **marker)
-    place.write_json(marker_name(shard), as_json(whole))
-    return whole
+        first = shard * int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
+        for name, values in arrays.items():
+            array = group[name]
+            assert isinstance(array, zarr.Array)
+            array[first : first + len(values)] = values
+
+
+def shard_file(name: str, variable: Variable, shard: int) -> str:
+    """Where a shard of an array lies."""
+    return "/".join([name, "c", str(shard), *("0" * (len(variable.dims) - 1))])
+
+
+def unfinished_shards(
+    place: Place, attributes: Mapping[str, Any], manifest: Manifest, read: bool = False
+) -> list[int]:
+    """Numbers of the shards that are not finished, or of which a file is missing.
+
+    Args:
+        place: the dataset.
+        attributes: its attributes, which have no problems.
+        manifest: what is finished of it.
+        read: read every file and compare it with its checksum.
+    """
+    held = variables(attributes["system"])
+    group = place.group("r")
+
+    def is_whole(shard: int) -> bool:
+        rows = slice(shard * attributes["shard_orbits"], (shard + 1) * attributes["shard_orbits"])
+        for name, variable in held.items():
+            if not place.is_file(shard_file(name, variable, shard)):
+                return False
+            try:
+                _ = group[name][rows] if read else None  # type: ignore[index]
+            except (ValueError, OSError):
+                return False
+        return True
+
+    return [
+        shard
+        for shard in range(attributes["shards"])
+        if shard not in manifest.shards or not is_whole(shard)
+    ]
 
 
 def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
@@ -365,34 +407,14 @@ def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 
 
-def finish(place: Place, attributes: Mapping[str, Any]) -> None:
+def finish(place: Place, manifest: Manifest, attributes: Mapping[str, Any]) -> None:
     """Declare a dataset complete, with what was measured on the way.
 
-    All metadata come into one file, written in one go, always in the same order: an interrupted
-    dataset ends with the same bytes.
+    An interrupted dataset ends with the same bytes.
     """
-    document = place.read_json("zarr.json")
-    document["attributes"] |= {**attributes, "complete": True}
-    names = [*variables(document["attributes"]["system"]), "time"]
-    document["consolidated_metadata"] = {
-        "kind": "inline",
-        "must_understand": False,
-        "metadata": {name: place.read_json(f"{name}/zarr.json") for name in sorted(names)},
-    }
-    document["attributes"].pop(FINGERPRINT, None)
-    document["attributes"][FINGERPRINT] = _fingerprint(document)
-    place.write_json("zarr.json", document)
-
-
-def fingerprint_fits(document: Mapping[str, Any]) -> bool:
-    """Whether `zarr.json` is what `finish` wrote; datasets of before have no fingerprint."""
-    found = document["attributes"].get(FINGERPRINT)
-    return found is None or found == _fingerprint(document)
-
-
-def _fingerprint(document: Mapping[str, Any]) -> str:
-    attributes = {k: v for k, v in document["attributes"].items() if k != FINGERPRINT}
-    return sha256_of_json({**document, "attributes": attributes})
+    manifest.shards = dict(sorted(manifest.shards.items()))
+    manifest.attributes, manifest.complete = dict(attributes), True
+    manifest.write(place)
 
 
 def in_memory(
@@ -416,7 +438,7 @@ def in_memory(
     return _with_names(
         xr.Dataset(
             held,
-            coords={"time": (("time",), layout.times, TIME_ATTRIBUTES)},
+            coords={"time": (("time",), layout.times, TIME.attributes)},
             attrs=json.loads(json.dumps(described)),
         )
     )
@@ -437,52 +459,15 @@ def as_dataset(data: xr.Dataset | str | os.PathLike[str]) -> xr.Dataset:
     )
 
 
-def relative_states(
-    system: str, position: np.ndarray, velocity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities as seen from the attracting body.
-
-    Of two visible bodies it is the first as seen from the second, x1 - x2: attraction points
-    against it. Planets are seen from their star. What is one body around a centre is so already.
-
-    Args:
-        system: one of `SYSTEMS`, as the attribute of the dataset says.
-        position: (orbit, time[, body], axis), au.
-        velocity: of the same shape, au/yr.
-
-    Returns:
-        (orbit, time, axis) position and velocity; (orbit, time, planet, axis) of several planets.
-    """
-    if system == "barycentric":
-        return position[:, :, 0] - position[:, :, 1], velocity[:, :, 0] - velocity[:, :, 1]
-    if system == "nbody":
-        return position[:, :, 1:] - position[:, :, :1], velocity[:, :, 1:] - velocity[:, :, :1]
-    return position, velocity
-
-
-def relative_shares(mass: np.ndarray) -> np.ndarray:
-    """(orbit, body) share of each of two bodies in x1 - x2: (m2, -m1)/(m1 + m2).
-
-    The barycentre is then at rest in the origin.
-
-    Args:
-        mass: (orbit, body), M_sun.
-    """
-    return np.stack([mass[:, 1], -mass[:, 0]], axis=1) / mass.sum(axis=1, keepdims=True)
-
-
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
-
-    Its files are compared with their checksums before they are first read, once in a process:
-    about 1 s for each GB of the shards that are used.
 
     Args:
         path: a local folder or an fsspec address.
 
     Returns:
         The variables of the format, read as they are indexed; `.attrs` as the module says. Reading
-        a file that was changed after it was written raises a ValueError.
+        a chunk that was changed after it was written raises a ValueError.
 
     Raises:
         ValueError: if it is missing, of another schema, unfinished, changed or cut short (says
@@ -490,44 +475,41 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """
     place = Place(path)
     attributes = read_attributes(place)
-    problems = attribute_problems(attributes)
-    if problems:
-        raise ValueError(f"{place} cannot be read: {problems[0]}; make it again.")
-    store = CheckedStore(place.store(read_only=True), require_whole(place, attributes))
+    problem = attribute_problem(attributes)
+    if problem:
+        raise ValueError(f"{place} cannot be read: {problem}; make it again.")
+    manifest = require_complete(place, attributes)
     try:
+        store = place.store(read_only=True)
         dataset = xr.open_zarr(store, consolidated=True, chunks=None)
     except Exception as error:  # metadata that are not as zarr and xarray expect raise anything
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"{place} cannot be read ({first:.200}); make it again.") from None
-    dataset.attrs.pop(FINGERPRINT, None)
+    dataset.attrs |= {**manifest.attributes, "complete": True}
     problems = array_problems(dataset)
     if problems:
         raise ValueError(f"{place} cannot be read: {problems[0]}; make it again.")
     return _with_names(dataset)
 
 
-def require_whole(place: Place, attributes: Mapping[str, Any]) -> Checksums:
-    """The checksums of a complete dataset's files.
-
-    Args:
-        place: the dataset.
-        attributes: its attributes, which have no problems.
+def require_complete(place: Place, attributes: Mapping[str, Any]) -> Manifest:
+    """The manifest of a complete dataset, all of whose files are there.
 
     Raises:
         ValueError: if it is unfinished, cut short, or its metadata were changed.
     """
-    markers = read_markers(place, attributes)
-    missing = [shard for shard, marker in enumerate(markers) if marker is None]
-    if missing or not attributes["complete"]:
-        which = ", ".join(map(str, missing[:5])) + ("..." if len(missing) > 5 else "")
+    again = "run the command that made it again"
+    manifest = Manifest.read(place)
+    if manifest is None:
+        raise ValueError(f"{place} is unfinished, or its metadata were changed; {again}.")
+    missing = unfinished_shards(place, attributes, manifest)
+    if missing or not manifest.complete:
+        which = ", ".join(map(str, missing[:MOST_SHOWN])) + "..." * (len(missing) > MOST_SHOWN)
         raise ValueError(
-            f"{place} is cut short: {len(missing)} of {attributes['shards']} shards are missing or "
-            f"not whole{f' ({which})' if which else ''}; run the command that made it again."
+            f"{place} is cut short: {len(missing)} of {attributes['shards']} shards are missing"
+            f"{f' ({which})' if which else ''}; {again}."
         )
-    if not is_finished(place):
-        raise ValueError(f"{place}: zarr.json was changed after it was written; make it again.")
-    advice = "`orbits validate` lists what is damaged, and the command that made it makes it again"
-    return Checksums(place, checksums_of(m for m in markers if m is not None), advice)
+    return manifest
 
 
 def array_problems(dataset: xr.Dataset) -> list[str]:
@@ -582,30 +564,4 @@ def read_attributes(place: Place) -> dict[str, Any]:
     attributes = described.get("attributes") if isinstance(described, dict) else None
     require_format(attributes, str(place))
     assert isinstance(attributes, dict)
-    return {name: value for name, value in attributes.items() if name != FINGERPRINT}
-
-
-def missing_shards(
-    place: Place, attributes: Mapping[str, Any], checksums: bool = False
-) -> Sequence[int]:
-    """Numbers of the shards that no marker vouches for."""
-    markers = read_markers(place, attributes, checksums)
-    return [shard for shard, marker in enumerate(markers) if marker is None]
-
-
-def read_markers(
-    place: Place, attributes: Mapping[str, Any], checksums: bool = False
-) -> list[ShardMarker | None]:
-    """The marker of every shard; None where it does not vouch for all of its files.
-
-    Args:
-        place: the dataset.
-        attributes: its attributes, which have no problems.
-        checksums: read the files and compare; otherwise only their sizes are.
-    """
-    dimensions = {name: len(v.dims) for name, v in variables(attributes["system"]).items()}
-    fingerprint = attributes["configuration_sha256"]
-    return [
-        read_marker(place, shard, fingerprint, dimensions, checksums)
-        for shard in range(attributes["shards"])
-    ]
+    return attributes

@@ -124,6 +124,41 @@ def _runs(process: int) -> bool:
     return True
 
 
+LOCK = ".lock"
+
+
+@contextmanager
+def held(folder: Path, message: str) -> Iterator[None]:
+    """Hold a folder for this process while the block runs; a killed one leaves no lock behind.
+
+    A block that fails before it has written anything leaves no folder behind either.
+
+    Args:
+        folder: made if it does not exist; the lock is its file `.lock`.
+        message: what to say if another process holds it.
+
+    Raises:
+        ValueError: with that message; or if the folder is a link, a device, a pipe or a socket.
+    """
+    from filelock import FileLock, Timeout
+
+    require_output(folder)
+    with folder_for(folder):
+        lock = FileLock(require_output(folder / LOCK), timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise ValueError(message) from None
+        try:
+            yield
+        except BaseException:
+            if os.listdir(folder) == [LOCK]:
+                (folder / LOCK).unlink()
+            raise
+        finally:
+            lock.release()
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file, whole or not at all."""
     with written_aside(path) as aside:

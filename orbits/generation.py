@@ -1,4 +1,4 @@
-"""Generating a dataset: shards made in parallel, vouched for one by one, resumed from markers."""
+"""Generating a dataset: shards made in parallel, and resumed from those that are finished."""
 
 import os
 import sys
@@ -16,9 +16,8 @@ from orbits.config import GenerateConfig
 from orbits.dataset import Layout
 from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
-from orbits.records.places import Place
 from orbits.records.provenance import provenance
-from orbits.records.shard_markers import ShardMarker
+from orbits.storage import Place
 from orbits.systems import CHECKED_SHARE, Arrays, Quality, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
@@ -28,7 +27,10 @@ STARTING_WORKERS = 3.0
 """Seconds of work on one core below which no further process is started."""
 
 DISK_MARGIN = 1.05
-"""Free space wanted over the estimated size: metadata and markers."""
+"""Free space wanted over the estimated size: metadata."""
+
+BETWEEN_WRITES = 0.2
+"""Seconds of finished shards that a killed process loses at most."""
 
 WHILE_MADE = 4.0
 """Memory over the size of what is made: float64 and its derivatives."""
@@ -89,28 +91,32 @@ def write(
         ValueError: as `generate` does.
     """
     place, layout = Place(path), layout_of(recipe)
-    dataset.begun(place, recipe.identity)
-    _require_space(place, layout)
+    begun = dataset.begun(place, recipe.identity)
+    _require_space(place, layout, begun)
     _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
     with place.alone():
-        begun = dataset.begun(place, recipe.identity)
-        if not (begun and dataset.is_laid_out(place, layout)):
-            dataset.create(place, layout)
-        markers = _read_markers(place, layout)
-        pending = [shard for shard in range(layout.shards) if shard not in markers]
+        manifest = dataset.begin(place, layout)
+        pending = [shard for shard in range(layout.shards) if shard not in manifest.shards]
         seconds = layout.sizes["orbit"] * len(pending) / layout.shards / speed
         workers = min(recipe.config.workers or _workers_worth(seconds), max(1, len(pending)))
         if announce:
             announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
         jobs = [(place.address, recipe, layout, shard) for shard in pending]
         results = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
-        done = sum(marker.orbits for marker in markers.values())
-        for marker in _with_progress(results, layout, done, lambda marker: marker.orbits):
-            markers[marker.shard] = marker
-        if pending or not dataset.is_finished(place):
-            found = [marker.quality for _, marker in sorted(markers.items())]
-            dataset.finish(place, {"integration": summarise(found, recipe)})
+        written = time.monotonic()
+        try:
+            for shard, quality in _with_progress(results, layout, len(manifest.shards)):
+                manifest.shards[shard] = quality
+                if time.monotonic() - written > BETWEEN_WRITES:
+                    manifest.write(place)
+                    written = time.monotonic()
+        finally:
+            if pending:
+                manifest.write(place)
+        if not manifest.complete:
+            found = [quality for _, quality in sorted(manifest.shards.items())]
+            dataset.finish(place, manifest, {"integration": summarise(found, recipe)})
     return len(pending)
 
 
@@ -152,25 +158,11 @@ def _in_memory(recipe: Recipe) -> xr.Dataset:
     jobs = [(recipe, layout, shard) for shard in range(layout.shards)]
     results = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
     shards: dict[int, tuple[Arrays, Quality]] = {}
-    for shard, arrays, quality in _with_progress(
-        results, layout, 0, lambda result: len(result[1]["gm"])
-    ):
+    for shard, (arrays, quality) in _with_progress(results, layout, 0):
         shards[shard] = arrays, quality
     arrays_in_order, found = zip(*(shards[shard] for shard in range(layout.shards)), strict=True)
     integration = summarise(list(found), recipe)
     return dataset.in_memory(layout, arrays_in_order, {"integration": integration})
-
-
-def _read_markers(place: Place, layout: Layout) -> dict[int, ShardMarker]:
-    """Markers of the shards that are whole; what is left of any other is removed."""
-    markers: dict[int, ShardMarker] = {}
-    for shard, marker in enumerate(dataset.read_markers(place, layout.attributes, checksums=True)):
-        if marker is None:
-            place.remove(dataset.marker_name(shard))
-        else:
-            markers[shard] = marker
-    place.remove_partial_files()
-    return markers
 
 
 def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: float) -> str:
@@ -183,10 +175,9 @@ def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: f
     )
 
 
-def _require_space(place: Place, layout: Layout) -> None:
+def _require_space(place: Place, layout: Layout, begun: bool) -> None:
     free, needed = place.free_bytes(), layout.size_in_bytes
-    held = place.size("zarr.json") is not None
-    if free is not None and not held and free < DISK_MARGIN * needed:
+    if free is not None and not begun and free < DISK_MARGIN * needed:
         raise ValueError(
             f"the dataset needs {needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
@@ -222,14 +213,16 @@ def _workers_worth(seconds: float) -> int:
 
 
 def _with_progress(
-    results: Iterable[T], layout: Layout, done: int, orbits: Callable[[T], int]
-) -> Iterator[T]:
+    results: Iterable[tuple[int, T]], layout: Layout, done: int
+) -> Iterator[tuple[int, T]]:
     """The same, with a progress bar where there is a terminal."""
     total = layout.sizes["orbit"]
-    with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
-        for result in results:
-            yield result
-            bar.update(orbits(result))
+    initial = min(total, done * layout.shard_orbits)
+    with tqdm(total=total, initial=initial, unit="orbit", disable=None, file=sys.stderr) as bar:
+        for shard, result in results:
+            yield shard, result
+            rows = layout.orbits_of(shard)
+            bar.update(rows.stop - rows.start)
 
 
 def _work(
@@ -260,16 +253,14 @@ def _work_on_cluster(
             yield future.result()
 
 
-def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, Arrays, Quality]:
+def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, tuple[Arrays, Quality]]:
     rows = layout.orbits_of(shard)
-    return shard, *make_shard(recipe, rows.stop - rows.start, shard)
+    return shard, make_shard(recipe, rows.stop - rows.start, shard)
 
 
-def _make_and_write(address: str, recipe: Recipe, layout: Layout, shard: int) -> ShardMarker:
-    _, arrays, quality = _make(recipe, layout, shard)
-    marker = {
-        "seed": recipe.config.seed,
-        "configuration_sha256": layout.described["configuration_sha256"],
-        "quality": quality,
-    }
-    return dataset.write_shard(Place(address), shard, arrays, marker)
+def _make_and_write(
+    address: str, recipe: Recipe, layout: Layout, shard: int
+) -> tuple[int, Quality]:
+    _, (arrays, quality) = _make(recipe, layout, shard)
+    dataset.write_shard(Place(address), shard, arrays)
+    return shard, quality

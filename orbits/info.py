@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from orbits import dataset
+from orbits.frames import relative_states
 
 SHOWN_ORBITS = 1024
 """Orbits read for the ranges of separation and speed."""
@@ -26,7 +27,7 @@ def describe(data: xr.Dataset | str | os.PathLike[str]) -> dict[str, str]:
     size = sum(data[name].nbytes for name in dataset.variables(a["system"]))
     some = data.isel(orbit=slice(0, SHOWN_ORBITS))
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
-    position, velocity = dataset.relative_states(a["system"], *states)
+    position, velocity = relative_states(a["system"], *states)
     table = {
         "system": a["system"] + (f", {', '.join(a['bodies'])}" if "bodies" in a else ""),
         "law": a["law"],

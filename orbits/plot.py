@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from orbits.dataset import as_dataset, relative_states
+from orbits.dataset import as_dataset
 from orbits.forces import UNKNOWN, known_law
+from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.records.files import require_output, written_aside
 

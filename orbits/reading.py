@@ -1,22 +1,14 @@
-"""Reading a dataset in random order, as fast as the disk: shard by shard through a buffer."""
+"""Reading a dataset in random order, as fast as the disk."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from orbits import dataset
-from orbits.records.places import Place
-from orbits.records.shard_markers import shard_file
-
-INDEX_ENTRY = 16
-"""Bytes of one chunk's entry in a shard's index: offset and size, little-endian uint64."""
-
-INDEX_CHECKSUM = 4
-"""Bytes of the CRC-32C behind the index."""
-
+from orbits.dataset import open_dataset, shard_file, variables
+from orbits.storage import Place
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, the first axis of each the orbit."""
@@ -130,96 +122,50 @@ def shuffled_batches(
     names: Sequence[str] = ("position",),
     batch: int = 64,
     seed: int = 0,
-    buffer_shards: int = 4,
 ) -> Iterator[Arrays]:
-    """Every orbit once, in random batches; memory holds a few shards, whatever the dataset's size.
+    """Every orbit once, in random batches.
 
-    Shards come in random order, one after the other, into a buffer; a full buffer is given out in
-    random order before it is filled again.
+    A dataset on a local disk is mapped into memory, so that it may be larger; each shard is
+    compared with its checksum before it is first used. Any other is read into memory.
 
     Args:
         path: a complete dataset.
         names: variables to read.
         batch: orbits per batch; the last one may be smaller.
         seed: of the order.
-        buffer_shards: shards in memory; as many as the dataset has make the order uniform.
 
     Yields:
         (batch, ...) arrays by name.
 
     Raises:
-        ValueError: if there is no whole dataset, or a count is below 1.
+        ValueError: if there is no whole dataset, or `batch` is below 1.
     """
-    for what, count in (("batch", batch), ("buffer_shards", buffer_shards)):
-        if count < 1:
-            raise ValueError(f"{what} is {count}; it must be at least 1.")
-    place, attributes = Place(path), dataset.open_dataset(path).attrs
-    checksums = dataset.require_whole(place, attributes)
-    group, per_shard = place.group("r"), attributes["shard_orbits"]
-    arrays = {name: group[name] for name in names}
-    orbits = group["gm"].shape[0]  # type: ignore[union-attr]
-    rng = np.random.default_rng(seed)
-    shards = rng.permutation(attributes["shards"])
+    if batch < 1:
+        raise ValueError(f"batch is {batch}; it must be at least 1.")
+    data, place = open_dataset(path), Place(path)
+    per_shard = data.attrs["shard_orbits"]
+    mapped: dict[tuple[str, int], np.ndarray] = {}
 
-    def block(serial: int) -> np.ndarray:
-        if serial == len(shards):
-            return np.empty(0, dtype=np.int64)
-        first = shards[serial] * per_shard
-        return np.arange(first, min(first + per_shard, orbits))
+    def rows_of(name: str, rows: np.ndarray) -> np.ndarray:
+        if place.local is None:
+            return data[name].values[rows]
+        found = np.empty((len(rows), *data[name].shape[1:]), data[name].dtype)
+        for shard in np.unique(rows // per_shard):
+            if (name, shard) not in mapped:
+                mapped[name, shard] = _mapped(place.local, data, name, shard)
+            chosen = rows // per_shard == shard
+            found[chosen] = mapped[name, shard][rows[chosen] - shard * per_shard]
+        return found
 
-    def read(numbers: np.ndarray) -> Arrays:
-        shard = int(numbers[0]) // per_shard
-        for name, array in arrays.items():
-            checksums.require(shard_file(name, array.ndim, shard))  # type: ignore[union-attr]
-        return {name: read_shard(place, array, shard) for name, array in arrays.items()}
-
-    buffer = ShuffleBuffer(block, read)
-    while True:
-        buffer.fill(len(buffer) + buffer_shards * per_shard)
-        order = rng.permutation(len(buffer))
-        is_last = buffer.blocks_read == len(shards) and not len(buffer.coming)
-        whole = len(order) if is_last else len(order) - len(order) % batch
-        for start in range(0, whole, batch):
-            rows = order[start : start + batch]
-            yield {name: values[rows] for name, values in buffer.arrays.items()}
-        if is_last:
-            return
-        buffer.keep(order[whole:])
+    order = np.random.default_rng(seed).permutation(data.sizes["orbit"])
+    for start in range(0, len(order), batch):
+        yield {name: rows_of(name, order[start : start + batch]) for name in names}
 
 
-def read_shard(place: Place, array: Any, shard: int) -> np.ndarray:
-    """One shard's orbits of one array, without copying where the file's layout allows it.
-
-    An uncompressed shard on a local disk whose index says that its chunks lie one behind the other
-    is the array itself, and is mapped into memory; any other is read by zarr.
-
-    Args:
-        place: the dataset.
-        array: one of its arrays, from `place.group("r")`.
-        shard: the shard's number.
-    """
-    per_shard = (array.shards or array.chunks)[0]
-    first = shard * per_shard
-    count = min(per_shard, array.shape[0] - first)
-    if place.local is not None and array.shards is not None and not array.compressors:
-        whole = _mapped(place.local, array, shard)
-        if whole is not None:
-            return whole[:count]
-    return np.asarray(array[first : first + count])
-
-
-def _mapped(folder: Path, array: Any, shard: int) -> np.ndarray | None:
-    chunks = array.shards[0] // array.chunks[0]
-    chunk_bytes = int(np.prod(array.chunks)) * array.dtype.itemsize
-    name = "/".join([array.basename, "c", str(shard), *("0" * (array.ndim - 1))])
-    file = folder / name
-    index_bytes = chunks * INDEX_ENTRY
-    if file.stat().st_size != chunks * chunk_bytes + index_bytes + INDEX_CHECKSUM:
-        return None
-    if array.dtype.byteorder == ">" or tuple(array.shards[1:]) != tuple(array.chunks[1:]):
-        return None
-    index = np.fromfile(file, dtype="<u8", offset=chunks * chunk_bytes, count=2 * chunks)
-    expected = np.arange(chunks, dtype=np.uint64) * np.uint64(chunk_bytes)
-    if not np.array_equal(index[::2], expected) or np.any(index[1::2] != chunk_bytes):
-        return None
-    return np.memmap(file, dtype=array.dtype, mode="r", shape=tuple(array.shards))
+def _mapped(folder: Path, data: xr.Dataset, name: str, shard: int) -> np.ndarray:
+    """One shard of an array: its file, once it has been compared with its checksum."""
+    array, per_shard = data[name], data.attrs["shard_orbits"]
+    _ = array[shard * per_shard : (shard + 1) * per_shard].values  # zarr compares the checksum
+    file = folder / shard_file(name, variables(data.attrs["system"])[name], shard)
+    shape = (min(per_shard, data.sizes["orbit"]), *array.shape[1:])
+    return np.memmap(file, dtype=array.dtype.newbyteorder("<"), mode="r", shape=shape)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-import zarr
 
 from orbits import dataset
+from orbits.dataset import attribute_problem, require_format
 from orbits.forces import ForceLaw, known_law
-from orbits.records.attributes import attribute_problems, require_format
-from orbits.records.places import Place
+from orbits.frames import relative_states
+from orbits.storage import Manifest, Place
 from orbits.systems import body_drifts, relative_drifts
 from orbits.units import G
 
@@ -42,55 +42,52 @@ class _Array:
     read: Callable[[slice], np.ndarray]
 
 
-def validate(data: xr.Dataset | str | os.PathLike[str], checksums: bool = True) -> list[str]:
+def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     """Everything that is wrong with a dataset; empty if nothing is.
 
-    Checked are schema and units, missing shards and their checksums, sample times, finite values,
-    velocities against positions, and the drift of energy and angular momentum; and whether the
-    dataset can be opened, as every other command opens it.
+    Checked are schema and units, missing shards and the checksum of every chunk, sample times,
+    finite values, velocities against positions, and the drift of energy and angular momentum; and
+    whether the dataset can be opened, as every other command opens it.
 
     Args:
-        data: the path of a dataset; or a dataset, whose shards and checksums are not looked at.
-        checksums: whether to read every file again and compare its SHA-256.
+        data: the path of a dataset; or a dataset, whose files are not looked at.
 
     Raises:
         ValueError: if there is no dataset of orbits at all.
     """
     if isinstance(data, xr.Dataset):
         require_format(data.attrs, "the dataset")
-        problems = attribute_problems(data.attrs)
-        return problems or _array_problems(_arrays_of_dataset(data), data.attrs, set())
+        problem = attribute_problem(data.attrs)
+        return [problem] if problem else _array_problems(_arrays(data), data.attrs, set())
     place = Place(data)
     attributes = dataset.read_attributes(place)
-    problems = attribute_problems(attributes)
+    problem = attribute_problem(attributes)
+    if problem:
+        return [problem]
+    manifest = Manifest.read(place)
+    if manifest is None:
+        return ["it is unfinished, or its metadata were changed; run the command that made it"]
+    try:
+        damaged = dataset.unfinished_shards(place, attributes, manifest, read=True)
+        opened = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
+        problems = _array_problems(_arrays(opened), attributes, set(damaged))
+    except Exception as error:  # damaged metadata make zarr raise anything
+        return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
+    if damaged:
+        which = ", ".join(map(str, damaged[:20])) + "..." * (len(damaged) > 20)
+        problems.append(f"{len(damaged)} shard(s) missing or damaged: {which}")
+    elif not manifest.complete:
+        problems.append("it is not complete; run the command that made it again")
     if problems:
         return problems
-    unreadable = set(dataset.missing_shards(place, attributes))
-    try:
-        arrays = _arrays_of_group(place.group("r"), attributes["system"])
-        problems = _array_problems(arrays, attributes, unreadable)
-    except Exception as error:  # damaged metadata and chunks make zarr raise anything
-        problems = [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
-    problems += _shard_file_problems(place, attributes, checksums)
-    return problems or _opening_problems(place)
-
-
-def _opening_problems(place: Place) -> list[str]:
-    """What keeps any other command from reading a dataset that looks right so far."""
     try:
         dataset.open_dataset(place.address)
     except ValueError as error:
         return [str(error).removesuffix(".")]
-    document = place.read_json("zarr.json")
-    written = document["consolidated_metadata"]["metadata"]
-    return [
-        f"{name}/zarr.json is not what zarr.json says of {name}"
-        for name in written
-        if place.read_json(f"{name}/zarr.json") != written[name]
-    ]
+    return []
 
 
-def _arrays_of_dataset(data: xr.Dataset) -> dict[str, _Array]:
+def _arrays(data: xr.Dataset) -> dict[str, _Array]:
     found = {}
     for name in _expected(data.attrs["system"]):
         if name in data.variables:
@@ -102,33 +99,12 @@ def _arrays_of_dataset(data: xr.Dataset) -> dict[str, _Array]:
     return found
 
 
-def _arrays_of_group(group: zarr.Group, system: str) -> dict[str, _Array]:
-    found = {}
-    for name in _expected(system):
-        array = group.get(name)
-        if isinstance(array, zarr.Array):
-            dims: Any = array.metadata.dimension_names  # type: ignore[union-attr]
-            unit: Any = array.attrs.get("units")
-            found[name] = _Array(dims, str(array.dtype), unit, array.shape, _reader(array))
-    return found
-
-
 def _reader(array: Any) -> Callable[[slice], np.ndarray]:
     return lambda some: np.asarray(array[some])
 
 
 def _expected(system: str) -> dict[str, dataset.Variable]:
     return {**dataset.variables(system), "time": dataset.TIME}
-
-
-def _shard_file_problems(place: Place, attributes: Mapping[str, Any], checksums: bool) -> list[str]:
-    missing = dataset.missing_shards(place, attributes, checksums)
-    if missing:
-        which = ", ".join(map(str, missing[:20])) + ("..." if len(missing) > 20 else "")
-        return [f"{len(missing)} shard(s) missing, cut short or changed: {which}"]
-    if not attributes.get("complete"):
-        return ["the dataset is not marked complete; run the command that made it again"]
-    return []
 
 
 def _array_problems(
@@ -233,7 +209,7 @@ def _shard_problems(
     velocity = values["velocity"][good].astype(np.float64)
     gm = values["gm"][good]
     mass = values["mass"][good] if "mass" in values else None
-    relative = dataset.relative_states(attributes["system"], position, velocity)
+    relative = relative_states(attributes["system"], position, velocity)
     apart = np.all(np.any(relative[0] != 0, axis=-1).reshape(len(good), -1), axis=1)
     error = np.zeros(len(good))
     if np.all(apart):
@@ -293,7 +269,7 @@ def _velocity_mismatch(
     rate w; accelerations come from the law.
     """
     dt, system = attributes["dt"], attributes["system"]
-    relative = dataset.relative_states(system, position, velocity)
+    relative = relative_states(system, position, velocity)
     r = np.linalg.norm(relative[0], axis=-1)
     if system == "nbody":
         assert mass is not None

@@ -18,27 +18,21 @@ OPTIONS = [
     "--orbits", "40", "--steps", "40", "--search-seeds", "2", "--sources", "orbit", "kicked",
     "--controls", "injected", "--simulator", "kepler",
 ]  # fmt: skip
-STAGES = 9
-
-AFTER_MODEL = {"probe_orbit", "recover_orbit", "probe_kicked", "recover_kicked", "jacobian"}
-"""What reads the model; training to the same weights repeats none of them."""
-
 FILES = {
-    "data chunk": ("data/train.zarr/position/c/0/0/0", {"train_orbits"}),
-    "data metadata": ("data/held_out.zarr/zarr.json", {"held_out_orbits"}),
-    "weights": ("model/last.safetensors", {"train"}),
-    "resume state": ("model/resume.safetensors", {"train"}),
-    "configuration of the model": ("model/config.json", {"train"}),
-    "log of the training": ("model/metrics.jsonl", {"train"}),
-    "force samples": ("forces/kicked.parquet", {"probe_kicked"}),
-    "law": ("laws/kicked.json", {"recover_kicked"}),
-    "read-out": ("readouts/jacobian.json", {"jacobian"}),
-    "record of a stage": ("stages/recover_orbit.json", {"recover_orbit"}),
-    "verdict": ("verdict.json", set()),
-    "report": ("report.html", set()),
-    "figure": ("figures/law.png", set()),
+    "data chunk": ("data/train.zarr/position/c/0/0/0", "data/train.zarr"),
+    "data metadata": ("data/held_out.zarr/zarr.json", "data/held_out.zarr"),
+    "weights": ("model/last.safetensors", "model"),
+    "resume state": ("model/resume.safetensors", "model"),
+    "configuration of the model": ("model/config.json", "model"),
+    "log of the training": ("model/metrics.jsonl", "model"),
+    "force samples": ("forces/kicked.parquet", "forces/kicked.parquet"),
+    "law": ("laws/kicked.json", "laws/kicked.json"),
+    "read-out": ("readouts/jacobian.json", "readouts/jacobian.json"),
+    "verdict": ("verdict.json", None),
+    "report": ("report.html", None),
+    "figure": ("figures/law.png", None),
 }
-"""A file of each kind, and the stages that are needed again."""
+"""A file of each kind, and what is made again."""
 
 
 def run(folder, capsys, *options):
@@ -68,9 +62,8 @@ def finished(tmp_path_factory):
     return folder
 
 
-def repeated(printed):
-    """Stages that were made again, by their records' order in what was printed."""
-    return [line for line in printed.splitlines() if line.startswith("[") and "there" not in line]
+def records(folder):
+    return json.loads((folder / "manifest.json").read_text())
 
 
 @pytest.mark.parametrize("damage", ["flipped", "deleted", "another's"])
@@ -79,8 +72,7 @@ def test_damage_is_noticed_and_mended(finished, capsys, kind, damage):
     name, again = FILES[kind]
     folder = finished / "0"
     path = first_file(folder, name)
-    before, expected = path.read_bytes(), verdict(folder)
-    records = {p.stem: p.stat().st_mtime_ns for p in (folder / "stages").iterdir()}
+    before, expected, earlier = path.read_bytes(), verdict(folder), records(folder)
     if damage == "flipped":
         flipped = bytearray(before)
         flipped[len(before) * 2 // 3] ^= 1 << int(np.random.default_rng(0).integers(0, 8))
@@ -93,14 +85,20 @@ def test_damage_is_noticed_and_mended(finished, capsys, kind, damage):
             pytest.skip("both runs have the same")
         shutil.copyfile(other, path)
     printed = run(folder, capsys)
-    now = {p.stem: p.stat().st_mtime_ns for p in (folder / "stages").iterdir()}
-    assert {stage for stage in now if now[stage] != records.get(stage)} == again, printed
-    assert len(repeated(printed)) == len(again)
-    if again and not (kind == "record of a stage" and damage == "deleted"):
-        assert "(again: " in printed
-        output = "model" if name.startswith("model") else "/".join(name.split("/")[:2])
-        assert kind == "record of a stage" or f"(again: {output} is " in printed
+    made = {name for name, record in records(folder).items() if record != earlier[name]}
+    assert made == ({again} if again else set()), printed
+    assert printed.count("(again: ") == len(made)
     assert verdict(folder) == expected
-    if kind not in ("verdict", "report", "law", "record of a stage", "log of the training"):
+    if kind not in ("verdict", "report", "law", "log of the training"):
         assert path.read_bytes() == before
-    assert run(folder, capsys).count("there already") == len(now)
+    assert run(folder, capsys).count("there already") == len(earlier)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "deleted"])
+def test_a_damaged_manifest_certifies_nothing(finished, capsys, damage):
+    folder, expected = finished / "1", verdict(finished / "1")
+    path = folder / "manifest.json"
+    text = path.read_text()
+    path.write_text(text[1:]) if damage == "flipped" else path.unlink()
+    assert "there already" not in run(folder, capsys, "--seed", "1")
+    assert verdict(folder) == expected

@@ -67,7 +67,7 @@ orbits import stars.csv stars.zarr --time when --position x1,y1 x2,y2 --velocity
 orbits import long.csv long.zarr --body name --origin star
 orbits forces pair.zarr measured.parquet --method weak --noise 1e-7 --orbits 4 --every 2
 orbits info d.zarr
-orbits validate d.zarr --no-checksums
+orbits validate d.zarr
 orbits plot d.zarr d.png --orbits 3
 worldmodel train flat.zarr model {NETWORK} --held-out 0.2 --threads 1 --seed 3 --steps 6 \
     --target position --no-resume --tensorboard

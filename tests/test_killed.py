@@ -36,7 +36,7 @@ COMMANDS = {
     "study": "symreg study {study} --out {out}/study --workers 1",
 }
 KILLS = {"generate": 30, "train": 30, "run": 20, "study": 20}
-CLOCK = {"seconds", "processor_seconds", "sha256", "inputs", "output"}
+CLOCK = {"seconds", "processor_seconds", "sha256"}
 """Names of JSON's members that hold times, or checksums of files that do."""
 LOGS = {"logs", "figures", "report.html", "results.csv", "results.parquet"}
 """What tells of a run: drawn and written anew each time, with seconds in it."""

@@ -69,7 +69,9 @@ def test_the_oracle_beside_a_model(imported):
     assert law.exponent.value == pytest.approx(-2, abs=0.01)
     assert "unknown" not in law.explanation
     # one step: the folder itself
-    assert symreg.recover(imported, engine="projection", seeds=1, null=False).constant == law.constant
+    assert (
+        symreg.recover(imported, engine="projection", seeds=1, null=False).constant == law.constant
+    )
 
 
 def test_the_commands_are_one_line(imported, model, tmp_path, capsys):

@@ -84,7 +84,8 @@ def _propagate(
         lanes = np.concatenate([chosen, np.repeat(chosen[-1:], BATCH - len(chosen))])
         integrator.set_time(0.0)
         integrator.state[:] = states[lanes].T
-        integrator.pars[:] = parameters[lanes].T
+        used = integrator.pars  # none of a formula in which GM does not occur
+        used[:] = parameters[lanes].T[: len(used)]
         _, solution = integrator.propagate_grid(grid, max_steps=MAX_STEPS)
         found[chosen] = np.moveaxis(solution, 2, 0)[: len(chosen)]
         for lane, orbit in enumerate(chosen):
@@ -101,7 +102,7 @@ def _propagate(
 
 @lru_cache(maxsize=8)
 def _central(law: ForceLaw, axes: int) -> Any:
-    """Compiled integrator of one body around a centre; its parameter is GM."""
+    """Compiled integrator of one body around a centre; its parameter is GM, where it occurs."""
     import heyoka
 
     position = heyoka.make_vars(*[f"x{k}" for k in range(axes)])
@@ -109,9 +110,7 @@ def _central(law: ForceLaw, axes: int) -> Any:
     pull = _pull_over_distance(law, position, heyoka.par[0])
     system = list(zip(position, velocity, strict=True))
     system += [(v, -pull * x) for x, v in system]
-    return heyoka.taylor_adaptive_batch(
-        system, np.ones((2 * axes, BATCH)), pars=np.ones((1, BATCH))
-    )
+    return heyoka.taylor_adaptive_batch(system, np.ones((2 * axes, BATCH)))
 
 
 @lru_cache(maxsize=8)
@@ -137,7 +136,6 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int) -> Any:
     return heyoka.taylor_adaptive_batch(
         system,
         np.ones((2 * bodies * axes, BATCH)),
-        pars=np.ones((bodies, BATCH)),
         compact_mode=True,
     )
 

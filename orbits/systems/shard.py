@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from orbits.dataset import relative_shares
+from orbits.frames import relative_shares
 from orbits.integration import integrate, integrate_bodies
 from orbits.populations import (
     RelativeOrbits,

@@ -9,8 +9,9 @@ import pandas as pd
 import xarray as xr
 
 from orbits.config import ForcesConfig
-from orbits.dataset import as_dataset, relative_shares
+from orbits.dataset import as_dataset
 from orbits.forces import ForceLaw, known_law
+from orbits.frames import relative_shares
 from orbits.options import P, keywords_of, options_from
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import provenance

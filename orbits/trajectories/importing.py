@@ -17,8 +17,8 @@ from orbits.config import ImportConfig
 from orbits.forces import UNKNOWN
 from orbits.options import P, keywords_of, options_from
 from orbits.records.files import sha256_of_file
-from orbits.records.places import Place
 from orbits.records.provenance import provenance
+from orbits.storage import Place
 from orbits.trajectories.sampling import Segment, rows_of, segments_of
 from orbits.trajectories.tables import Source, read_table
 from orbits.trajectories.tracks import Remarks, tracks_of

@@ -12,6 +12,8 @@ MEASURES = {
     "kicked.kick_r2_first": "kick R²",
     "kicked.kick_r2_4": "kick R², 4 steps on",
     "kicked.exponent": "exponent",
+    "kicked.exponent_of_m2": "exponent of m2",
+    "transfer.r2": "R², fine-tuned",
     "orbit.r2": "R² on orbits",
     "evaluate.error_16": "roll-out error, 16 steps",
     "extrapolate.ratio_16": "loss at 16× over that at 1×",

@@ -133,12 +133,11 @@ class RunConfig(Options):
         **{
             name: f"train.{name}"
             for name in (
-                "attention", "context_length", "window", "target", "head", "bins", "bin_range",
+                "attention", "context_length", "window", "target", "head", "bins",
                 "inputs", "kicked", "steps", "batch_tokens", "precision", "d_model", "n_layers",
                 "n_heads",
             )
         },
-        "transfer_steps": "probe.transfer.steps",
         "engine": "recover.engine",
         "search_seeds": "recover.seeds",
     }  # fmt: skip

@@ -6,14 +6,10 @@ that agree within a margin), `different`, `undecided` (sympy ran out of its time
 formula can be evaluated). An additive constant is never equivalence. Every symbol is positive.
 
 Numbers can prove that two formulas differ; they cannot prove that they agree, so agreement at
-random points inside and outside the domain is confirmed by sympy. Sympy can take for ever, so
-the whole decision runs in a process of its own, which the kernel kills when its time is up.
+random points inside and outside the domain is confirmed by sympy. Sympy can take for ever, so the
+whole decision has a limit of time.
 """
 
-import pickle
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,12 +19,14 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from orbits.command.computing_time import TooLongError, limited
 from symreg.formulas.config import DOMAIN, EXPONENT_MARGIN, SECONDS
 from symreg.formulas.expressions import evaluate, normal_form, symbol
+from symreg.formulas.reading import read_formula
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
 DIFFERENT, UNDECIDED = "different", "undecided"
-FOUND = (EXACT, UP_TO_SCALE)
+MATCHING = (EXACT, UP_TO_SCALE)
 """Verdicts that say: this is the reference law."""
 
 CONSTANT_NAMES = frozenset(
@@ -43,10 +41,6 @@ NUMERICAL_TOLERANCE = 1e-8
 UNUSABLE = 1e3
 """Difference of logarithms where a formula has no finite value."""
 POINTS = 64
-PATIENCE = 6.0
-"""Wall-clock seconds that a process may take per second of its limit, on a loaded machine."""
-STARTUP_SECONDS = 5.0
-"""Added to the limit: the process imports sympy first."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def compare(
     margin: float = EXPONENT_MARGIN,
     limit: float = SECONDS,
 ) -> Comparison:
-    """Compare two formulas in a process of its own, killed when its time is up.
+    """Compare two formulas, in a limited time.
 
     Args:
         first: sympy, or text (a formula, or a reference law such as `yukawa(length=1)`).
@@ -89,33 +83,21 @@ def compare(
             that is not the name of a constant (`CONSTANT_NAMES`).
         domain: (low, high) by variable; 0.3 to 3 by default.
         margin: of exponents.
-        limit: seconds of CPU time (of wall-clock time, several times that on a loaded machine).
+        limit: seconds of computing; without a limit outside the main thread.
 
     Raises:
         ValueError: if a text is not a formula (says what was wrong).
     """
     began = time.monotonic()
-    work = pickle.dumps((first, second, variables, dict(domain or {}), margin, limit))
-    command = [sys.executable, "-P", "-m", "symreg.formulas.compare_process"]
     try:
-        done = subprocess.run(
-            command, input=work, capture_output=True, timeout=PATIENCE * (limit + STARTUP_SECONDS)
+        with limited(limit, "it takes too long"):
+            formulas = [read_formula(e) if isinstance(e, str) else e for e in (first, second)]
+            answer = decide(formulas[0], formulas[1], variables, domain, margin)
+    except TooLongError:
+        answer = Comparison(
+            UNDECIDED, f"no decision within {limit:g} s of computing.", margin=margin
         )
-        code = done.returncode
-    except subprocess.TimeoutExpired:
-        code = -signal.SIGXCPU
-    seconds = time.monotonic() - began
-    if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        reason = f"no decision within {limit:g} s of computing."
-        return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
-    if code != 0:
-        last = (done.stderr.decode(errors="replace").strip().splitlines() or ["killed"])[-1]
-        reason = f"the comparison ended without a decision ({last})."
-        return Comparison(UNDECIDED, reason, margin=margin, seconds=seconds)
-    answer = pickle.loads(done.stdout)
-    if isinstance(answer, str):
-        raise ValueError(answer)
-    return replace(answer, seconds=seconds)
+    return replace(answer, seconds=time.monotonic() - began)
 
 
 def decide(
@@ -124,14 +106,8 @@ def decide(
     variables: Sequence[str] | None = None,
     domain: Mapping[str, tuple[float, float]] | None = None,
     margin: float = EXPONENT_MARGIN,
-    symbolic: bool = True,
 ) -> Comparison:
-    """The decision itself, without a time limit; see `compare`.
-
-    Args:
-        symbolic: whether sympy may simplify, which can take for ever; without it the ratio is
-            only brought to normal form, and where that does not settle it, it is `undecided`.
-    """
+    """The decision itself, without a time limit; see `compare`."""
     first, second = _positive(first), _positive(second)
     names = {s.name for s in first.free_symbols | second.free_symbols}
     chosen = sorted(set(names - CONSTANT_NAMES if variables is None else names & set(variables)))
@@ -161,7 +137,7 @@ def decide(
         sympy.nsimplify(first, rational=True) / sympy.nsimplify(second, rational=True)
     )
     variable = {symbol(name) for name in chosen}
-    if symbolic and ratio.free_symbols & variable:
+    if ratio.free_symbols & variable:
         ratio = sympy.simplify(ratio)
     if ratio.free_symbols & variable:
         answer = _by_exponents(first, second, chosen, margin, made)

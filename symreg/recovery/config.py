@@ -9,6 +9,8 @@ from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
 if TYPE_CHECKING:
     from symreg.engines.base import Question
 
+Words = tuple[str, ...] | str
+"""Several words, or one text of them with commas."""
 Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
 
 
@@ -72,19 +74,19 @@ class RecoverConfig(Options):
 
     law: str | None = None
     """Reference law (newton, yukawa(length=1), ...); by default the table's own attribute."""
-    target: tuple[str, ...] = ()
+    target: Words = ()
     """Column to explain in a table of one's own (CSV, Parquet), or the components of a vector."""
-    features: tuple[str, ...] = ()
+    features: Words = ()
     """Columns that the target may depend on, in words or with commas: r,m1,m2."""
     groups: str | None = None
     """Column whose equal values count as one observation (an orbit); by default every row."""
-    units: tuple[str, ...] = ()
+    units: Words = ()
     """Unit of every column, as in F=Msun*au/yr^2 r=au m1=Msun m2=Msun."""
     sigma: str | None = None
     """Column of the target's standard errors, or one number for all rows."""
     pair: bool = False
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
-    guesses: tuple[str, ...] = ()
+    guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
     form: str | None = None
     """Formula to fit and judge instead of a search, as in a*x + b*v: names that are no features are
@@ -92,7 +94,7 @@ class RecoverConfig(Options):
     engine: str = "auto"
     """Engine: auto, portfolio, projection, pysr or operon; auto is the portfolio for a table of
     one's own, else PySR where it is installed, else Operon."""
-    operators: tuple[str, ...] = ()
+    operators: Words = ()
     """Operators that formulas are built of, as in +,*,inv,sin,cos,exp; the engine's by default."""
     loss: Literal["relative", "l1"] = "relative"
     """Error that the search lowers: relative (squared) or l1 (mean absolute, of the target)."""
@@ -177,6 +179,9 @@ class RecoverConfig(Options):
 
     def __post_init__(self) -> None:
         """Check that the options of one's own table go together, and the operators."""
+        for name in ("target", "features", "units", "guesses", "operators"):
+            if isinstance(value := getattr(self, name), str):
+                object.__setattr__(self, name, (value,))
         super().__post_init__()
         if self.operators:
             _ = self.question  # which knows the operators
@@ -188,5 +193,6 @@ class RecoverConfig(Options):
             )
 
 
-def _words(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _words(texts: Words) -> tuple[str, ...]:
+    texts = (texts,) if isinstance(texts, str) else texts
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())

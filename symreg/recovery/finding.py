@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import sympy
 
-from orbits.command.computing_time import TooLongError, limited
 from orbits.command.watch import Watch
 from orbits.records.force_samples import r_squared
 from symreg.engines.base import Engine
@@ -26,13 +25,12 @@ from symreg.fit.wild import standing_out, wild_rows
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
-    FOUND,
+    MATCHING,
     SAME_EXPONENTS,
     UNDECIDED,
     UP_TO_SCALE,
     Comparison,
     compare,
-    decide,
 )
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas.reading import read_formula
@@ -61,7 +59,7 @@ class Finding:
         r2_linear: on held-out groups.
         r2_log: of logarithms; None where a target or prediction is not positive.
         intervals: of the law's constants, in order.
-        strength: the constant in front of the reference; None unless the verdict is `FOUND`.
+        strength: the constant in front of the reference; None unless the verdict is `MATCHING`.
         exponents: free exponent of every feature; empty where signs are mixed.
         true_exponents: those of the reference on the same rows, where they are known.
         samples: the rows used.
@@ -271,7 +269,7 @@ def _verdict(
     samples: Samples,
     config: RecoverConfig,
 ) -> tuple[Reference | None, Comparison]:
-    """The best verdict over the references; a process for sympy only where it is needed."""
+    """The best verdict over the references."""
     if not references:
         return None, NO_REFERENCE
     domain = {
@@ -280,19 +278,11 @@ def _verdict(
         if np.all(column > 0)
     }
     formula = _tied(law)
-    answers = []
-    for reference in references:
-        asked_of = (
-            formula, reference.family, samples.names, domain, config.thresholds.exponent_margin,
-        )  # fmt: skip
-        try:
-            with limited(config.compare_limit, "it takes too long to compare"):
-                answer = decide(*asked_of, symbolic=False)
-        except TooLongError:
-            answer = None
-        if answer is None or answer.verdict == UNDECIDED:
-            answer = compare(*asked_of, config.compare_limit)
-        answers.append((reference, answer))
+    limit = config.thresholds.exponent_margin, config.compare_limit
+    answers = [
+        (reference, compare(formula, reference.family, samples.names, domain, *limit))
+        for reference in references
+    ]
     order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]
     best = min(answers, key=lambda pair: order.index(pair[1].verdict))
     if not asked and best[1].verdict == DIFFERENT:
@@ -316,7 +306,7 @@ def _strength(
     intervals: Sequence[Interval],
 ) -> Interval | None:
     """The reference's strength: the law's constant, in the reference's units."""
-    if reference is None or verdict.verdict not in FOUND or not intervals:
+    if reference is None or verdict.verdict not in MATCHING or not intervals:
         return None
     first = intervals[0]
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))

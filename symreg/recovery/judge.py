@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from symreg.formulas.compare import FOUND
+from symreg.formulas.compare import MATCHING
 from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
@@ -60,7 +60,7 @@ def law_gates(
         non_central: part of the acceleration across the line to the centre, where it is known.
     """
     verdict = finding.verdict.verdict
-    gates = [stated("structure", verdict in FOUND, " or ".join(FOUND), verdict)]
+    gates = [stated("structure", verdict in MATCHING, " or ".join(MATCHING), verdict)]
     for name, truth in finding.true_exponents.items():
         value = finding.exponents[name].value
         gates.append(within(f"exponent of {name}", value, truth, t.exponent_margin))
@@ -219,10 +219,10 @@ def world_model_kind(
     newtonian = [measured(at_least(name, r2, t.newtonian_r2)) for name, r2 in after.items()]
     if not gm_varies:
         newtonian.append(measured(at_least("locality of the Jacobian", locality, t.locality)))
-    if kicked.is_found or injected is None or injected.is_found:
-        found = kicked.verdict if kicked.is_found else "not recovered"
-        asked = " or ".join(FOUND)
-        newtonian.append(stated("law from kicked states", kicked.is_found, asked, found))
+    if kicked.recovered or injected is None or injected.recovered:
+        found = kicked.verdict if kicked.recovered else "not recovered"
+        asked = " or ".join(MATCHING)
+        newtonian.append(stated("law from kicked states", kicked.recovered, asked, found))
     keplerian = [
         measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
         at_most(soon, first, t.keplerian_r2),

@@ -15,7 +15,7 @@ import xarray as xr
 
 from orbits.command.watch import Watch
 from orbits.files import as_json
-from orbits.options import with_options
+from orbits.options import P, keywords_of, options_from
 from orbits.records.force_samples import REQUIRED, ForceSamples
 from orbits.records.provenance import versions
 from orbits.trajectories.accelerations import measure_forces
@@ -23,7 +23,7 @@ from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.fit.wild import note_on
-from symreg.formulas.compare import FOUND
+from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, written
 from symreg.formulas.units import ONE, Unit, constant_units
 from symreg.recovery.config import RecoverConfig
@@ -51,12 +51,14 @@ Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
+@keywords_of(RecoverConfig)
 def recover(
+    kind: Callable[P, RecoverConfig],
     table: Table,
     config: RecoverConfig | None = None,
-    *,
     progress: Progress | None = None,
-    **options: Any,
+    *args: P.args,
+    **options: P.kwargs,
 ) -> Recovery:
     """Search the law of a table, compare it with a reference law, and say how sure that is.
 
@@ -75,10 +77,7 @@ def recover(
     Raises:
         ValueError: for a table, a column, a unit, a law or an engine that will not do (says why).
     """
-    for name in ("target", "features", "units", "guesses", "operators"):
-        if isinstance(options.get(name), str):
-            options[name] = (options[name],)
-    config = with_options(config or RecoverConfig(), options)
+    config = options_from(RecoverConfig, config, options)
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
@@ -137,7 +136,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         recovered=passed(gates),
         found=passed(gate for gate in of_any_law if gate.passed is not None),
         found_gates=tuple(of_any_law),
-        matches=reference if found.verdict.verdict in FOUND else None,
+        matches=reference if found.verdict.verdict in MATCHING else None,
         **_of_the_formula(found, problem),
         verdict=found.verdict.verdict,
         reference=reference,

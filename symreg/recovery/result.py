@@ -13,7 +13,6 @@ import sympy
 from orbits.expressions import parse_expression
 from orbits.files import as_json, of_json, read_typed, write_json
 from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
-from symreg.formulas.compare import FOUND
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
 from symreg.recovery.gates import Gate
 
@@ -213,11 +212,6 @@ class Recovery:
     def exponent(self) -> Quantity:
         """Free exponent of r."""
         return self.exponents.get("r", Quantity("r"))
-
-    @property
-    def is_found(self) -> bool:
-        """Whether this is the reference law, and it counts."""
-        return self.verdict in FOUND and self.recovered
 
     @cached_property
     def formula(self) -> sympy.Expr:

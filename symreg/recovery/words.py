@@ -8,7 +8,7 @@ import sympy
 
 from orbits.expressions import parse_expression
 from orbits.forces import ForceLaw
-from symreg.formulas.compare import FOUND
+from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import Quantity, Recovery
 
@@ -134,7 +134,7 @@ def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
     """The unit of a found constant, `au³/yr²`; nothing where the law that moved the orbits, or the
     form that was found, has none to tell.
     """
-    unit = law.gm_unit() if law is not None and result.verdict in FOUND else None
+    unit = law.gm_unit() if law is not None and result.verdict in MATCHING else None
     units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
     return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
 

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import xarray as xr
 
 from orbits.dataset import as_dataset
 from orbits.files import as_json
-from orbits.options import options_from
+from orbits.options import P, keywords_of, options_from
 from orbits.records.force_samples import ForceSamples
 from orbits.records.provenance import versions
 from orbits.units import G
@@ -31,7 +31,14 @@ SPEED_OF_LIGHT = 63241.077
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
 
-def weigh(data: Data, config: WeighConfig | None = None, **options: object) -> Weighing:
+@keywords_of(WeighConfig)
+def weigh(
+    kind: Callable[P, WeighConfig],
+    data: Data,
+    config: WeighConfig | None = None,
+    *args: P.args,
+    **options: P.kwargs,
+) -> Weighing:
     """The law between bodies and their masses, from their positions alone.
 
         symreg.weigh("solar.zarr").masses

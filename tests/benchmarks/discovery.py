@@ -36,7 +36,7 @@ import yaml
 from orbits.expressions import parse_expression
 from symreg.fit.refine import fit
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import FOUND, compare
+from symreg.formulas.compare import MATCHING, compare
 from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
 from symreg.recovery.recover import recover
 
@@ -138,7 +138,7 @@ def by_structure(law: Law, formula: sympy.Expr) -> bool:
     """The law up to its constants: sympy's verdict, or a refit to exact data."""
     names = [s.name for s in law.formula.free_symbols]
     try:
-        if compare(str(formula), str(law.formula), names, limit=5.0).verdict in FOUND:
+        if compare(str(formula), str(law.formula), names, limit=5.0).verdict in MATCHING:
             return True
     except ValueError:
         pass
@@ -344,7 +344,7 @@ def run_classics(arguments: argparse.Namespace) -> None:
             table, target, features, law = classics(seed)[name]
             found = recover(table, target=target, features=features, seed=seed, null=False)
             wanted = skeleton(normal_form(with_floats(parse_expression(law))))[0]
-            same = compare(found.expression, law, features, limit=5.0).verdict in FOUND
+            same = compare(found.expression, law, features, limit=5.0).verdict in MATCHING
             same = same or str(skeleton(normal_form(found.formula))[0]) == str(wanted)
             right += same
             print(f"{name:<10} {seed} {'yes' if same else 'no ':<4} found={found.found} "

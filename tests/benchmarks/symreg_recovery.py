@@ -30,7 +30,7 @@ from symreg.formulas.compare import compare
 from symreg.formulas.expressions import evaluate, feature_symbols, symbol
 from symreg.recovery import references
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.finding import FOUND, find
+from symreg.recovery.finding import MATCHING, find
 from symreg.recovery.problem import Problem
 from symreg.recovery.recover import solve
 
@@ -140,13 +140,13 @@ def run_cell(cell: Cell, noise: float, seeds: range, config: RecoverConfig) -> T
         found = solve(problem, with_seed(config, seed))
         tally.seconds += (time.process_time() - began,)
         tally.runs += 1
-        tally.structure += found.verdict in FOUND
+        tally.structure += found.verdict in MATCHING
         value = found.constant.value
-        tally.constant += found.verdict in FOUND and abs(abs(value) / G - 1) <= 0.01
+        tally.constant += found.verdict in MATCHING and abs(abs(value) / G - 1) <= 0.01
         if "r" in found.exponents:
             exponent = found.exponents["r"]
             tally.interval += exponent.low <= -2 <= exponent.high
-        if found.verdict not in FOUND:
+        if found.verdict not in MATCHING:
             print(f"    seed {seed}: {found.expression} ({found.verdict})", flush=True)
     return tally
 
@@ -202,7 +202,7 @@ def nulls(trials: int, first: int, config: RecoverConfig) -> None:
         samples = Samples(samples.X, y, samples.names, samples.groups)
         known = references.of_table(samples.names, None)
         found = solve(Problem(samples, known, False, ROWS), with_seed(config, first + trial))
-        if found.recovered or found.verdict in FOUND:
+        if found.recovered or found.verdict in MATCHING:
             called[kind] += found.recovered
             print(f"    trial {trial} ({kind}): {found.expression}, R² {found.r2:.3f}, "
                   f"recovered {found.recovered}", flush=True)  # fmt: skip
@@ -251,7 +251,7 @@ def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
     if r_squared(evaluate(expression, samples.names, samples.X), truth) < 0.99:
         return False  # not worth sympy's time
     return any(
-        compare(expression, reference.family, samples.names).verdict in FOUND
+        compare(expression, reference.family, samples.names).verdict in MATCHING
         for reference in references.of_table(samples.names, cell.reference)
     )
 
@@ -259,7 +259,7 @@ def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
 def by_symreg(samples: Samples, cell: Cell, config: RecoverConfig) -> bool:
     """Everything that `symreg recover` does but the null."""
     known = references.of_table(samples.names, cell.reference)
-    return solve(Problem(samples, known, True, ROWS), config).verdict in FOUND
+    return solve(Problem(samples, known, True, ROWS), config).verdict in MATCHING
 
 
 def by_exponents(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
@@ -343,10 +343,10 @@ def published(seeds: range, config: RecoverConfig) -> None:
         seeded = with_seed(config, seed)
         found = find(samples, known, True, engine, seeded, config.seeds, Watch())
         seconds.append(time.process_time() - began)
-        selected += found.verdict.verdict in FOUND
+        selected += found.verdict.verdict in MATCHING
         raw = found.outcome.raw
         is_newton = raw is not None and any(
-            compare(raw.expression, reference.family, samples.names).verdict in FOUND
+            compare(raw.expression, reference.family, samples.names).verdict in MATCHING
             for reference in known
         )
         own += is_newton

@@ -15,7 +15,7 @@ import xarray as xr
 
 import orbits
 from orbits.config import GenerateConfig
-from orbits.dataset import relative_shares, relative_states
+from orbits.frames import relative_shares, relative_states
 from orbits.records.places import Place
 
 SMALL = {"orbits": 40, "samples": 24, "shard_orbits": 16, "workers": 1}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.options import require_known
 from orbits.files import read_json, sha256_of_json, write_json, write_text, written_aside
+from orbits.options import require_known
 from orbits.records.locks import held
 from orbits.records.provenance import provenance
 

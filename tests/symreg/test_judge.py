@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from orbits.files import write_json
 from symreg.experiments.config import RunConfig
-from symreg.experiments.run import assemble
+from symreg.experiments.result import judged
 from symreg.fit.refine import Fitted
 from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison
 from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
+from symreg.recovery.gates import agreeing, stated, within
 from symreg.recovery.judge import law_gates, model_gates, world_model_kind
-from symreg.recovery.result import Gate, Null, Quantity, Recovery, Seeds
+from symreg.recovery.result import Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
     COPIERS,
@@ -36,11 +37,11 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
     """What kicked states gave, all good unless changed."""
     exponent = Quantity("r", -2.01, -2.02, -2.0, 0.01, 0.0, -2.0, 0.005)
     passing = (
-        Gate("structure", True, "exact or up_to_scale", verdict),
-        Gate("exponent of r", True, "within 0.05 of -2.000", "-2.010"),
-        Gate("constant GM", True, "within 5% of 39.478", "39.4"),
-        Gate("seeds", True, "at least 80% agree", "5 of 5"),
-        Gate(PERMUTED, True, "not recovered", "different, not recovered"),
+        stated("structure", True, "exact or up_to_scale", verdict),
+        within("exponent of r", -2.01, -2.0, 0.05),
+        within("constant GM", 39.4, 39.478, 0.05, relative=True),
+        agreeing("seeds", 5, 5, 0.8),
+        stated(PERMUTED, True, "not recovered", "different, not recovered"),
     )
     made = Recovery(
         recovered=recovered,
@@ -143,7 +144,12 @@ def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
     )  # fmt: skip
 
 
-GM = Quantity("GM", 39.4, truth=39.478, relative_error=-0.002)
+def gm(error):
+    """A constant that is off by so much."""
+    return Quantity("GM", 39.478 * (1 + error), truth=39.478, relative_error=error)
+
+
+GM = gm(-0.002)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +158,8 @@ GM = Quantity("GM", 39.4, truth=39.478, relative_error=-0.002)
         (finding("same_exponents"), GM, 0.0, "structure"),
         (finding(exponent=-2.051), GM, 0.0, "exponent of r"),
         (finding(exponent=-1.949), GM, 0.0, "exponent of r"),
-        (finding(), replace(GM, relative_error=-0.051), 0.0, "constant GM"),
-        (finding(), replace(GM, relative_error=0.051), 0.0, "constant GM"),
+        (finding(), gm(-0.051), 0.0, "constant GM"),
+        (finding(), gm(0.051), 0.0, "constant GM"),
         (finding(r2=0.89), GM, 0.0, "held-out R²"),
         (finding(agreeing=3), GM, 0.0, "seeds"),
         (finding(agreeing=15, seeds=20), GM, 0.0, "seeds"),
@@ -169,7 +175,7 @@ def test_each_gate_of_a_law_alone_says_no(found, constant, non_central, gate):
 def test_thresholds_stand_where_the_table_says():
     """Just inside passes, just outside does not: no gate has a line of its own."""
     inside = finding(agreeing=4, exponent=-1.951, r2=0.9)
-    assert all(g.passed for g in law_gates(inside, [replace(GM, relative_error=0.049)], T, 0.15))
+    assert all(g.passed for g in law_gates(inside, [gm(0.049)], T, 0.15))
     assert failed(kicks={"1": 0.97, "4": 0.97}) == []
     assert failed(kicks={"1": 0.9699, "4": 0.97}) == ["kick R² after 1 step"]
     strict = Thresholds(kick_r2=0.99)
@@ -318,7 +324,7 @@ def test_the_gates_beside_the_word_explain_it(orbit, first, fourth, law, localit
 
 
 def assembled(folder, law="newton", readouts=(), **laws):
-    """A run whose stages have found these laws."""
+    """A run whose steps have found these laws."""
     for name, found in laws.items():
         found.write(folder / "laws" / f"{name}.json")
     sources = tuple(name for name in laws if name in ("kicked", "planets"))
@@ -327,7 +333,7 @@ def assembled(folder, law="newton", readouts=(), **laws):
         {"out": str(folder), "law": law, "sources": sources, "controls": controls,
          "readouts": readouts}
     )  # fmt: skip
-    return assemble(config, {})
+    return judged(config, folder, {})
 
 
 @pytest.mark.parametrize(

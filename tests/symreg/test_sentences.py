@@ -11,16 +11,11 @@ from orbits.options import with_options
 from symreg.experiments.config import QUESTIONS as ASKED
 from symreg.experiments.config import RunConfig
 from symreg.experiments.figures.residuals import broken_at_gaps
-from symreg.experiments.sentences import (
-    QUESTIONS,
-    command_of,
-    label,
-    readout_tables,
-    turning,
-    undominated,
-)
-from symreg.recovery.result import FrontPoint, Gate, Quantity
+from symreg.experiments.sentences import OTHERS, command_of, label, readout_tables, undominated
+from symreg.recovery.gates import agreeing, at_least, share, stated, times, turning, within
+from symreg.recovery.result import FrontPoint, Quantity
 from symreg.recovery.words import interval
+from worldmodel.probes.readouts import READOUTS
 
 
 @pytest.mark.parametrize(
@@ -43,12 +38,27 @@ def test_an_interval_has_the_digits_that_it_bears(value, low, high, written):
 
 
 GATES = (
-    Gate("structure", True, "exact or up_to_scale", "up_to_scale"),
-    Gate("exponent of r", True, "within 0.05 of -2.000", "-1.960"),
-    Gate("constant GM", True, "within 5% of 39.478", "39.4"),
-    Gate("kick R² after 1 step", True, "at least 0.97", "0.9991"),
-    Gate("central", True, "part across the line at most 15%", "3.0%"),
+    stated("structure", True, "exact or up_to_scale", "up_to_scale"),
+    within("exponent of r", -1.96, -2.0, 0.05),
+    within("constant GM", 39.4, 39.478, 0.05, relative=True),
+    at_least("kick R² after 1 step", 0.9991, 0.97),
+    share("central", 0.03, 0.15, "part across the line"),
 )
+
+
+def test_gates_say_their_numbers_in_words():
+    assert [(gate.required, gate.found) for gate in GATES] == [
+        ("exact or up_to_scale", "up_to_scale"),
+        ("within 0.05 of -2.000", "-1.960"),
+        ("within 5% of 39.478", "39.4"),
+        ("at least 0.97", "0.9991"),
+        ("part across the line at most 15%", "3.0%"),
+    ]
+    assert agreeing("seeds", 4, 5, 0.8).required == "at least 80% agree"
+    assert agreeing("seeds", 4, 5, 0.8).found == "4 of 5"
+    assert times("range", 2.5, 3.0, "the error").required == "at most 3 times the error"
+    assert at_least("R²", None, 0.9).found == "none"
+    assert all(gate.passed for gate in GATES)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +85,7 @@ def test_the_command_makes_the_same_options(options, tmp_path, monkeypatch):
 
 
 def test_every_read_out_is_explained():
-    assert set(ASKED) <= set(QUESTIONS)
+    assert all((OTHERS.get(name) or READOUTS[name]).question for name in ASKED)
 
 
 def test_a_read_out_stands_beside_its_controls():
@@ -98,7 +108,7 @@ def test_a_verdict_names_the_gate_closest_to_its_limit():
 
 
 def test_a_failed_gate_is_what_would_have_changed_the_verdict():
-    failed = (*GATES, Gate("seeds", False, "at least 80% agree", "2 of 5"))
+    failed = (*GATES, agreeing("seeds", 2, 5, 0.8))
     said = turning(failed, False)
     assert said == (
         "It would count as recovered if this gate held: seeds (found 2 of 5, asked at least 80% "

@@ -200,5 +200,7 @@ def test_a_dask_cluster_runs_the_cells(tmp_path):
     path, out = tmp_path / "small.yaml", tmp_path / "out"
     path.write_text(yaml.safe_dump(small(grid={"seed": [0, 1]})))
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as c:
-        assert main(["study", str(path), "--out", str(out), "--scheduler", c.scheduler_address]) == 0
+        assert (
+            main(["study", str(path), "--out", str(out), "--scheduler", c.scheduler_address]) == 0
+        )
     assert list(pd.read_csv(out / "results.csv")["status"]) == ["done", "done"]

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 from jaxtyping import Float
 
-from orbits.dataset import relative_shares, relative_states
 from orbits.forces import ForceLaw
+from orbits.frames import relative_shares, relative_states
 from orbits.records.force_samples import varies
 from orbits.units import G
 from worldmodel.kick import KickedArcs, kick, kick_mass

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from symreg.recovery.config import Thresholds
 
 FULL = "full context"
@@ -75,33 +74,6 @@ def plot_against(
     return finished(axes, drawn)
 
 
-def plot_recovered(axes: Axes, frame: pd.DataFrame, by: str) -> Axes:
-    """Distance of the exponent from the true law's by an option, for each set of states."""
-    words = labels(frame, by)
-    values = list(dict.fromkeys(words))
-    drawn = False
-    for number, source in enumerate(("orbit", "kicked", "planets", "transfer")):
-        names = [f"{source}.exponent", f"{source}.exponent_truth"]
-        if not set(names) <= set(frame):
-            continue
-        known = frame[names].dropna()
-        error = (known[names[0]].astype(float) - known[names[1]].astype(float)).abs()
-        y = [values.index(value) + 0.15 * (number - 1) for value in words[known.index]]
-        color = COLORS.get(source, "#aa3377")
-        axes.scatter(error.clip(lower=1e-5), y, s=28, color=color, label=source)
-        drawn = True
-    axes.set_yticks(range(len(values)), values)
-    axes.invert_yaxis()
-    if drawn:
-        axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.axvline(
-            THRESHOLDS.exponent_margin, color=COLORS["reference"], linestyle=":", linewidth=1
-        )
-        axes.set_xlabel("distance of the exponent from the true law's (dotted: the gate)")
-    return finished(axes, drawn)
-
-
 def settings(frame: pd.DataFrame) -> pd.Series:
     """In words, what was varied beside the kind of attention: window and kicked training."""
     words = pd.Series(FULL, index=frame.index, dtype=object)
@@ -111,16 +83,6 @@ def settings(frame: pd.DataFrame) -> pd.Series:
     if "kicked" in frame:
         beside = words.map(lambda word: "" if word == FULL else f"{word}, ")
         words = words.where(frame["kicked"] == 0, beside + "kicked training")
-    return words
-
-
-def labels(frame: pd.DataFrame, by: str) -> pd.Series:
-    """An option in words, with the width and the time step where they vary too."""
-    words = frame[by].astype(str).astype(object)
-    if "d_model" in frame and by != "d_model":
-        words = words + ", width " + frame["d_model"].astype(str)
-    if "dt" in frame and by != "dt":
-        words = words + ", dt " + frame["dt"].map("{:.2g} yr".format)
     return words
 
 

@@ -1,5 +1,7 @@
 """Families of models side by side: what they know after a kick, and what can be decoded."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,7 +12,7 @@ from symreg.experiments.figures.base import squeezed_r2
 from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
 
 KICK = "kicked.kick_r2_first"
-TRAINING = ("processor_seconds.train", "processor_seconds.adopt")
+TRAINING = ("processor_seconds.model", "processor_seconds.model.json")
 DECODED = {
     "linear probe for |F|": ("linear.trained_force", "linear.untrained_force"),
     "implied, undisturbed": ("orbit.r2", None),
@@ -80,7 +82,7 @@ def families(frame: pd.DataFrame) -> pd.Series:
         words = frame["attention"].astype(str) + ", context " + length
     if "model" in frame:
         own = frame["model"].astype(object).where(frame["model"].notna(), "")
-        short = own.map(lambda spec: spec.removeprefix("worldmodel.zoo.").removesuffix(":make"))
+        short = own.map(lambda spec: Path(spec).name.removesuffix(":make").replace(".py", ""))
         words = short.str.replace(":", ", ").str.replace("_", " ").where(short != "", words)
     return words
 
