@@ -72,7 +72,8 @@ LABELS = {
 def report(metrics: dict[str, Any], experiment: "Experiment") -> str:
     """The metrics as a small table."""
     copiers = {"copier": "a naive copier", "training_copier": "one of training orbits"}
-    shown = {name: metrics[name] for name in ("r2", "median_relative_error") if name in metrics}
+    names = ("r2", "median_relative_error")
+    shown: dict[str, Any] = {name: metrics[name] for name in names if name in metrics}
     shown |= {f"R² {k} step(s) after kick": v for k, v in metrics.get("kick_r2", {}).items()}
     shown |= {name: metrics[name] for name in LABELS if name in metrics}
     for name, words in copiers.items():
