@@ -44,10 +44,6 @@ SMALL = {
     "worldmodel probe": "--orbits 2 --bootstrap 2",
     "worldmodel evaluate": "--orbits 2 --steps 2",
     "worldmodel extrapolate": "--orbits 2 --factors 1 --out results",
-    "worldmodel retrieval": "--kinds softmax --length 4 --factors 1 --steps 1 --batch 2 "
-    "--evaluated 2 --d-model 8 --n-layers 1 --n-heads 1 --digits 1 --decoys 1",
-    "worldmodel memory": "--kinds softmax --length 4 --factors 1 --steps 1 --batch 2 "
-    "--evaluated 2 --d-model 8 --n-layers 1 --n-heads 1",
     "symreg recover": "--engine projection --seeds 1 --no-null",
     "symreg run": "--check",
     "symreg study": "--check",

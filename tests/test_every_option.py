@@ -21,7 +21,7 @@ NETWORK = (
     "--n-layers 1 --n-heads 2 --batch-tokens 64 --accumulate 2 --muon-lr 0.01 --muon-momentum 0.9 "
     "--adamw-lr 0.001 --adamw-beta2 0.9 --warmup 2 --final-lr 0.1 --clip 2 "
     "--context-noise 1e-5 --kicked 0.3 --evaluate-every 2 --patience 3 --checkpoint-every 2 "
-    "--precision bf16-mixed --accelerator cpu --stream --shuffle-buffer 8 --log-every 1"
+    "--precision bf16-mixed --accelerator cpu --stream --log-every 1"
 )
 TRANSFER = (
     "--transfer.labelled 4 --transfer.few 2 --transfer.target magnitude --transfer.frozen "
@@ -70,7 +70,7 @@ orbits info d.zarr
 orbits validate d.zarr
 orbits plot d.zarr d.png --orbits 3
 worldmodel train flat.zarr model {NETWORK} --held-out 0.2 --threads 1 --seed 3 --steps 6 \
-    --target position --no-resume --tensorboard
+    --target position --no-resume
 worldmodel train flat.zarr ranks --steps 2 --devices 2 --batch-tokens 64 --d-model 16 --n-heads 2
 worldmodel train flat.zarr bins --steps 2 --head tokens --bins 50 --bin-range 3 \
     --layout interleaved --d-model 16 --n-heads 2 --context-length 4
@@ -87,17 +87,10 @@ worldmodel probe plain flat.zarr field.json --readout field --field.states 20 --
 worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
-worldmodel adopt adopted --model own.py:trains --untrained-model own.py:fresh --model-context 2 \
-    --length-unit au --time-unit yr --dt 0.008 --axes 2 --bodies 1 --data flat.zarr --seed 1
 worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5 \
     --decode centre
 worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
     --out longer
-worldmodel retrieval passkeys.csv --threads 1 --kinds softmax --length 8 --factors 1 2 --values 4 \
-    --steps 3 --batch 8 --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1 --window 4 \
-    --digits 2 --decoys 1
-worldmodel memory told --threads 1 --kinds softmax --length 8 --factors 1 2 --steps 3 --batch 8 \
-    --evaluated 16 --d-model 16 --n-layers 1 --n-heads 2 --seeds 1 --window 4 --no-told
 worldmodel plot attention plain flat.zarr maps.png --checkpoint best --orbit 2
 worldmodel plot entropy entropy.png --length 16 --kinds softmax --d-head 8 --seed 1
 symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEARCH} {THRESHOLDS}
@@ -138,7 +131,7 @@ symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --dtype float32 --shard-orbits 20 --generate.workers 1 {NETWORK} --steps 6 \
     --train.held-out 0.2 --train.threads 1 --recover.held-out 0.3 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
-    --no-compile --no-tensorboard --probe.threads 1 --probe.checkpoint best \
+    --no-compile --probe.threads 1 --probe.checkpoint best \
     --correction numerov {KICK} --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
     --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
     --evaluate.orbits 5 --evaluate.steps 5 --decode centre --extrapolate.threads 1 \

@@ -61,6 +61,15 @@ class Extrapolation:
         ).reset_index()
 
     @property
+    def metrics(self) -> dict[str, float]:
+        """The numbers by name, as `ratio_4` at four times the training length (of one model)."""
+        return {
+            f"{name}_{row['factor']}": row[name]
+            for name in ("loss", "late_loss", "ratio")
+            for row in self.table.to_dict("records")
+        }
+
+    @property
     def text(self) -> str:
         """The summary for a terminal."""
         return self.summary.to_string(index=False, float_format=lambda x: f"{x:.4g}")

@@ -30,7 +30,7 @@ class ByLaw(ArcPredictor):
             return predict_bodies_by_law(
                 arcs.seen, arcs.many.velocity, arcs.many.mass, self.law, self.dt
             )
-        following = predict_by_law(arcs.position, arcs.velocity, arcs.gm, self.law, self.dt)
+        following, _ = follow(self.law, arcs.position, arcs.velocity, arcs.gm, self.dt)
         return following[:, :, None] * arcs.shares[:, None, :, None]
 
     def jacobians(
@@ -48,14 +48,14 @@ class ByLaw(ArcPredictor):
         return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit)
 
 
-def predict_by_law(
+def follow(
+    law: "ForceLaw",
     position: Float[np.ndarray, "orbit time axis"],
     velocity: Float[np.ndarray, "orbit time axis"],
     gm: Float[np.ndarray, " orbit"],
-    law: "ForceLaw",
     dt: float,
-) -> Float[np.ndarray, "orbit time axis"]:
-    """The exact next position after every state, au: what a perfect model would say.
+) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
+    """Position and velocity one step after every state, au and au/yr.
 
     Each state is moved on by itself (classical Runge-Kutta of order 4), so that the prediction
     comes from the law and not from the rest of the trajectory.
@@ -63,15 +63,10 @@ def predict_by_law(
     from orbits.engines.integrate import rk4_step  # which needs sympy, as options do not
 
     x, v = position.astype(np.float64), velocity.astype(np.float64)
-    gm = np.broadcast_to(gm[:, None], x.shape[:2])
-    h = dt / SUBSTEPS
-
-    def acceleration(at: np.ndarray) -> np.ndarray:
-        return law.acceleration(at, gm)
-
+    each = np.broadcast_to(gm[:, None], x.shape[:2])
     for _ in range(SUBSTEPS):
-        x, v = rk4_step(acceleration, x, v, h)
-    return x
+        x, v = rk4_step(lambda at: law.acceleration(at, each), x, v, dt / SUBSTEPS)
+    return x, v
 
 
 def predict_bodies_by_law(
@@ -145,7 +140,7 @@ def _flow_derivatives(
 
     def moved(states: np.ndarray) -> np.ndarray:
         x, v = (states[:, None, number] for number in (0, 1))
-        return predict_by_law(x, v, np.repeat(gm, len(states) // len(gm)), law, dt)[:, 0]
+        return follow(law, x, v, np.repeat(gm, len(states) // len(gm)), dt)[0][:, 0]
 
     found = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
     return found[:, 0], found[:, 1]

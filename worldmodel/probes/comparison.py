@@ -30,23 +30,7 @@ def with_controls(
     return own, others
 
 
-def table(title: str, own: Numbers, others: dict[str, Numbers], who: str) -> str:
-    """Both as lines for a terminal."""
-    columns = {who: own, **others}
-    width = max(len(name) for name in own)
-    head = " " * (width + 2) + "".join(f"{name:>12}" for name in columns)
-    lines = [title, head]
-    for name in own:
-        row = "".join(f"{_text(values[name]):>12}" for values in columns.values())
-        lines.append(f"  {name.replace('_', ' '):<{width}}{row}")
-    return "\n".join(lines)
-
-
 def flat(own: Numbers, others: dict[str, Numbers]) -> dict[str, Any]:
     """Numbers by name, those of the controls as NAME_CONTROL."""
     more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
     return {**own, **more}
-
-
-def _text(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}"

@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from worldmodel.predictors.base import ArcPredictor
-from worldmodel.predictors.law import SUBSTEPS
+from worldmodel.predictors.law import follow
 from worldmodel.probes.acceleration import within
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.states import Arcs
@@ -48,17 +48,10 @@ def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:
         dt: yr.
         length: times of each.
     """
-    from orbits.engines.integrate import rk4_step  # which needs sympy, as options do not
-
     x, v, gm = states
-
-    def acceleration(at: np.ndarray) -> np.ndarray:
-        return law.acceleration(at[:, None], gm[:, None])[:, 0]
-
     position, velocity = [x], [v]
     for _ in range(length - 1):
-        for _ in range(SUBSTEPS):
-            x, v = rk4_step(acceleration, x, v, -dt / SUBSTEPS)
+        x, v = (part[:, 0] for part in follow(law, x[:, None], v[:, None], gm, -dt))
         position.append(x)
         velocity.append(v)
     places, speeds = (np.stack(parts[::-1], axis=1) for parts in (position, velocity))

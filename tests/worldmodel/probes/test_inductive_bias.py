@@ -86,7 +86,6 @@ def test_two_positions_are_a_state(trained, newton_orbits, read_json_of):
     [
         (("--control", "keplerian"), "has no use for"),
         (("--orbits", "3"), "give 4 or more"),
-        (("--inductive-bias.datasets", "0"), "at least 1"),
     ],
 )
 def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):

@@ -99,7 +99,6 @@ def test_recovery_is_the_step_from_which_it_stays_good():
     [
         (("a.parquet", "--readout", "kick_response"), "writes JSON, but"),
         (("a.json",), "writes Parquet, but"),
-        (("a.json", "--readout", "kick_response", "--kick-response.steps", "0"), "at least 1"),
     ],
 )
 def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):

@@ -61,7 +61,6 @@ def test_another_law_has_no_elements(some_run, make_orbits, tmp_path, read_json_
     [
         (("--control", "keplerian"), "has no use for"),
         (("--orbits", "5"), "5 folds need 10 orbits or more; there are 5"),
-        (("--linear.folds", "1"), "at least 2"),
     ],
 )
 def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):

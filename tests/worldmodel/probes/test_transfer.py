@@ -110,7 +110,6 @@ def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few
     [
         ((), "has 400 orbits, but --transfer.labelled 900 and --transfer.few 100 need 1000"),
         (("--control", "keplerian"), "the read-out transfer has no use for"),
-        (("--transfer.steps", "0"), "at least 1"),
         (("--transfer.target", "size"), "transfer.target"),
     ],
 )

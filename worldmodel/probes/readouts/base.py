@@ -119,3 +119,25 @@ class ReadOut(Options, ABC):
         Raises:
             ValueError: if the experiment's model, data and options do not fit it.
         """
+
+
+def side_by_side(
+    title: str, columns: Mapping[str, Mapping[str, Any]], labels: Mapping[str, str] | None = None
+) -> str:
+    """Numbers as lines for a terminal: a row for each metric, a column for each who was asked."""
+    import pandas as pd
+
+    words = labels or {}
+    frame = pd.DataFrame(
+        {who: {k: _shown(v) for k, v in own.items()} for who, own in columns.items()}
+    )
+    frame.index = pd.Index([words.get(name, name.replace("_", " ")) for name in frame.index])
+    return f"{title}\n{frame.to_string(header=len(columns) > 1)}"
+
+
+def _shown(value: Any) -> str:
+    """A number, or one with its interval."""
+    if isinstance(value, Mapping):
+        low, high = value["low"], value["high"]
+        return f"{_shown(value['value'])} ({low:.4g} to {high:.4g})" if low is not None else "none"
+    return "none" if value is None else f"{value:.4g}"

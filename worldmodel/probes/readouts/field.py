@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from orbits.options import AtLeast
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.predictors.base import ArcPredictor
@@ -49,7 +49,7 @@ class Field(ReadOut):
 
         The same is given of the law, the ellipse, the parrot and the untrained model.
         """
-        from worldmodel.probes.comparison import flat, table, with_controls
+        from worldmodel.probes.comparison import flat, with_controls
         from worldmodel.probes.integrated_arcs import drawn_states
 
         states, _ = drawn_states(experiment, self.states)
@@ -59,7 +59,7 @@ class Field(ReadOut):
 
         own, others = with_controls(experiment, measure)
         title = f"{experiment.who}: what the force depends on beside the place, in units of itself"
-        text = table(title, own, others, "model" if others else experiment.config.control)
+        text = side_by_side(title, {experiment.who: own, **others})
         metrics = {**flat(own, others), "states": len(states[2])}
         return Reading(metrics, "orbit", text, details={"controls": others})
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
@@ -58,43 +58,31 @@ class Implied(ReadOut):
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
 
+LABELS = {
+    "r2": "R² of the acceleration",
+    "exponent": "n in c GM / rⁿ",
+    "scale": "c",
+    "gm_exponent": "q in c GM^q / rⁿ",
+    "own_mass_exponent": "p in c GM^q m^p / rⁿ",
+    "non_central": "non-central part",
+    "third_law": "|m1 a1 + m2 a2| / |m1 a1|",
+}
+
+
 def report(metrics: dict[str, Any], experiment: "Experiment") -> str:
     """The metrics as a small table."""
-    lines = [
-        f"{experiment.who}, {experiment.states} states: {metrics['rows']} rows of "
-        f"{metrics['orbits']} orbits, correction {metrics['correction']}",
-        f"  R² of the acceleration     {metrics['r2']:.4f}"
-        if "r2" in metrics
-        else "  the law of the data is not known: no true accelerations to compare with",
-    ]
-    for k, value in metrics.get("kick_r2", {}).items():
-        lines.append(f"  R² {k} step(s) after kick    {value:.4f}")
-    if "median_relative_error" in metrics:
-        lines.append(f"  median relative error      {metrics['median_relative_error']:.4f}")
-    titles = {
-        "exponent": "n in c GM / r^n",
-        "scale": "c",
-        "gm_exponent": "q in c GM^q / r^n",
-        "own_mass_exponent": "p in c GM^q m^p / r^n",
-    }
-    for name, title in titles.items():
-        if name not in metrics:
-            continue
-        value = metrics[name]
-        text = (
-            "none: nothing attractive to fit"
-            if value["value"] is None
-            else f"{value['value']:.4f}  ({value['low']:.4f} to {value['high']:.4f})"
-        )
-        lines.append(f"  {title:<26} {text}")
     copiers = {"copier": "a naive copier", "training_copier": "one of training orbits"}
-    for name, title in copiers.items():
-        if copier := metrics.get(name):
-            lines.append(
-                f"  {f'beside {title}':<26} gain {copier['gain']:.2f}, "
-                f"likeness {copier['likeness']:.2f} (the copier's R² is {copier['r2']:.3f})"
-            )
-    lines.append(f"  non-central part           {metrics['non_central']:.4f}")
-    if "third_law" in metrics:
-        lines.append(f"  |m1 a1 + m2 a2| / |m1 a1|  {metrics['third_law']:.4f}")
-    return "\n".join(lines)
+    names = ("r2", "median_relative_error")
+    shown: dict[str, Any] = {name: metrics[name] for name in names if name in metrics}
+    shown |= {f"R² {k} step(s) after kick": v for k, v in metrics.get("kick_r2", {}).items()}
+    shown |= {name: metrics[name] for name in LABELS if name in metrics}
+    for name, words in copiers.items():
+        for what in ("gain", "likeness") if name in metrics else ():
+            shown[f"{what} beside {words}"] = metrics[name][what]
+    title = (
+        f"{experiment.who}, {experiment.states} states: {metrics['rows']} rows of "
+        f"{metrics['orbits']} orbits, correction {metrics['correction']}"
+    )
+    if "r2" not in metrics:
+        title += "; the law of the data is not known: no true accelerations to compare with"
+    return side_by_side(title, {"": shown}, LABELS)

@@ -19,6 +19,7 @@ Contexts of the same state that are not the same context end in the same two pos
 there on different orbits: the body was kicked one step before the end.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -27,7 +28,7 @@ from jaxtyping import Float
 
 from orbits.options import AtLeast
 from worldmodel.config import Count, Positive
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -62,6 +63,10 @@ class InductiveBias(ReadOut):
     question: ClassVar[str] = (
         "Whether the model extrapolates from random labels as the state would have it."
     )
+    labels: ClassVar[Mapping[str, str]] = {
+        "r_ib": "R-IB (respects the state)",
+        "d_ib": "D-IB (distinguishes it)",
+    }
     fine_tunes: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
 
@@ -96,13 +101,18 @@ class InductiveBias(ReadOut):
         taught = self._drawn_contexts(experiment, random)
         answers = self._answers(experiment, taught, random)
         metrics: dict[str, Any] = {"states": len(taught.shown), "datasets": self.datasets}
-        curves = {}
+        curves, columns = {}, {}
         for who in ("trained", "untrained"):
             r_ib, d_ib, curves[who] = biases(answers[who], answers["oracle"][:, 0])
             suffix = "" if who == "trained" else "_untrained"
             metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
+            columns[who] = {"r_ib": r_ib, "d_ib": d_ib}
         details = {"curves": curves, "context_length": experiment.model.context_length}
-        return Reading(metrics, experiment.states, _report(metrics, experiment), details=details)
+        title = (
+            f"{experiment.who}, {experiment.states} states: {self.datasets} sets of random labels"
+        )
+        text = side_by_side(title, columns, self.labels)
+        return Reading(metrics, experiment.states, text, details=details)
 
     def _drawn_contexts(self, experiment: "Experiment", random: np.random.Generator) -> Taught:
         arcs = experiment.arcs()
@@ -274,15 +284,3 @@ def _by_model(
     )
     said = [last_outputs(tuned, torch.from_numpy(part))[:, 0].numpy() for part in asked]
     return np.stack(said)
-
-
-def _report(metrics: dict[str, Any], experiment: "Experiment") -> str:
-    lines = [
-        f"{experiment.who}, {experiment.states} states: {metrics['datasets']} data sets of random "
-        f"labels, {metrics['states']} states",
-        f"  {'':<28}{'trained':>10}{'untrained':>12}",
-    ]
-    for name, title in (("r_ib", "R-IB (respects the state)"), ("d_ib", "D-IB (distinguishes it)")):
-        trained, untrained = metrics[name], metrics[f"{name}_untrained"]
-        lines.append(f"  {title:<28}{trained:>10.3f}{untrained:>12.3f}")
-    return "\n".join(lines)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -85,7 +85,9 @@ class Jacobian(ReadOut):
             metrics["difference_error"] = error
         by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
         details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
-        return Reading(metrics, experiment.states, _report(metrics, experiment), details=details)
+        title = f"{experiment.who}, {experiment.states} states: medians over {count} states"
+        text = side_by_side(title, {"": metrics}, self.labels)
+        return Reading(metrics, experiment.states, text, details=details)
 
 
 def deviations(
@@ -176,21 +178,3 @@ def gradient_errors(
         found = (gradient(jacobians, direction, shares, dt) * direction).sum(-1)
         errors[f"{name}_error"] = np.abs(found / true[name] - 1)
     return errors
-
-
-def _report(metrics: dict[str, Any], experiment: "Experiment") -> str:
-    titles = {
-        "current": "|J(t) - 2I|",
-        "previous": "|J(t-1) + I|",
-        "older_sum": "sum of |J(older)|",
-        "older_max": "largest |J(older)|",
-        "locality": "locality",
-        "radial_error": "error of the radial gradient",
-        "tangential_error": "of the tangential gradient",
-    }
-    lines = [
-        f"{experiment.who}, {experiment.states} states: medians over {metrics['states']} states"
-    ]
-    titles["difference_error"] = "error of the differences"
-    known = [name for name in titles if name in metrics]
-    return "\n".join(lines + [f"  {titles[name]:<29}{metrics[name]:.4g}" for name in known])

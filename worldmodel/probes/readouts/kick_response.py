@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
@@ -86,7 +86,9 @@ class KickResponse(ReadOut):
             if what == "velocity":
                 details |= {"r2": r2, "states": sum(counts)}
         metrics["states"] = details["states"]
-        return Reading(metrics, "kicked", _report(details, metrics, experiment), details=details)
+        title = f"{experiment.who}, context {length}: up to {steps} steps after a kick"
+        text = side_by_side(title, {"": metrics}, self.labels)
+        return Reading(metrics, "kicked", text, details=details)
 
 
 def response(
@@ -119,28 +121,3 @@ def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int |
     after = max(bad, default=0) + 1
     found[f"recovery{suffix}"] = after if after <= len(r2) else None
     return found
-
-
-def _report(details: dict[str, Any], metrics: dict[str, Any], experiment: "Experiment") -> str:
-    lines = [
-        f"{experiment.who}, context {details['context_length']}: {metrics['states']} states up to "
-        f"{details['steps'][-1]} steps after a kick"
-    ]
-    for suffix, what in (("", "velocity"), ("_gm", "GM")):
-        if f"r2{suffix}_1" in metrics:
-            values = ", ".join(
-                f"{k}: {_number(metrics[f'r2{suffix}_{k}'])}"
-                for k in REPORTED
-                if f"r2{suffix}_{k}" in metrics
-            )
-            recovery = metrics[f"recovery{suffix}"]
-            lines.append(f"  R² after a kick in {what}, by steps   {values}")
-            lines.append(
-                f"  R² stays at {RECOVERED:g} or more           "
-                + ("never" if recovery is None else f"from step {recovery}")
-            )
-    return "\n".join(lines)
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"

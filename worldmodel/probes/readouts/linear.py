@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from orbits.options import AtLeast
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
@@ -92,9 +92,13 @@ class Linear(ReadOut):
             POSITIONS: bare,
             "context_length": experiment.model.context_length,
         }
-        return Reading(
-            metrics, experiment.states, _report(metrics, names, experiment), details=details
-        )
+        columns = {
+            who: {target: metrics[f"{who}_{target}"] for target in names}
+            for who in (*tables, POSITIONS)
+        }
+        title = f"{experiment.who}, {experiment.states} states: R² of the best layer"
+        text = side_by_side(title, columns)
+        return Reading(metrics, experiment.states, text, details=details)
 
 
 def _by_layer(
@@ -218,17 +222,3 @@ def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """A random linear mixture of the standardised targets."""
     standard = (targets - targets.mean(axis=0)) / targets.std(axis=0)
     return standard @ random.normal(size=(targets.shape[1], 2 * targets.shape[1]))
-
-
-def _report(metrics: dict[str, Any], names: list[str], experiment: "Experiment") -> str:
-    lines = [
-        f"{experiment.who}, {experiment.states} states: R² over {metrics['states']} states of "
-        f"{metrics['orbits']} orbits, best layer",
-        f"  {'':<18}{'trained':>10}{'untrained':>12}{'positions':>12}",
-    ]
-    for name in names:
-        trained, untrained, bare = (
-            metrics[f"{who}_{name}"] for who in ("trained", "untrained", POSITIONS)
-        )
-        lines.append(f"  {name:<18}{trained:>10.4f}{untrained:>12.4f}{bare:>12.4f}")
-    return "\n".join(lines)

@@ -7,7 +7,7 @@ import numpy as np
 
 from worldmodel.config import Count
 from worldmodel.predictors.base import roll_out
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
@@ -51,8 +51,6 @@ class RollOut(ReadOut):
         metrics: dict[str, Any] = {
             f"error_{k}": float(errors[k - 1]) for k in SHOWN if k <= len(errors)
         }
-        lines = [f"{experiment.who}: median error over the distance, its own roll-outs"]
-        lines += [f"  after {k:>3} steps  {metrics[f'error_{k}']:.3g}"
-                  for k in SHOWN if k <= len(errors)]  # fmt: skip
+        title = f"{experiment.who}: median error over the distance, its own roll-outs"
         details = {"median_error": errors, "context_length": model.context_length}
-        return Reading(metrics, "orbit", "\n".join(lines), details=details)
+        return Reading(metrics, "orbit", side_by_side(title, {"": metrics}), details=details)

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.predictors.law import follow
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -49,7 +50,7 @@ class Symmetry(ReadOut):
         parrot and the untrained model (`rotation_injected`, ...), to see which of these numbers
         tell them apart.
         """
-        from worldmodel.probes.comparison import flat, table, with_controls
+        from worldmodel.probes.comparison import flat, with_controls
         from worldmodel.probes.integrated_arcs import drawn_states
 
         states, _ = drawn_states(experiment, self.states)
@@ -59,7 +60,7 @@ class Symmetry(ReadOut):
 
         own, others = with_controls(experiment, measure)
         title = f"{experiment.who}: symmetries broken, in units of the force"
-        text = table(title, own, others, "model" if others else experiment.config.control)
+        text = side_by_side(title, {experiment.who: own, **others})
         metrics = {**flat(own, others), "states": len(states[2])}
         return Reading(metrics, "orbit", text, details={"controls": others})
 
@@ -88,8 +89,8 @@ def violations(
         result[name] = rms(pushed(predictor, moved, dt) - expected) / size
     said = predictor.predict(arcs)[:, -1:, 0]
     back = np.concatenate((arcs.position, said), axis=1)[:, ::-1]
-    ahead = law_velocity(arcs.position[:, -1], arcs.velocity[:, -1], arcs.gm, law, dt)
-    speeds = -np.concatenate((arcs.velocity, ahead[:, None]), axis=1)[:, ::-1]
+    _, ahead = follow(law, arcs.position[:, -1:], arcs.velocity[:, -1:], arcs.gm, dt)
+    speeds = -np.concatenate((arcs.velocity, ahead), axis=1)[:, ::-1]
     reverse = of_positions(back[:, :length], speeds[:, :length], arcs.gm)
     missed = predictor.predict(reverse)[:, -1, 0] - back[:, length]
     result["reversal"] = rms(missed / dt**2) / size
@@ -147,17 +148,3 @@ def turns(
     wrong = (np.linalg.det(found) < 0) != mirrored
     found[wrong, :, 0] *= -1
     return found
-
-
-def law_velocity(
-    x: np.ndarray, v: np.ndarray, gm: np.ndarray, law: "ForceLaw", dt: float
-) -> Float[np.ndarray, "state axis"]:
-    """The velocity one step later, by the law."""
-    from orbits.engines.integrate import rk4_step
-    from worldmodel.predictors.law import SUBSTEPS
-
-    for _ in range(SUBSTEPS):
-        x, v = rk4_step(
-            lambda at: law.acceleration(at[:, None], gm[:, None])[:, 0], x, v, dt / SUBSTEPS
-        )
-    return v
