@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from orbits import dataset
-from orbits.dataset import array_problems, attribute_problem, require_format, variables
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_states
 from orbits.generation.quality import body_drifts, relative_drifts
+from orbits.schema import array_problems, attribute_problem, require_format, variables
 from orbits.storage import Manifest, Place
 from orbits.units import G
 
