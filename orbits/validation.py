@@ -1,18 +1,17 @@
 """Checking a dataset against the written format and against physics."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from orbits import dataset
-from orbits.dataset import attribute_problem, require_format
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_states
 from orbits.generation.quality import body_drifts, relative_drifts
+from orbits.schema import array_problems, attribute_problem, require_format, variables
 from orbits.storage import Manifest, Place
 from orbits.units import G
 
@@ -31,17 +30,6 @@ FAST = 0.5
 """Phase between two states, rad, above which velocities cannot be compared with positions."""
 
 
-@dataclass(frozen=True)
-class _Array:
-    """One array of a dataset, written or in memory: what it is, and how to read some orbits."""
-
-    dims: tuple[str, ...]
-    dtype: str
-    unit: str | None
-    shape: tuple[int, ...]
-    read: Callable[[slice], np.ndarray]
-
-
 def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     """Everything that is wrong with a dataset; empty if nothing is.
 
@@ -58,7 +46,7 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     if isinstance(data, xr.Dataset):
         require_format(data.attrs, "the dataset")
         problem = attribute_problem(data.attrs)
-        return [problem] if problem else _array_problems(_arrays(data), data.attrs, set())
+        return [problem] if problem else _problems(data, ())
     place = Place(data)
     attributes = dataset.read_attributes(place)
     problem = attribute_problem(attributes)
@@ -70,7 +58,7 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     try:
         damaged = dataset.unfinished_shards(place, attributes, manifest, read=True)
         opened = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
-        problems = _array_problems(_arrays(opened), attributes, set(damaged))
+        problems = _problems(opened, damaged)
     except Exception as error:  # damaged metadata make zarr raise anything
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
@@ -87,102 +75,27 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     return []
 
 
-def _arrays(data: xr.Dataset) -> dict[str, _Array]:
-    found = {}
-    for name in _expected(data.attrs["system"]):
-        if name in data.variables:
-            array = data[name].variable
-            dims = tuple(map(str, array.dims))
-            found[name] = _Array(
-                dims, str(array.dtype), array.attrs.get("units"), array.shape, _reader(array)
-            )
-    return found
+def _problems(data: xr.Dataset, damaged: Collection[int]) -> list[str]:
+    """What is wrong with the arrays and, if they are as they should be, with their numbers.
 
-
-def _reader(array: Any) -> Callable[[slice], np.ndarray]:
-    return lambda some: np.asarray(array[some])
-
-
-def _expected(system: str) -> dict[str, dataset.Variable]:
-    return {**dataset.variables(system), "time": dataset.TIME}
-
-
-def _array_problems(
-    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], unreadable: set[int]
-) -> list[str]:
-    """What is wrong with the arrays and, if they are all there, with their numbers."""
-    sound, problems = _schema_problems(arrays, attributes)
-    if "time" in sound:
-        problems += _time_problems(sound["time"], attributes["dt"])
-    if all(name in sound for name in dataset.variables(attributes["system"])):
-        problems += _content_problems(sound, attributes, unreadable)
-    return problems
-
-
-def _schema_problems(
-    found: Mapping[str, _Array], attributes: Mapping[str, Any]
-) -> tuple[dict[str, _Array], list[str]]:
-    """The arrays that are as the format says, and what is wrong with the others."""
-    sound, problems = {}, []
-    sizes: dict[str, int] = {}
-    for name, variable in _expected(attributes["system"]).items():
-        array = found.get(name)
-        if array is None:
-            problems.append(f"{name} is missing")
-            continue
-        pairs = {
-            "dimensions": (array.dims, variable.dims),
-            "type": (array.dtype, variable.dtype or attributes["dtype"]),
-            "unit": (array.unit, variable.unit),
-        }
-        wrong = [f"{what} {a!r}, not {b!r}" for what, (a, b) in pairs.items() if a != b]
-        for dim, size in zip(variable.dims, array.shape, strict=False):
-            if sizes.setdefault(dim, size) != size:
-                wrong.append(f"{size} along {dim}, not {sizes[dim]}")
-        problems += [f"{name} has the {what}" for what in wrong]
-        if not wrong:
-            sound[name] = array
-    return sound, problems
-
-
-def _time_problems(array: _Array, dt: float) -> list[str]:
-    times = array.read(slice(None))
-    wrong = np.flatnonzero(times != np.arange(len(times)) * dt)
-    if not len(wrong):
-        return []
-    k = int(wrong[0])
-    return [
-        f"{len(wrong)} time(s) are not k*dt, the first at k = {k}: {times[k]!r}, not {k * dt!r}"
-    ]
-
-
-def _content_problems(
-    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], missing: set[int]
-) -> list[str]:
-    """What is wrong with the numbers, shard by shard; each kind of problem is told once."""
-    law = known_law(attributes["law"])
+    Numbers are looked at shard by shard; each kind of problem is told once.
+    """
+    problems = array_problems(data)
+    if problems:
+        return problems
+    law, per_shard = known_law(data.attrs["law"]), int(data.attrs["shard_orbits"])
     found: dict[str, list[int]] = {}
-    for first, values in _shards(arrays, int(attributes["shard_orbits"]), missing):
-        for what, bad in _shard_problems(law, attributes, values):
-            rows = found.setdefault(what, [])
-            rows += [first + int(row) for row in np.flatnonzero(bad)]
+    for shard in sorted(set(range(data.attrs["shards"])) - set(damaged)):
+        first = shard * per_shard
+        some = data.isel(orbit=slice(first, first + per_shard))
+        values = {name: some[name].values for name in variables(data.attrs["system"])}
+        for what, bad in _shard_problems(law, data.attrs, values):
+            found.setdefault(what, []).extend(first + np.flatnonzero(bad))
     return [
         f"{what} in {len(rows)} orbit(s), the first: {', '.join(map(str, rows[:5]))}"
         for what, rows in found.items()
         if rows
     ]
-
-
-def _shards(
-    arrays: Mapping[str, _Array], per_shard: int, missing: set[int]
-) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    orbits = arrays["position"].shape[0]
-    for shard, first in enumerate(range(0, orbits, per_shard)):
-        if shard in missing:
-            continue
-        some = slice(first, min(first + per_shard, orbits))
-        held = (name for name in arrays if name != "time")
-        yield first, {name: arrays[name].read(some) for name in held}
 
 
 def _shard_problems(

@@ -8,13 +8,14 @@ import pytest
 
 from orbits.cli import main
 from orbits.config import GenerateConfig
-from orbits.dataset import open_dataset, shard_orbits
+from orbits.dataset import open_dataset
 from orbits.elements import propagate_kepler
 from orbits.engines.integrate import integrate_bodies
 from orbits.forces import parse_law
 from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
+from orbits.schema import shard_orbits
 from orbits.storage import Place
 from orbits.validation import validate
 
