@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orbits.command.parser import Command, Positional
-from orbits.command.parser import main as run_command
+from orbits.command_line import Command, Positional
+from orbits.command_line import main as run_command
 from orbits.config import (
     EphemerisConfig,
     ForcesConfig,
@@ -23,8 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _generate(path: str, config: GenerateConfig) -> None:
     from orbits.dataset import open_dataset
-    from orbits.generation import write
-    from orbits.systems import resolve
+    from orbits.generation.generate import write
+    from orbits.generation.recipe import resolve
 
     write(path, resolve(config), announce=lambda text: print(text, file=sys.stderr))
     attributes = open_dataset(path).attrs
@@ -38,7 +38,7 @@ def _generate(path: str, config: GenerateConfig) -> None:
 
 
 def _check_generate(path: str, config: GenerateConfig) -> None:
-    from orbits.systems import resolve
+    from orbits.generation.recipe import resolve
 
     resolve(config)
 
@@ -61,7 +61,7 @@ def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
 
 
 def _import(table: str, path: str, config: ImportConfig) -> None:
-    from orbits.trajectories.importing import from_table
+    from orbits.importing.from_table import from_table
 
     data = from_table(
         table, path, config, announce=lambda line: print(f"{table}: {line}.", file=sys.stderr)
@@ -76,7 +76,7 @@ def _import(table: str, path: str, config: ImportConfig) -> None:
 
 
 def _forces(path: str, out: str, config: ForcesConfig) -> None:
-    from orbits.trajectories.accelerations import measure_forces
+    from orbits.derivatives.accelerations import measure_forces
 
     found = measure_forces(path, config)
     found.write(out)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from orbits.command.near_misses import require_known
-from orbits.command.options import Above, AtLeast, Between, OptionError, Options
+from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
 
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from orbits.command.computing_time import limited
+from orbits.time_limit import limited
 
 MAX_LENGTH = 500
 """Characters; longer formulas are a mistake or an attack."""

@@ -21,7 +21,7 @@ from orbits import dataset
 from orbits.config import BODIES, EphemerisConfig
 from orbits.engines import States
 from orbits.options import P, keywords_of, options_from, require_known
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from orbits.storage import Place
 from orbits.units import JULIAN_YEAR_DAYS, G
 

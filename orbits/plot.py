@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from orbits.dataset import as_dataset
+from orbits.files import require_output, written_aside
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
-from orbits.records.files import require_output, written_aside
 
 FRAMES = 64
 """Most frames of an animation."""

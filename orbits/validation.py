@@ -12,8 +12,8 @@ from orbits import dataset
 from orbits.dataset import attribute_problem, require_format
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_states
+from orbits.generation.quality import body_drifts, relative_drifts
 from orbits.storage import Manifest, Place
-from orbits.systems import body_drifts, relative_drifts
 from orbits.units import G
 
 DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}

@@ -13,7 +13,7 @@ ROOMS = ("orbits", "worldmodel", "symreg", "tests")
 KINDS = {
     "command line and configuration": (
         "*/__init__.py*", "*/__main__.py", "*/cli.py", "*/config.py", "*_config.py",
-        "orbits/options.py", "orbits/command_line.py", "orbits/command/*", "orbits/registry.py",
+        "orbits/options.py", "orbits/command_line.py", "orbits/entry.py", "orbits/registry.py",
         "orbits/specs.py", "worldmodel/attention/specs.py", "worldmodel/outside/config.py",
     ),
     "processes": (
@@ -25,20 +25,19 @@ KINDS = {
         "symreg/engines/pysr.py", "symreg/formulas/julia.py", "symreg/experiments/cache.py",
         "symreg/experiments/study.py", "symreg/experiments/grid.py",
         "symreg/experiments/own_data.py", "symreg/experiments/own_model.py",
-        "worldmodel/predictors/loading.py", "orbits/cluster.py", "*/time_limit.py",
+        "worldmodel/predictors/loading.py", "orbits/cluster.py", "orbits/memory.py",
+        "*/time_limit.py", "symreg/engines/parent.py",
     ),
     "files, checksums and records": (
-        "orbits/records/*", "orbits/dataset.py", "orbits/files.py", "orbits/reading.py",
+        "orbits/storage.py", "orbits/dataset.py", "orbits/files.py", "orbits/reading.py",
         "orbits/info.py", "orbits/validation.py", "orbits/provenance.py", "orbits/places.py",
-        "orbits/force_samples.py", "orbits/trajectories/tables.py",
-        "orbits/trajectories/importing.py", "orbits/trajectories/horizons.py",
-        "orbits/importing/*", "orbits/manifest.py", "orbits/importing.py", "orbits/validate.py",
+        "orbits/force_samples.py", "orbits/importing/tables.py",
+        "orbits/importing/from_table.py", "orbits/importing/horizons.py",
         "worldmodel/checkpoint.py", "worldmodel/logbook.py", "worldmodel/source.py",
         "worldmodel/data.py", "symreg/runs/result.py", "symreg/runs/readouts.py",
         "symreg/experiments/result.py", "symreg/recovery/result.py", "symreg/weighing/result.py",
         "symreg/recovery/user_table.py", "symreg/studies/table.py", "symreg/experiments/table.py",
-        "symreg/recovery/from_positions.py", "orbits/generation.py", "orbits/tables.py",
-        "orbits/horizons.py",
+        "symreg/recovery/from_positions.py", "orbits/generation/generate.py",
     ),
     "figures and words": (
         "*/plot.py", "orbits/palette.py", "*/figures/*", "*/study_figures/*", "*/report.py",

@@ -28,7 +28,7 @@ import yaml
 import orbits.cli
 import symreg.cli
 import worldmodel.cli
-from orbits.options import hints_of, is_group, plain_hint
+from orbits.options import hints_of, is_group, leaves
 
 MAINS = {"orbits": orbits.cli, "worldmodel": worldmodel.cli, "symreg": symreg.cli}
 SECONDS = 10
@@ -117,16 +117,14 @@ def options_of(config, prefix=""):
         if is_group(hint):
             yield from options_of(hint, f"{prefix}{name}.")
         else:
-            yield f"--{prefix}{name}".replace("_", "-"), plain_hint(hint)
+            yield f"--{prefix}{name}".replace("_", "-"), hint
 
 
 def kind_of(hint):
-    """int, float or str, and whether any other type is allowed too."""
-    parts = [part for part in typing.get_args(hint) if part is not type(None)] or [hint]
-    if typing.get_origin(hint) is typing.Literal:
-        return str, True
-    kind = parts[0] if parts[0] in (int, float, str) else str
-    return kind, False
+    """int, float or str, and whether it is one of several names."""
+    parts = list(leaves(hint))
+    names = [part for part in parts if isinstance(part, str)]
+    return next((kind for kind in (int, float) if kind in parts), str), bool(names)
 
 
 def wrong_options(chance, count):
@@ -135,7 +133,7 @@ def wrong_options(chance, count):
         (name, command, flag, hint)
         for name, command in commands().items()
         for flag, hint in options_of(command.config)
-        if hint is not bool
+        if set(leaves(hint)) != {bool}
     ]
     for number in range(count):
         name, command, flag, hint = everything[number % len(everything)]

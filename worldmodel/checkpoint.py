@@ -29,7 +29,7 @@ from orbits.files import (
     write_json,
     written_aside,
 )
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.source import DataFacts

@@ -15,6 +15,7 @@ from orbits.options import (
     Options,
     Output,
 )
+from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
 
 KICK_ANGLE = 0.5
@@ -245,12 +246,6 @@ class ExtrapolateCommand(ExtrapolateConfig):
     """Folder that receives extrapolation.json, extrapolation.csv and extrapolation.png."""
 
 
-LENGTHS = {"au": 1.0, "m": 1 / 149_597_870_700, "km": 1 / 149_597_870.7}
-"""Units of length in au (IAU 2012)."""
-TIMES = {"yr": 1.0, "d": 1 / 365.25, "h": 1 / 8766, "s": 1 / 31_557_600}
-"""Units of time in years of 365.25 days."""
-
-
 @dataclasses.dataclass(frozen=True)
 class PredictorConfig(Options):
     """A model of your own in the place of a trained one."""
@@ -290,7 +285,7 @@ class PredictorConfig(Options):
     @property
     def time(self) -> float:
         """Years in the model's unit of time."""
-        return _unit("time_unit", self.time_unit, TIMES)
+        return _unit("time_unit", self.time_unit, YEARS)
 
 
 def _unit(name: str, text: str, known: dict[str, float]) -> float:

@@ -14,7 +14,7 @@ from orbits.files import write_json
 from orbits.forces import ForceLaw, known_law
 from orbits.invariants import angular_momentum, energy_scale, specific_energy
 from orbits.options import P, keywords_of, options_from
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough
 from worldmodel.objective import loss

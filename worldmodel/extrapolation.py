@@ -14,7 +14,7 @@ from torch import Tensor
 
 from orbits.files import write_json, written_aside
 from orbits.options import P, keywords_of, options_from
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from worldmodel.config import ExtrapolateConfig
 from worldmodel.objective import loss
 from worldmodel.plot import plot_extrapolation, save_figure

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.engines.base import IntegrationError
+from orbits.engines.integrate import integrate
 from orbits.forces import ForceLaw
-from orbits.integration import integrate
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,10 +19,9 @@ from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
 from tqdm import tqdm
 
-from orbits.files import write_text
+from orbits.files import held, write_text
 from orbits.memory import out_of_memory, require_memory
 from orbits.options import P, keywords_of, options_from
-from orbits.records.locks import held
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,

@@ -1,8 +1,8 @@
 """Integration engines by name, one file each."""
 
-from orbits.command.near_misses import require_known
-from orbits.command.registry import Registry
 from orbits.engines.base import Engine, IntegrationError, States
+from orbits.options import require_known
+from orbits.registry import Registry
 
 __all__ = ["ENGINES", "Engine", "IntegrationError", "States", "engine_named"]
 

@@ -2,12 +2,12 @@
 
 import dataclasses
 
-from orbits.command.near_misses import require_known
-from orbits.command.registry import Registry
-from orbits.command.specs import parse_spec
 from orbits.expressions import FUNCTIONS, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.formula import Formula, parse_formula
+from orbits.options import require_known
+from orbits.registry import Registry
+from orbits.specs import parse_spec
 
 __all__ = [
     "GM_SYMBOL",

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.command.specs import Spec
 from orbits.expressions import MAX_NUMBER
+from orbits.specs import Spec
 
 RADIUS = sympy.Symbol("r", positive=True)
 """Separation, au, in every law's sympy form."""

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.command.near_misses import require_known
 from orbits.expressions import algebra, parse_expression, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.options import require_known
 
 NODES = 32
 """Gauss-Legendre nodes of the potential, in log r: exact for polynomials of degree 63."""

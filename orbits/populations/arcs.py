@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from orbits.engines.integrate import rk4_step
 from orbits.forces import ForceLaw
-from orbits.integration import rk4_step
 from orbits.populations.bound import RelativeOrbits
 from orbits.populations.ranges import Ranges
 

@@ -1,7 +1,7 @@
 """Search engines behind one contract (`base`), one file each, and the choice among them."""
 
-from orbits.command.registry import Registry
 from orbits.options import require_known
+from orbits.registry import Registry
 from symreg.engines.base import Engine, Question
 
 ENGINES: Registry[type[Engine]] = Registry(

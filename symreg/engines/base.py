@@ -11,11 +11,11 @@ import numpy as np
 import sympy
 from joblib import Parallel, delayed
 
-from orbits.command.watch import Watch
 from orbits.options import require_known
 from symreg.fit.noise import misfit_probability
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded
+from symreg.formulas.watch import Watch
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
 """Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from orbits.command.watch import Watch
 from symreg.engines.base import Budget, Candidate, Engine, explains_all, is_exact, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
+from symreg.formulas.watch import Watch
 from symreg.projection.bases import (
     Argument,
     composites,

@@ -31,7 +31,6 @@ import pandas as pd
 import sympy
 from joblib import Parallel, delayed
 
-from orbits.command.parent import as_parent
 from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
 from orbits.files import require_input
 from symreg.engines.base import (
@@ -46,6 +45,7 @@ from symreg.engines.base import (
     pareto_front,
     tell_best,
 )
+from symreg.engines.parent import as_parent
 from symreg.engines.pysr_process import VERSIONS
 from symreg.formulas.expressions import feature_symbols, normal_form, symbol, with_floats
 from symreg.formulas.julia import UnwritableError, written_for_julia

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from orbits.command.parent import die_with_parent
+from symreg.engines.parent import die_with_parent
 
 VERSIONS = "versions.json"
 

@@ -255,7 +255,8 @@ def workers_of(count: int) -> Executor:
     """
     return ProcessPoolExecutor(
         count, initializer=_prepare, initargs=(os.getpid(),),
-        env=dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+        env={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+             "PYTHONSAFEPATH": "1"},  # nothing is imported from the current directory
     )  # fmt: skip
 
 

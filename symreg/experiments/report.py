@@ -12,8 +12,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from orbits.files import written_aside
+from orbits.force_samples import read_force_samples
 from orbits.forces import known_law
-from orbits.records.force_samples import read_force_samples
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
 from symreg.experiments.result import Run

@@ -8,7 +8,7 @@ from typing import Any
 
 from orbits.files import as_json, of_json, read_json
 from orbits.forces import UNKNOWN, known_law
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from symreg.experiments.cache import Record
 from symreg.experiments.config import RunConfig
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW

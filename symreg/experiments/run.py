@@ -9,8 +9,8 @@ from typing import Any
 
 from orbits.files import write_json, write_text
 from orbits.forces import UNKNOWN, known_law
+from orbits.generation.recipe import resolve
 from orbits.options import OptionError, require_known, with_options
-from orbits.systems import resolve
 from symreg.engines import choose_engine
 from symreg.experiments import steps
 from symreg.experiments.cache import Cache, Made, places

@@ -13,8 +13,8 @@ from worldmodel.probes.config import ProbeConfig
 
 def simulate(out: Path, config: GenerateConfig) -> str:
     """Orbits under a law."""
-    from orbits.generation import write
-    from orbits.systems import resolve
+    from orbits.generation.generate import write
+    from orbits.generation.recipe import resolve
 
     write(out, resolve(config))
     return f"{config.orbits} orbits of {config.samples} states"
@@ -38,8 +38,9 @@ def train(out: Path, data: Path, config: TrainConfig) -> str:
 
 def look(out: Path, model: OwnModel) -> str:
     """A model of the user's own: what it is."""
-    write_json(out, model.predictor.about())
-    return repr(model.predictor)
+    predictor = model.predictor
+    write_json(out, {**predictor.about(), "fingerprint": predictor.fingerprint})
+    return repr(predictor)
 
 
 def probe(

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from orbits.command.cluster import connect
+from orbits.cluster import connect
 from orbits.command_line import say
 from orbits.files import write_json
 from symreg.experiments.answer import in_a_terminal

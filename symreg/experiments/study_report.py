@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from orbits.files import write_text, written_aside
-from orbits.records.provenance import git_commit, versions
+from orbits.provenance import git_commit, versions
 from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.grid import NO_FIGURE, Study
 from symreg.experiments.report import embedded, environment, save

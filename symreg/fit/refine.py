@@ -18,7 +18,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from orbits.command.computing_time import TooLongError
+from orbits.time_limit import TooLongError
 from symreg.fit.noise import LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from orbits.command.computing_time import TooLongError, limited
+from orbits.time_limit import TooLongError, limited
 from symreg.formulas.config import DOMAIN, EXPONENT_MARGIN, SECONDS
 from symreg.formulas.expressions import evaluate, normal_form, symbol
 from symreg.formulas.reading import read_formula

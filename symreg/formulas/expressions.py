@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import sympy
 
-from orbits.command.computing_time import limited
 from orbits.expressions import SECONDS
+from orbits.time_limit import limited
 
 CONSTANT_PREFIX = "_c"
 """Free constants of a skeleton are called _c0, _c1, ...: no feature may start with it."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from orbits.command.watch import Watch
+from symreg.formulas.watch import Watch
 from symreg.projection.bases import Argument
 from symreg.projection.products import (
     EXACT,

@@ -14,7 +14,7 @@ from itertools import combinations, product
 import numpy as np
 import sympy
 
-from orbits.command.watch import Watch
+from symreg.formulas.watch import Watch
 from symreg.projection.bases import Column, composites, exponent_of, power_product
 from symreg.projection.product_search import worth
 from symreg.projection.products import EXACT

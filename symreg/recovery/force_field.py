@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from orbits.force_samples import axes_of, vectors
 from orbits.powers import non_central_part, radial_part, third_law
-from orbits.records.force_samples import axes_of, varies, vectors
+from orbits.statistics import varies
 from orbits.units import G
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN, weighed
@@ -49,7 +50,7 @@ def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def radial_field(table: pd.DataFrame) -> RadialField:
-    """The radial attraction of force samples (`orbits.records.force_samples`).
+    """The radial attraction of force samples (`orbits.force_samples`).
 
     With columns m1 and m2, positions are those of the first body seen from the second, and
     accelerations the first body's own in an inertial frame.

@@ -10,7 +10,7 @@ from orbits.options import OptionError, option_names
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:
-    from orbits.records.force_samples import ForceSamples
+    from orbits.force_samples import ForceSamples
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class RecoverFileConfig(RecoverConfig):
         Raises:
             ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
         """
-        from orbits.trajectories.accelerations import measure_forces
-        from orbits.trajectories.importing import from_table
+        from orbits.derivatives.accelerations import measure_forces
+        from orbits.importing.from_table import from_table
 
         if self.trajectories and Path(table).is_dir():
             raise ValueError(f"{table} is a dataset already; leave --trajectories out.")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN
-from orbits.records.force_samples import ForceSamples
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
 from symreg.formulas.units import Unit, parse_units, strength_unit

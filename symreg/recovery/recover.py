@@ -13,12 +13,11 @@ import pandas as pd
 import sympy
 import xarray as xr
 
-from orbits.command.watch import Watch
+from orbits.derivatives.accelerations import measure_forces
 from orbits.files import as_json
+from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import P, keywords_of, options_from
-from orbits.records.force_samples import REQUIRED, ForceSamples
-from orbits.records.provenance import versions
-from orbits.trajectories.accelerations import measure_forces
+from orbits.provenance import versions
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
@@ -26,6 +25,7 @@ from symreg.fit.wild import note_on
 from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, written
 from symreg.formulas.units import ONE, Unit, constant_units
+from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses

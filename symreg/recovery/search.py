@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import sympy
 
-from orbits.command.watch import Watch
 from symreg.engines.base import Budget, Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
@@ -20,6 +19,7 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import with_floats
+from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 
 REFINED = 4

@@ -6,7 +6,7 @@ import numpy as np
 import sympy
 
 from orbits.forces import parse_law
-from orbits.trajectories.tracks import LENGTHS
+from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import errors_of

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbits.trajectories.noise import white_noise
+from orbits.derivatives.noise import white_noise
 from symreg.weighing.fit import NULL, Fit, solved
 from symreg.weighing.weak import Equations, System
 

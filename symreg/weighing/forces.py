@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from orbits.records.force_samples import ForceSamples, axes_of
+from orbits.force_samples import ForceSamples, axes_of
 from symreg.recovery.config import FIELD_FLOOR
 from symreg.weighing.weak import Bumps, Equations, System
 

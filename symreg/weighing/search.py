@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from orbits.command.computing_time import TooLongError
-from orbits.command.watch import Watch
+from orbits.time_limit import TooLongError
 from orbits.units import G
 from symreg.engines import choose_engine
 from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
+from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.weighing.errors import rough_covariance

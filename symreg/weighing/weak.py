@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from orbits.trajectories.bumps import bump
+from orbits.derivatives.bumps import bump
 
 NARROWEST = 8
 """Samples in half of the narrowest bump."""

@@ -11,9 +11,9 @@ import xarray as xr
 
 from orbits.dataset import as_dataset
 from orbits.files import as_json
+from orbits.force_samples import ForceSamples
 from orbits.options import P, keywords_of, options_from
-from orbits.records.force_samples import ForceSamples
-from orbits.records.provenance import versions
+from orbits.provenance import versions
 from orbits.units import G
 from symreg.weighing.candidates import select
 from symreg.weighing.config import WeighConfig

@@ -3,7 +3,7 @@
 import numpy as np
 
 from orbits.forces import parse_law
-from orbits.trajectories.tracks import LENGTHS
+from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
 from symreg.weighing.result import Estimate, Weighing

@@ -27,9 +27,9 @@ from scipy.optimize import newton
 
 from orbits.config import GenerateConfig
 from orbits.elements import Elements, period, state_from_elements
+from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.forces import parse_law
-from orbits.generation import generate
-from orbits.integration import integrate, integrate_bodies
+from orbits.generation.generate import generate
 from orbits.invariants import total_energy
 from orbits.populations import Ranges, sample_masses, sample_planets
 from orbits.reading import shuffled_batches

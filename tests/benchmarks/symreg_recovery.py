@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from orbits.command.watch import Watch
-from orbits.records.force_samples import r_squared
+from orbits.statistics import r_squared
 from orbits.units import G
 from symreg.engines import choose_engine
 from symreg.engines.operon import to_sympy
@@ -28,6 +27,7 @@ from symreg.fit.refine import UNDEFINED
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import compare
 from symreg.formulas.expressions import evaluate, feature_symbols, symbol
+from symreg.formulas.watch import Watch
 from symreg.recovery import references
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.finding import MATCHING, find

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from worldmodel.config import TrainConfig
 from worldmodel.training import train
 

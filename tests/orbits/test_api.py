@@ -16,7 +16,7 @@ import xarray as xr
 import orbits
 from orbits.config import GenerateConfig
 from orbits.frames import relative_shares, relative_states
-from orbits.records.places import Place
+from orbits.storage import Place
 
 SMALL = {"orbits": 40, "samples": 24, "shard_orbits": 16, "workers": 1}
 

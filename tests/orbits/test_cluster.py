@@ -8,8 +8,8 @@ from distributed import LocalCluster
 from orbits.cli import main
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate, write
-from orbits.systems import resolve
+from orbits.generation.generate import generate, write
+from orbits.generation.recipe import resolve
 from orbits.validation import validate
 
 SETTINGS = {"orbits": 70, "samples": 20, "shard_orbits": 16}
@@ -37,7 +37,7 @@ def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("orbits.command.cluster.CONNECTING", 0.5)
+    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     options = ["--orbits", "5", "--scheduler", "tcp://127.0.0.1:1"]
     assert main(["generate", str(tmp_path / "x.zarr"), *options]) == 2
     assert "no dask scheduler answers" in capsys.readouterr().err.splitlines()[-1]

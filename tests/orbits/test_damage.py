@@ -10,7 +10,7 @@ import pytest
 from orbits import dataset
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 from orbits.reading import shuffled_batches
 from orbits.storage import MANIFEST, Manifest, Place

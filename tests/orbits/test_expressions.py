@@ -8,10 +8,10 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbits.command.computing_time import TooLongError, limited
+from orbits.engines.integrate import integrate
 from orbits.expressions import algebra, parse_expression
 from orbits.forces import RADIUS, parse_law
-from orbits.integration import integrate
+from orbits.time_limit import TooLongError, limited
 from orbits.units import GM_SUN
 
 r, k = sympy.symbols("r k", positive=True)

@@ -15,9 +15,9 @@ import zarr
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate, write
+from orbits.generation.generate import generate, write
+from orbits.generation.recipe import resolve
 from orbits.storage import MANIFEST, Place
-from orbits.systems import resolve
 from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")

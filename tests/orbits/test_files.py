@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.files import read_json, sha256_of_json, write_json, write_text, written_aside
+from orbits.files import held, read_json, sha256_of_json, write_json, write_text, written_aside
 from orbits.options import require_known
-from orbits.records.locks import held
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 
 
 def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):
@@ -74,7 +73,7 @@ def test_provenance_holds_what_a_result_depends_on():
 HOLDER = """
 import sys, time
 from pathlib import Path
-from orbits.records.locks import held
+from orbits.files import held
 with held(Path(sys.argv[1]), "mine"):
     print("held", flush=True)
     time.sleep(60)

@@ -4,12 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.records.force_samples import (
-    r_squared,
-    read_force_samples,
-    vectors,
-    write_force_samples,
-)
+from orbits.force_samples import read_force_samples, vectors, write_force_samples
+from orbits.statistics import r_squared
 
 ATTRIBUTES = {"readout": "implied", "states": "orbit", "model": "m", "law": "newton", "dt": 0.01}
 

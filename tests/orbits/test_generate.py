@@ -10,12 +10,12 @@ from orbits.cli import main
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset, shard_orbits
 from orbits.elements import propagate_kepler
+from orbits.engines.integrate import integrate_bodies
 from orbits.forces import parse_law
-from orbits.generation import generate, write
-from orbits.integration import integrate_bodies
+from orbits.generation.generate import generate, write
+from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
-from orbits.records.places import Place
-from orbits.systems import resolve
+from orbits.storage import Place
 from orbits.validation import validate
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")

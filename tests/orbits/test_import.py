@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import orbits
 from orbits.cli import main
-from orbits.trajectories.horizons import read_vector_table
-from orbits.trajectories.tracks import LENGTHS, YEARS
+from orbits.importing.horizons import read_vector_table
+from orbits.units import LENGTHS, YEARS
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "gravitybench"
 STARS = SHARED / "modified_gravity_1.97.csv"

@@ -5,8 +5,8 @@ import pytest
 
 from orbits import invariants
 from orbits.elements import Elements, period, state_from_elements
+from orbits.engines.integrate import integrate, rk4_step
 from orbits.forces import LAWS, parse_law
-from orbits.integration import integrate, rk4_step
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
 from orbits.units import GM_SUN
 

@@ -5,9 +5,9 @@ import pytest
 
 import orbits
 from orbits.cli import main
-from orbits.trajectories.bumps import LEAST_HALF_WIDTH, bump, point_kernel
-from orbits.trajectories.derivatives import by_bumps, by_differences, by_spline
-from orbits.trajectories.noise import white_noise
+from orbits.derivatives.bumps import LEAST_HALF_WIDTH, bump, point_kernel
+from orbits.derivatives.methods import by_bumps, by_differences, by_spline
+from orbits.derivatives.noise import white_noise
 
 METHODS = {"differences": by_differences, "weak": by_bumps, "spline": by_spline}
 DT = 0.004

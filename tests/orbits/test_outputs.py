@@ -9,9 +9,8 @@ import time
 import pytest
 
 from orbits.cli import main
-from orbits.files import read_json, read_yaml, require_output, write_text, written_aside
+from orbits.files import held, read_json, read_yaml, require_output, write_text, written_aside
 from orbits.memory import out_of_memory, require_memory
-from orbits.records.locks import held
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from PIL import Image
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
 
@@ -92,7 +92,7 @@ def test_table(path, capsys):
         (["plot", "{path}", "x.docx"], "known:"),
         (
             ["plot", "{path}", "x.png", "--orbits", "0"],
-            "--orbits is 0; a whole",
+            "--orbits is 0; it should be",
         ),
         (["plot", "nowhere.zarr", "x.png"], "does not exist"),
         (["info", "nowhere.zarr"], "does not exist"),

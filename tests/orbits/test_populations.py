@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from orbits.elements import elements_from_state
+from orbits.engines.integrate import integrate
 from orbits.forces import LAWS, parse_law
-from orbits.integration import integrate
 from orbits.populations import FEW, Ranges, bound_share, sample_bound, turn_in_space
 from orbits.populations.arcs import sample_arcs
 from orbits.units import GM_SUN

@@ -5,7 +5,7 @@ import pytest
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from orbits.reading import shuffled_batches
 
 

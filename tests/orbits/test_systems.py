@@ -7,14 +7,15 @@ from scipy import stats
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
+from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.forces import parse_law
-from orbits.generation import generate
-from orbits.integration import integrate, integrate_bodies
+from orbits.generation.generate import generate
+from orbits.generation.quality import relative_error
+from orbits.generation.recipe import choose_check_engine
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.planets import PLANETS, gm_of, states
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
 from orbits.populations.planetary import APSIS_SPACING
-from orbits.systems import choose_check_engine, relative_error
 from orbits.units import GM_SUN, G
 
 NEWTON = parse_law("newton")

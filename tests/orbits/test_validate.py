@@ -9,7 +9,7 @@ import zarr
 
 from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 from orbits.storage import MANIFEST, Manifest, Place
 from orbits.validation import validate

@@ -168,6 +168,13 @@ def test_inputs_from_elsewhere_count_by_what_they_hold(tmp_path):
         assert calls(tmp_path / "run") == expected
 
 
+def test_workers_import_nothing_from_the_current_directory(tmp_path, monkeypatch):
+    for name in ("joblib", "random", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('executed')")
+    monkeypatch.chdir(tmp_path)
+    assert chain(tmp_path / "run", 2).path.read_text() == "aabc"
+
+
 SCRIPT = """
 import os, sys, time
 from pathlib import Path

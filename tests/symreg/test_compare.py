@@ -115,9 +115,9 @@ def test_the_command_prints_the_verdict(capsys):
         (("import os", "newton"), "cannot be read"),
         (("newtn", "newton"), "did you mean 'newton'"),
         (("1/r", "yukawa(lenth=2)"), "did you mean 'length'"),
-        (("1/r", "1/r", "--low", "-1"), "--low is -1.0; a number above 0 is needed"),
+        (("1/r", "1/r", "--low", "-1"), "--low is -1; it should be greater than 0"),
         (("1/r", "1/r", "--low", "4"), "0 < low < high"),
-        (("1/r", "1/r", "--limit", "0"), "above 0"),
+        (("1/r", "1/r", "--limit", "0"), "greater than 0"),
         (("__import__('os')", "1/r"), "formula"),
     ],
 )

@@ -107,7 +107,7 @@ def test_unknown_engine_names_the_near_miss():
 def test_symreg_imports_neither_torch_nor_julia():
     code = (
         "import sys, symreg.cli, symreg.recovery.recover\n"
-        "import symreg.formulas.compare_process, symreg.engines\n"
+        "import symreg.formulas.compare, symreg.engines\n"
         "symreg.engines.choose_engine('auto')\n"
         "bad = {'torch', 'pysr', 'juliacall', 'juliapkg'} & set(sys.modules)\n"
         "sys.exit(', '.join(bad) or 0)"

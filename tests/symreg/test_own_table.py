@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.command.watch import Watch
 from symreg.engines import projection
 from symreg.engines.operon import OperonEngine
 from symreg.fit.form import fit_form
@@ -15,6 +14,7 @@ from symreg.fit.samples import Samples
 from symreg.fit.wild import standing_out, wild_rows
 from symreg.formulas.expressions import symbol
 from symreg.formulas.units import parse_unit
+from symreg.formulas.watch import Watch
 from symreg.recovery.constants import KNOWN, recognised
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Quantity, Recovery

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import sympy
 
-from orbits.command.watch import Watch
 from symreg.engines.base import Budget, explains_all, pareto_front
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.projection import ProjectionEngine, search
 from symreg.formulas.expressions import evaluate, feature_symbols
+from symreg.formulas.watch import Watch
 from symreg.projection.products import Product, Target, cost_of_setting, polished
 
 ROUNDED = 1e-24

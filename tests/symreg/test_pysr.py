@@ -15,12 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.command.parent import as_parent
-from orbits.command.watch import Watch
 from orbits.expressions import parse_expression
 from symreg.engines import choose_engine
 from symreg.engines import pysr as adapter
 from symreg.engines.base import L1, TARGET, Budget, Question
+from symreg.engines.parent import as_parent
 from symreg.engines.pysr import (
     PySREngine,
     constructor_arguments,
@@ -28,6 +27,7 @@ from symreg.engines.pysr import (
     guess_for_pysr,
     read_hall_of_fame,
 )
+from symreg.formulas.watch import Watch
 from symreg.recovery.recover import recover
 
 HALL_OF_FAME = """Complexity,Loss,Equation
@@ -521,7 +521,7 @@ def pids(folder, count, seconds=30.0):
 # A process that never comes back to Python's interpreter loop, as one inside Julia does not.
 DEAF = """
 import os, sys, ctypes
-from orbits.command.parent import die_with_parent
+from symreg.engines.parent import die_with_parent
 die_with_parent()
 open(os.path.join(sys.argv[1], f"{os.getpid()}.pid"), "w").write(str(os.getpid()))
 ctypes.PyDLL(None).sleep(60)  # holds the interpreter's lock
@@ -531,7 +531,7 @@ ctypes.PyDLL(None).sleep(60)  # holds the interpreter's lock
 @pytest.mark.skipif(sys.platform != "linux", reason="the death signal is Linux's own")
 def test_a_process_inside_julia_dies_with_its_killed_parent(tmp_path):
     code = (
-        "import os, subprocess, sys; from orbits.command.parent import as_parent;"
+        "import os, subprocess, sys; from symreg.engines.parent import as_parent;"
         "subprocess.run([sys.executable, '-c', *sys.argv[1:]], env=os.environ | as_parent())"
     )
     parent = subprocess.Popen([PYTHON, "-c", code, DEAF, str(tmp_path)])

@@ -8,7 +8,7 @@ import pytest
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.records.force_samples import ForceSamples, write_force_samples
+from orbits.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples
 from symreg.recovery import finding
@@ -179,10 +179,10 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     [
         (("--law", "newtn"), "did you mean 'newton'"),
         (("--engine", "operno"), "did you mean 'operon'"),
-        (("--seeds", "0"), "--seeds is 0; a whole number of at least 1"),
-        (("--agreement", "7"), "--agreement is 7.0; a number above 0 and at most 1 is needed"),
-        (("--held-out", "1.5"), "a number above 0 and below 1 is needed"),
-        (("--seed", "-1"), "at least 0"),
+        (("--seeds", "0"), "--seeds is 0; it should be"),
+        (("--agreement", "7"), "--agreement is 7; it should be"),
+        (("--held-out", "1.5"), "it should be less than 1"),
+        (("--seed", "-1"), "greater than or equal to 0"),
         (("--populatoin", "5"), "did you mean --population"),
     ],
 )

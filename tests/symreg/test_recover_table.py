@@ -300,16 +300,6 @@ def test_files_that_are_no_tables_are_refused(content, tmp_path, capsys):
         assert error.count("\n") == 1
 
 
-def test_a_logarithm_of_nothing_is_refused(tmp_path, capsys):
-    table = gravity(40)
-    table.loc[:3, "F"] = [0.0, -1.0, 0.0, -2.0]
-    table.to_csv(tmp_path / "f.csv", index=False)
-    code = run("recover", tmp_path / "f.csv", tmp_path / "o.json", "--target", "F",
-               "--features", "r,m1,m2", "--engine", "projection")  # fmt: skip
-    assert code == 2
-    assert "zero or negative" in capsys.readouterr().err
-
-
 @given(
     st.lists(
         st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), min_size=3, max_size=3),

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from orbits.files import read_json, write_json
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from symreg.cli import main
 from symreg.experiments import study as studies
 from symreg.experiments.result import Run, Source

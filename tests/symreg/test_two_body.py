@@ -6,7 +6,7 @@ import pytest
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.records.force_samples import ForceSamples, write_force_samples
+from orbits.force_samples import ForceSamples, write_force_samples
 from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.recovery.config import RecoverConfig

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from orbits.config import GenerateConfig
-from orbits.generation import generate
+from orbits.generation.generate import generate
 
 torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
 

@@ -9,7 +9,7 @@ import torch
 
 import worldmodel
 from orbits.dataset import open_dataset
-from orbits.records.force_samples import ForceSamples
+from orbits.force_samples import ForceSamples
 from worldmodel.cli import main
 from worldmodel.source import Source
 

@@ -6,7 +6,7 @@ import torch
 
 from orbits.config import GenerateConfig
 from orbits.files import read_json
-from orbits.generation import generate
+from orbits.generation.generate import generate
 from worldmodel.cli import main
 from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss

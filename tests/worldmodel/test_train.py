@@ -16,8 +16,8 @@ import torch
 from safetensors.torch import load_file
 
 from orbits.dataset import open_dataset
-from orbits.records.force_samples import ForceSamples
-from orbits.records.locks import held
+from orbits.files import held
+from orbits.force_samples import ForceSamples
 from worldmodel import training
 from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main

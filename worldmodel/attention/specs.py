@@ -3,8 +3,8 @@
 import dataclasses
 import pkgutil
 
-from orbits.command.specs import Spec, parse_spec
 from orbits.options import require_known
+from orbits.specs import Spec, parse_spec
 from worldmodel.attention import kinds
 
 EXAMPLE = "lssar(p=15)"

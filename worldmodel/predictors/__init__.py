@@ -1,6 +1,6 @@
 """Predictors and controls, found by their files: see `worldmodel.predictors.base`."""
 
-from orbits.command.registry import Registry
+from orbits.registry import Registry
 from worldmodel.predictors.base import Control
 
 CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control, skip=("backbone",))

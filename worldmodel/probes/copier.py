@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from orbits.records.force_samples import r_squared
+from orbits.statistics import r_squared
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from orbits.force_samples import axes_of, vectors
 from orbits.powers import Interval, non_central_part, power_law, radial_part, third_law
-from orbits.records.force_samples import axes_of, r_squared, varies, vectors
+from orbits.statistics import r_squared, varies
 from orbits.units import G
 
 KICK_STEP_REPORTED = 4

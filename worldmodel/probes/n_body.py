@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from orbits.trajectories.accelerations import planet_rows
+from orbits.derivatives.accelerations import planet_rows
 from worldmodel.data import spread
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.acceleration import read_acceleration

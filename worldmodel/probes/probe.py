@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
+from orbits.force_samples import ForceSamples
 from orbits.options import options_from
-from orbits.records.force_samples import ForceSamples
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.probes.config import (
     Field,

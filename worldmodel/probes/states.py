@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
-from orbits.records.force_samples import varies
+from orbits.statistics import varies
 from orbits.units import G
 from worldmodel.kick import KickedArcs, kick, kick_mass
 from worldmodel.source import Source, Trajectories

@@ -3,7 +3,7 @@
 Every `plot_...` function draws on the Axes that it is given and returns it.
 """
 
-from orbits.command.registry import Registry
+from orbits.registry import Registry
 from symreg.experiments.figures.arrows import plot_arrows
 from symreg.experiments.figures.base import RunFigure, Shown, curve, reference_curve
 from symreg.experiments.figures.kicks import kick_r2, plot_kicks

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from orbits.force_samples import vectors
 from orbits.forces import known_law
 from orbits.palette import COLORS
-from orbits.records.force_samples import vectors
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 

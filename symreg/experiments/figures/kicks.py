@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from orbits.force_samples import vectors
 from orbits.palette import COLORS
-from orbits.records.force_samples import r_squared, vectors
+from orbits.statistics import r_squared
 from symreg.experiments.figures.base import RunFigure, Shown, panels, squeezed_r2
 from worldmodel.predictors import CONTROLS
 

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS
-from orbits.records.force_samples import varies
+from orbits.statistics import varies
 from symreg.experiments.figures.base import (
     Curve,
     Law,

@@ -1,6 +1,6 @@
 """Figures of studies behind one contract (`base`), one file each."""
 
-from orbits.command.registry import Registry
+from orbits.registry import Registry
 from symreg.experiments.study_figures.base import StudyFigure
 
 __all__ = ["FIGURES", "StudyFigure"]

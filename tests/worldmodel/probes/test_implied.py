@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from orbits.engines.integrate import integrate
+from orbits.force_samples import read_force_samples
 from orbits.forces import parse_law
-from orbits.integration import integrate
 from orbits.powers import non_central_part
-from orbits.records.force_samples import r_squared, read_force_samples
+from orbits.statistics import r_squared
 from orbits.units import GM_SUN
 from worldmodel import probe
 from worldmodel.cli import main

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from orbits.records.force_samples import read_force_samples
+from orbits.force_samples import read_force_samples
 from worldmodel import probe
 from worldmodel.cli import main
 from worldmodel.predictors.backbone import Stream

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orbits.records.force_samples import read_force_samples
+from orbits.force_samples import read_force_samples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe

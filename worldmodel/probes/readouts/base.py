@@ -33,7 +33,7 @@ from orbits.options import Options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from orbits.records.force_samples import ForceSamples
+    from orbits.force_samples import ForceSamples
     from worldmodel.probes.experiment import Experiment
 
 FORMAT = "principia-probe"
@@ -70,7 +70,7 @@ class Reading:
         Raises:
             ValueError: if the read-out gives no table.
         """
-        from orbits.records.force_samples import ForceSamples
+        from orbits.force_samples import ForceSamples
 
         if self.table is None:
             raise ValueError("this read-out gives numbers and no force samples.")

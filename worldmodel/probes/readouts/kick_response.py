@@ -98,7 +98,7 @@ def response(
     arcs: "Arcs",
 ) -> tuple[list[float | None], list[int]]:
     """R² at every time that is read, over orbits, and the number of orbits; None below two."""
-    from orbits.records.force_samples import r_squared
+    from orbits.statistics import r_squared
 
     r2: list[float | None] = []
     counts = []

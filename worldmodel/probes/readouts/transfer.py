@@ -71,7 +71,8 @@ class Transfer(ReadOut):
         Raises:
             ValueError: if the data set has too few orbits, or there is no network in the model.
         """
-        from orbits.records.force_samples import r_squared, vectors
+        from orbits.force_samples import vectors
+        from orbits.statistics import r_squared
         from worldmodel.probes.acceleration import force_table, within
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed

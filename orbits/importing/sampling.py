@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.config import ImportConfig
-from orbits.trajectories.splines import derivative, smoothed
-from orbits.trajectories.tracks import FEWEST_STATES, Remarks, Track
+from orbits.importing.splines import derivative, smoothed
+from orbits.importing.tracks import FEWEST_STATES, Remarks, Track
 
 JITTER = 1e-6
 """Part of a step by which times may be off an even grid and count as even."""

@@ -27,8 +27,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.records.files import json_of, require_input, written_aside
-from orbits.records.typed import of_json
+from orbits.files import json_of, of_json, require_input, written_aside
 from orbits.units import UNITS
 
 FORMAT = "principia-force-samples"
@@ -41,9 +40,6 @@ OPTIONAL = (
     "ay1", "az1", "ax2", "ay2", "az2",
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
-
-VARIES = 1e-3
-"""Relative range from which a mass or GM varies between rows or orbits."""
 
 
 @dataclass(frozen=True)
@@ -211,22 +207,6 @@ def check_force_samples(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
     """The axes that a table has: ("x", "y") or ("x", "y", "z")."""
     return ("x", "y", "z") if "z" in table.columns else ("x", "y")
-
-
-def varies(values: np.ndarray) -> bool:
-    """Whether masses or GM differ by more than the planets' own masses change GM (3e-6)."""
-    return bool(np.ptp(values) > VARIES * np.mean(values))
-
-
-def r_squared(found: np.ndarray, true: np.ndarray) -> float:
-    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row,) or (row, axis) arrays.
-
-    Minus infinity where it is not defined: a value that is not finite, or true values all alike.
-    """
-    with np.errstate(all="ignore"):
-        spread = np.sum((true - true.mean(axis=0)) ** 2)
-        value = 1 - np.sum((found - true) ** 2) / spread
-    return float(value) if np.isfinite(value) else -np.inf
 
 
 def vectors(table: pd.DataFrame, prefix: str = "") -> np.ndarray:

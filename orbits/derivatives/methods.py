@@ -8,8 +8,8 @@ from scipy.linalg import solveh_banded
 from scipy.ndimage import uniform_filter1d
 from scipy.signal import oaconvolve
 
-from orbits.trajectories.bumps import LEAST_HALF_WIDTH, point_kernel
-from orbits.trajectories.splines import DEGREE, knots, smoothed
+from orbits.derivatives.bumps import LEAST_HALF_WIDTH, point_kernel
+from orbits.importing.splines import DEGREE, knots, smoothed
 
 STENCIL = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
 """Second difference of order eight. Source: Fornberg, Math. Comp. 51 (1988) 699, table 1."""

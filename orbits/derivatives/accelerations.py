@@ -10,13 +10,13 @@ import xarray as xr
 
 from orbits.config import ForcesConfig
 from orbits.dataset import as_dataset
+from orbits.derivatives.methods import measured
+from orbits.derivatives.noise import white_noise
+from orbits.force_samples import ForceSamples
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
 from orbits.options import P, keywords_of, options_from
-from orbits.records.force_samples import ForceSamples
-from orbits.records.provenance import provenance
-from orbits.trajectories.derivatives import measured
-from orbits.trajectories.noise import white_noise
+from orbits.provenance import provenance
 from orbits.units import G
 
 Data = xr.Dataset | str | os.PathLike[str]

@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.frames import relative_shares
-from orbits.integration import integrate, integrate_bodies
+from orbits.generation.quality import body_drifts, relative_drifts, relative_error
+from orbits.generation.recipe import Recipe
 from orbits.populations import (
     RelativeOrbits,
     sample_arcs,
@@ -15,8 +17,6 @@ from orbits.populations import (
     solar_systems,
     turn_in_space,
 )
-from orbits.systems.quality import body_drifts, relative_drifts, relative_error
-from orbits.systems.recipe import Recipe
 from orbits.units import G
 
 CHECKED_SHARE = 0.01

@@ -10,15 +10,16 @@ import xarray as xr
 from tqdm import tqdm
 
 from orbits import dataset
-from orbits.command.cluster import connect
-from orbits.command.memory import require_memory
+from orbits.cluster import connect
 from orbits.config import GenerateConfig
 from orbits.dataset import Layout
+from orbits.generation.recipe import Recipe, resolve
+from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
+from orbits.memory import require_memory
 from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from orbits.storage import Place
-from orbits.systems import CHECKED_SHARE, Arrays, Quality, Recipe, make_shard, resolve
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written: their speed gives the estimate of time."""

@@ -14,14 +14,14 @@ import xarray as xr
 
 from orbits import dataset
 from orbits.config import ImportConfig
+from orbits.files import sha256_of_file
 from orbits.forces import UNKNOWN
+from orbits.importing.sampling import Segment, rows_of, segments_of
+from orbits.importing.tables import Source, read_table
+from orbits.importing.tracks import Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
-from orbits.records.files import sha256_of_file
-from orbits.records.provenance import provenance
+from orbits.provenance import provenance
 from orbits.storage import Place
-from orbits.trajectories.sampling import Segment, rows_of, segments_of
-from orbits.trajectories.tables import Source, read_table
-from orbits.trajectories.tracks import Remarks, tracks_of
 from orbits.units import G
 
 MOST_NAMED = 1000

@@ -7,33 +7,12 @@ import numpy as np
 import pandas as pd
 
 from orbits.config import ImportConfig
-from orbits.trajectories.splines import smoothed
-from orbits.trajectories.tables import Table
-from orbits.units import JULIAN_YEAR_DAYS
+from orbits.importing.splines import smoothed
+from orbits.importing.tables import Table
+from orbits.units import LENGTHS, SPEEDS, YEARS
 
 FEWEST_STATES = 3
 """A trajectory of fewer states has no acceleration."""
-YEARS = {
-    "yr": 1.0,
-    "d": 1 / JULIAN_YEAR_DAYS,
-    "h": 1 / (24 * JULIAN_YEAR_DAYS),
-    "min": 1 / (1440 * JULIAN_YEAR_DAYS),
-    "s": 1 / (86400 * JULIAN_YEAR_DAYS),
-}
-ASTRONOMICAL_UNIT_M = 149_597_870_700.0
-"""Metres in an au. Source: IAU 2012 Resolution B2."""
-LENGTHS = {
-    "au": 1.0,
-    "km": 1e3 / ASTRONOMICAL_UNIT_M,
-    "m": 1 / ASTRONOMICAL_UNIT_M,
-    "pc": 648_000 / np.pi,
-}
-SPEEDS = {
-    "au/yr": 1.0,
-    "au/d": JULIAN_YEAR_DAYS,
-    "km/s": LENGTHS["km"] / YEARS["s"],
-    "m/s": LENGTHS["m"] / YEARS["s"],
-}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from orbits.records.files import sha256_of_json
+from orbits.files import sha256_of_json
 
 LIBRARIES = (
     "kicktest", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",

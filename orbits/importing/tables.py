@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.command.memory import require_memory
-from orbits.command.near_misses import require_known
 from orbits.config import ImportConfig
-from orbits.records.files import require_input
-from orbits.trajectories.horizons import COLUMNS, is_vector_table, read_vector_table
+from orbits.files import require_input
+from orbits.importing.horizons import COLUMNS, is_vector_table, read_vector_table
+from orbits.memory import require_memory
+from orbits.options import require_known
 
 ROWS_AT_ONCE = 500_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".gz")

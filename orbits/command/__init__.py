@@ -1,1 +1,0 @@
-"""What every command shares: parser, near misses, the way to a cluster."""

@@ -1,0 +1,1 @@
+"""Accelerations along trajectories, measured from the positions alone."""

@@ -1,0 +1,1 @@
+"""Making a dataset: systems are drawn, integrated and measured, shard by shard."""

@@ -1,0 +1,1 @@
+"""Datasets from trajectories that somebody measured or simulated."""

@@ -1,1 +1,0 @@
-"""What is kept on disk: whole-or-absent files, places, provenance, force samples."""

@@ -1,3 +1,0 @@
-"""Moved to `orbits.storage`; falls with the next move."""
-
-from orbits.storage import Place  # noqa: F401

@@ -1,0 +1,22 @@
+"""How well values agree, and whether they differ at all."""
+
+import numpy as np
+
+VARIES = 1e-3
+"""Relative range from which a mass or GM varies between rows or orbits."""
+
+
+def varies(values: np.ndarray) -> bool:
+    """Whether masses or GM differ by more than the planets' own masses change GM (3e-6)."""
+    return bool(np.ptp(values) > VARIES * np.mean(values))
+
+
+def r_squared(found: np.ndarray, true: np.ndarray) -> float:
+    """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row,) or (row, axis) arrays.
+
+    Minus infinity where it is not defined: a value that is not finite, or true values all alike.
+    """
+    with np.errstate(all="ignore"):
+        spread = np.sum((true - true.mean(axis=0)) ** 2)
+        value = 1 - np.sum((found - true) ** 2) / spread
+    return float(value) if np.isfinite(value) else -np.inf

@@ -1,1 +1,0 @@
-"""From measured trajectories to datasets, and from datasets to forces without a model."""
