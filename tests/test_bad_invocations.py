@@ -98,10 +98,6 @@ def positionals(command, name, **replaced):
     for positional in command.positionals:
         if positional.name in replaced:
             words.append(replaced[positional.name])
-        elif name == "worldmodel plot":
-            words += {"what": ["attention"], "paths": ["model", "data.zarr", "new.png"]}[
-                positional.name
-            ]
         elif positional.path == "output":
             words.append("new.png" if positional.name == "picture" else "new")
         else:
@@ -198,7 +194,7 @@ def wrong_inputs():
     """A foreign, missing or special file, for every input of every command."""
     for name, command in commands().items():
         for positional in command.positionals:
-            if positional.path != "input" or name == "worldmodel plot":
+            if positional.path != "input":
                 continue
             own = INPUTS[positional.name]
             foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
@@ -219,7 +215,7 @@ READERS = {
                   "orbits validate data.zarr"],
     "model": ["worldmodel evaluate model data.zarr new.json", "worldmodel train data.zarr model",
               "worldmodel probe model data.zarr new", "worldmodel extrapolate model data.zarr",
-              "worldmodel plot attention model data.zarr new.png"],
+              "worldmodel attention model data.zarr new.png"],
     "forces.parquet": ["symreg recover forces.parquet new.json"],
     "table.csv": ["symreg recover table.csv new.json --target F --features r"],
     "table.parquet": ["symreg recover table.parquet new.json --target F --features r"],
