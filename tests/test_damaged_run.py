@@ -42,8 +42,8 @@ def run(folder, capsys, *options):
 
 def verdict(folder):
     found = json.loads((folder / "verdict.json").read_text())
-    kept = {name: found[name] for name in ("recovered", "expression", "gates", "world_model", "r2")}
-    return kept, {name: source["law"] for name, source in found["sources"].items()}
+    kept = {name: found[name] for name in ("recovered", "gates", "world_model", "readouts")}
+    return kept, {name: s["recovery"]["expression"] for name, s in found["sources"].items()}
 
 
 def first_file(folder: Path, name):

@@ -14,19 +14,23 @@ import hashlib
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from multiprocessing import forkserver, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Self
 
 from filelock import FileLock, Timeout
-from joblib.externals.loky import ProcessPoolExecutor
 
 from orbits.files import as_json, of_json, read_json, sha256_of_json, write_json
 
@@ -101,13 +105,13 @@ class Cache:
                 f"{self.folder} is in use by another process; wait for it or choose another --out."
             ) from None
         self.records = records_in(self.folder)
-        self._pool: Executor | None = workers_of(self._workers) if self._workers > 1 else None
+        self._pool = workers_of(self._workers) if self._workers > 1 else None
         self._waiting = ThreadPoolExecutor(256)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:
-            self._pool.shutdown(kill_workers=kind is not None)  # type: ignore[call-arg]
+            end(self._pool, at_once=kind is not None)
         self._waiting.shutdown(cancel_futures=True)
         self._held.release()
 
@@ -247,26 +251,67 @@ def places(wanted: int = 0) -> int:
     return max(1, min(cores, int(free / MEMORY)))
 
 
-def workers_of(count: int) -> Executor:
-    """So many processes of one thread each, which end with this one.
+LOADED = (
+    "orbits.generation.generate", "orbits.engines.scipy_ivp", "worldmodel.training",
+    "worldmodel.probes.probe", "symreg.recovery.recover", "symreg.engines.operon", "dask.array",
+)  # fmt: skip
+"""Loaded once, before workers are forked: they take three seconds of a process."""
 
-    joblib's, since those of the standard library would execute a user's script again, unless all of
-    it stands behind `if __name__ == "__main__"`.
-    """
-    return ProcessPoolExecutor(
-        count, initializer=_prepare, initargs=(os.getpid(),),
-        env={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-             "PYTHONSAFEPATH": "1"},  # nothing is imported from the current directory
-    )  # fmt: skip
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONSAFEPATH": "1",
+}  # fmt: skip
+"""Of workers: one thread each, and nothing imported from the current directory."""
 
 
-def _prepare(parent: int) -> None:
+class Worker(ForkServerProcess):
+    """A process that does not execute the user's script again."""
+
+    def start(self) -> None:
+        """Start it, the script out of sight: not all of them stand behind `if __name__ == ...`."""
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = script
+
+
+class Workers(ForkServerContext):
+    """The context of such processes."""
+
+    Process = Worker
+
+
+def workers_of(count: int) -> ProcessPoolExecutor:
+    """So many processes, which end with this one."""
+    context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
+    context.set_forkserver_preload([*LOADED])
+    os.environ.update(ENVIRONMENT)
+    try:
+        forkserver.ensure_running()
+    finally:
+        for name, value in mine.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    return ProcessPoolExecutor(count, context, _prepare)
+
+
+def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
+    """End workers; at once, or when they have done what they were given."""
+    if at_once:
+        for process in [*(workers._processes or {}).values()]:
+            process.kill()
+    workers.shutdown(cancel_futures=at_once)
+
+
+def _prepare() -> None:
     """Leave Ctrl-C to the process that began the work, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None  # for the type checker: this is a worker
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
+        wait([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orbits.files import as_json, of_json, read_json
+from orbits.files import as_json, read_json, read_typed, write_json
 from orbits.forces import UNKNOWN, known_law
 from orbits.provenance import provenance
 from symreg.experiments.cache import Record
@@ -27,8 +27,6 @@ NEWTON = "newton"
 """The law that moves real planets."""
 ROLLOUT_STEPS = (1, 4, 16, 64)
 """Steps at which the error of a roll-out becomes a number of its own, as far as the orbits go."""
-LEFT_OUT = ("configuration", "versions", "seconds")
-"""What a verdict does not repeat of each recovery: it has its own."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,6 @@ class Source:
     recovery: Recovery
     r2: float | None
     kick_r2: dict[str, float | None] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON's own types: the recovery's fields, its own R² as `fit_r2`."""
-        told = {k: v for k, v in self.recovery.to_dict().items() if k not in LEFT_OUT}
-        return {**told, "fit_r2": self.recovery.r2, "r2": self.r2, "kick_r2": self.kick_r2}
-
-    @classmethod
-    def of(cls, value: Mapping[str, Any], name: str) -> "Source":
-        """A source from what `to_dict` gave."""
-        recovery = Recovery.of({**value, "r2": value.get("fit_r2")}, name)
-        return cls(recovery, value.get("r2"), dict(value.get("kick_r2") or {}))
 
 
 @dataclass(frozen=True)
@@ -74,6 +61,7 @@ class Run:
         readouts: numbers of the further questions.
         seconds: of wall clock, by the file that was made.
         processor_seconds: of computing, likewise.
+        model: what a model of the user's own is.
         configuration: all options.
         versions: of everything that can influence a number.
         git_commit: of the source tree.
@@ -94,6 +82,7 @@ class Run:
     configuration_sha256: str
     versions: dict[str, str]
     git_commit: str | None
+    model: dict[str, Any] | None = None
 
     @property
     def kicked(self) -> Source | None:
@@ -110,39 +99,9 @@ class Run:
         """The page."""
         return self.folder / REPORT
 
-    def to_dict(self) -> dict[str, Any]:
-        """The content of `verdict.json`; what kicked states gave stands at the top too."""
-        kicked = self.kicked.to_dict() if self.kicked else {}
-        for name in ("metrics", "recovered", "gates"):
-            kicked.pop(name, None)
-        nulls: dict[str, Any] = {}
-        if self.kicked:
-            nulls |= as_json(self.kicked.recovery.nulls)
-        if untrained := self.controls.get("untrained"):
-            law = untrained.recovery
-            nulls["untrained"] = {"verdict": law.verdict, "recovered": law.recovered}
-        world = as_json(self.world_model)
-        if self.world_model is not None:
-            world["words"] = words.about_the_kind(self.world_model)
-        return {
-            "recovered": self.recovered,
-            "words": self.words,
-            "world_model": world,
-            **kicked,
-            "law": self.law,
-            "gates": as_json(self.gates),
-            "sources": {name: source.to_dict() for name, source in self.sources.items()},
-            "nulls": nulls,
-            "controls": {name: source.to_dict() for name, source in self.controls.items()},
-            "readouts": self.readouts,
-            "model": read_json(own) if (own := self.folder / OWN).exists() else None,
-            "configuration": self.configuration,
-            "configuration_sha256": self.configuration_sha256,
-            "versions": self.versions,
-            "git_commit": self.git_commit,
-            "seconds": self.seconds,
-            "processor_seconds": self.processor_seconds,
-        }
+    def write(self) -> None:
+        """Write `verdict.json`, whole or not at all."""
+        write_json(self.folder / VERDICT, {**as_json(self), "folder": "."})
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> "Run":
@@ -151,37 +110,7 @@ class Run:
         Raises:
             ValueError: if the run is not finished, or its verdict is damaged (says where).
         """
-        path = Path(folder) / VERDICT
-        verdict = read_json(path)
-        if not isinstance(verdict, dict):
-            raise ValueError(f"{path} is damaged: it is no mapping.")
-
-        def sources(name: str) -> dict[str, Source]:
-            return {key: Source.of(value, str(path)) for key, value in verdict[name].items()}
-
-        try:
-            world = verdict["world_model"]
-            return cls(
-                Path(folder),
-                verdict["law"],
-                verdict["recovered"],
-                verdict["words"],
-                None if world is None else of_json(WorldModelKind, world, str(path)),
-                of_json(tuple[Gate, ...], verdict["gates"], str(path)),
-                sources("sources"),
-                sources("controls"),
-                verdict["readouts"],
-                verdict["seconds"],
-                verdict["processor_seconds"],
-                verdict["configuration"],
-                verdict["configuration_sha256"],
-                verdict["versions"],
-                verdict["git_commit"],
-            )
-        except (KeyError, AttributeError, TypeError) as error:
-            raise ValueError(
-                f"{path} is damaged or of another version ({error!r}); run it again."
-            ) from None
+        return replace(read_typed(cls, Path(folder) / VERDICT), folder=Path(folder))
 
     def __str__(self) -> str:
         """What the run found, as lines for a terminal."""
@@ -282,6 +211,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
         readouts=measured,
         seconds={name: record.seconds for name, record in records.items()},
         processor_seconds={name: record.processor_seconds for name, record in records.items()},
+        model=read_json(folder / OWN) if (folder / OWN).exists() else None,
         **provenance(config.identity),
     )
 

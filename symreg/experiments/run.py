@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orbits.files import write_json, write_text
+from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import OptionError, require_known, with_options
@@ -220,7 +220,7 @@ def finish(found: Run, config: RunConfig) -> None:
 
     draw_figures(found, config)
     write_text(found.folder / REPORT, render(found, config))
-    write_json(found.folder / VERDICT, found.to_dict())
+    found.write()
 
 
 def check(config: RunConfig) -> str:

@@ -20,6 +20,8 @@ def found_by(run):
     verdict = json.loads((Path(run) / "verdict.json").read_text())
     found = {"recovered": verdict["recovered"], "kind": verdict["world_model"]["kind"]}
     for name, source in (verdict["sources"] | verdict["controls"]).items():
+        source = source.get("recovery", {}) | source
+        source["law"] = source.get("law")
         found |= {f"{name}.{key}": source[key] for key in NAMES}
         for quantity in QUANTITIES:
             for part in ("value", "low", "high", "truth"):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from dataclasses import dataclass
 
@@ -175,14 +174,19 @@ def test_workers_import_nothing_from_the_current_directory(tmp_path, monkeypatch
     assert chain(tmp_path / "run", 2).path.read_text() == "aabc"
 
 
-SCRIPT = """
-import os, sys, time
+SLEEPER = """
+import os, time
 from pathlib import Path
-from symreg.experiments.cache import Cache
 
-def sleep(out, config=None):
-    Path(str(out) + ".pid").write_text(str(os.getpid()))
+def sleep(out):
+    Path(f"{out}.pid").write_text(str(os.getpid()))
     time.sleep(60)
+"""
+SCRIPT = """
+import sys
+sys.path.append(sys.argv[2])
+from sleeper import sleep
+from symreg.experiments.cache import Cache
 
 with Cache(sys.argv[1], 2) as keep:  # no `if __name__ == "__main__"`: users forget it
     keep("x", "sleep", sleep).result()
@@ -192,8 +196,9 @@ with Cache(sys.argv[1], 2) as keep:  # no `if __name__ == "__main__"`: users for
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_the_process_that_began_it(tmp_path, number):
     script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(SCRIPT))
-    process = subprocess.Popen([sys.executable, script, tmp_path / "run"], stderr=subprocess.PIPE)
+    script.write_text(SCRIPT)
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    process = subprocess.Popen([sys.executable, "-P", script, tmp_path / "run", tmp_path])
     at_work, deadline = tmp_path / "run" / "x.pid", time.monotonic() + 60
     while not (at_work.exists() and at_work.read_text()):
         assert time.monotonic() < deadline

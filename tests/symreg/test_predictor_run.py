@@ -98,7 +98,7 @@ def test_a_law_in_a_file_is_newtonian(mine, tmp_path):
     assert verdict["recovered"]
     assert verdict["world_model"]["kind"] == NEWTONIAN
     assert verdict["model"]["fingerprint"]
-    assert verdict["controls"]["untrained"]["verdict"] == "different"
+    assert verdict["controls"]["untrained"]["recovery"]["verdict"] == "different"
     # another model in the same file: what was read off the first is read again
     mine.write_text(FILE.replace("return Law(dt)", "return fresh(3)"))
     assert main(words) == 0

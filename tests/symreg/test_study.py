@@ -57,7 +57,7 @@ class Toys:
             {"model": 2.0, "forces/kicked.parquet": 1.0}, {"model": 1.5},
             **provenance(config.identity),
         )  # fmt: skip
-        write_json(config.folder / "verdict.json", run.to_dict())
+        run.write()
         return 1.0
 
     def study(self, *options):
