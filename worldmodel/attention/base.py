@@ -71,7 +71,7 @@ class Visible:
         end = row + 1 if self.causal else (row + reach).clamp(max=self.key_offset + n_key)
         return end - (row + 1 - reach).clamp(min=0)
 
-    def blocks(self, n_query: int, n_key: int, size: int) -> list["Block"]:
+    def blocks(self, n_query: int, n_key: int, size: int) -> list["QueryGroup"]:
         """The queries in groups of at most `size`, each with the keys that any of them sees."""
         blocks = []
         for start in range(0, n_query, size):
@@ -85,7 +85,7 @@ class Visible:
             visible = dataclasses.replace(
                 self, query_offset=self.query_offset + start, key_offset=self.key_offset + first
             )
-            blocks.append(Block(slice(start, stop), slice(first, last), visible))
+            blocks.append(QueryGroup(slice(start, stop), slice(first, last), visible))
         return blocks
 
     def rows(self, n_query: int, n_key: int, like: Tensor) -> "Rows":
@@ -115,7 +115,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True)
-class Block:
+class QueryGroup:
     """A group of queries, and all keys that any of them sees."""
 
     queries: slice
