@@ -91,8 +91,7 @@ worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --o
     --decode centre
 worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
     --out longer
-worldmodel plot attention plain flat.zarr maps.png --checkpoint best --orbit 2
-worldmodel plot entropy entropy.png --length 16 --kinds softmax --d-head 8 --seed 1
+worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --length 2
 symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEARCH} {THRESHOLDS}
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --seeds 1 --no-null

@@ -45,6 +45,7 @@ def commands():
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")  # of a clone: the examples
     (page,) = (page for page in PAGES if page.stem == "own-model")
     (tmp_path / "mine.py").write_text(blocks(page, "python")[0])
     (page,) = (page for page in PAGES if page.stem == "study")

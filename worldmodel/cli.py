@@ -9,9 +9,9 @@ from typing import Any
 from orbits.command_line import Command, Positional, say
 from orbits.command_line import main as run_commands
 from worldmodel.config import (
+    AttentionConfig,
     EvaluateConfig,
     ExtrapolateCommand,
-    PlotConfig,
     TrainConfig,
 )
 from worldmodel.probes.config import ProbeCommand
@@ -64,10 +64,11 @@ def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None
     print(f"{config.out}/extrapolation.csv, .json and .png")
 
 
-def _plot(what: str, paths: list[str], config: PlotConfig) -> None:
-    from worldmodel.plot import draw
+def _attention(run: str, data: str, picture: str, config: AttentionConfig) -> None:
+    from worldmodel.plot import attention_of_run, save_figure
 
-    draw(what, paths, config)
+    save_figure(attention_of_run(run, data, config), picture)
+    print(picture)
 
 
 def _command(
@@ -131,16 +132,14 @@ COMMANDS = (
         examples=("extrapolate model held_out.zarr --factors 1 2 4 --out longer",),
     ),
     _command(
-        "plot",
-        _plot,
-        PlotConfig,
-        "Draw `attention RUN DATA OUT.png` (maps of a run) or `entropy OUT.png` (of the kinds).",
-        Positional("what", "attention or entropy"),
-        Positional("paths", "RUN DATA OUT.png, or OUT.png", "+", "input"),
-        examples=(
-            "plot attention model held_out.zarr maps.png",
-            "plot entropy entropy.png",
-        ),
+        "attention",
+        _attention,
+        AttentionConfig,
+        "Draw what each head of a run looks at.",
+        RUN,
+        DATA,
+        Positional("picture", "PNG file", path="output"),
+        examples=("attention model held_out.zarr maps.png",),
     ),
 )
 

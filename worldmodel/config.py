@@ -30,7 +30,6 @@ Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]
 Seed = Annotated[int, Between(0, 2**63 - 2)]
 Positive = Annotated[float, Above(0)]
-Kinds = tuple[str, ...]
 Factors = tuple[Count, ...]
 
 
@@ -300,24 +299,13 @@ def _unit(name: str, text: str, known: dict[str, float]) -> float:
 
 
 @dataclasses.dataclass(frozen=True)
-class PlotConfig(Checkpoint):
-    """A picture of attention."""
+class AttentionConfig(Checkpoint):
+    """What each head looks at."""
 
     orbit: FromZero = 0
-    """Number of the orbit in the data set (attention)."""
+    """Number of the orbit in the data set."""
     length: FromZero = 0
-    """Positions that are shown; 0 takes the training length (attention)."""
-    kinds: Kinds = ("softmax", "ssmax", "lssa", "lssar", "lssar(p=15)")
-    """Kinds of attention (entropy)."""
-    d_head: Annotated[int, Between(1, WIDEST)] = 64
-    """Width of the queries and keys (entropy)."""
-    seed: Seed = 0
-    """Seed of the random queries and keys (entropy)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for kind in self.kinds:
-            parse_attention(kind)
+    """Positions that are shown; 0 takes the training length."""
 
 
 def _require_some(name: str, values: tuple[object, ...]) -> None:

@@ -50,7 +50,7 @@ class NextStep:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rollout:
+class RolloutErrors:
     """Errors of roll-outs against time, over the distance from the centre, and what drifts."""
 
     time: Float[np.ndarray, " step"]
@@ -68,7 +68,7 @@ class Evaluation:
     """How well a model predicts."""
 
     next_step: NextStep
-    rollout: Rollout
+    rollout: RolloutErrors
     run: str
     identity: str
     data: str
@@ -185,7 +185,9 @@ def _root_mean_square(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def rollout_errors(model: WorldModel, chosen: Trajectories, steps: int, decode: str) -> Rollout:
+def rollout_errors(
+    model: WorldModel, chosen: Trajectories, steps: int, decode: str
+) -> RolloutErrors:
     """Errors of roll-outs against time, and the drift of energy and angular momentum.
 
     Velocities are central differences of positions, of the roll-out and of the true orbit alike,
@@ -204,7 +206,7 @@ def rollout_errors(model: WorldModel, chosen: Trajectories, steps: int, decode: 
     law = known_law(chosen.facts.law)
     if law is not None and chosen.facts.bodies == 1 and steps >= 3:
         drifts = _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
-    return Rollout(
+    return RolloutErrors(
         dt * np.arange(1, steps + 1),
         np.median(error, axis=0),
         np.quantile(error, 0.9, axis=0),

@@ -1,4 +1,4 @@
-"""Pictures: attention maps, loss against length, retrieval against length, entropy."""
+"""Pictures: attention maps, loss against length, entropy."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from orbits.files import require_output, written_aside
-from orbits.options import require_known
+from orbits.files import written_aside
 from orbits.palette import CYCLE
-from worldmodel.attention.entropy import relative_entropy
-from worldmodel.config import PlotConfig
+from worldmodel.config import AttentionConfig
 from worldmodel.source import Source
 from worldmodel.world_model import WorldModel, require_same_world
 
-ENTROPY_COUNTS = (16, 64, 256, 1024, 4096, 16384)
 PLACES = {
     "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
 }  # fmt: skip
@@ -27,28 +24,12 @@ ATTENTION_COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
 """By kind of attention, the same in every picture."""
 
 
-def draw(what: str, paths: Sequence[str], config: PlotConfig) -> None:
-    """Write a picture: `attention RUN DATA OUT.png`, or `entropy OUT.png`.
+def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
+    """The attention maps of a run on one orbit of a data set.
 
     Raises:
-        ValueError: if there is no such picture, or it needs other paths.
+        ValueError: if they do not fit together, or there is no such orbit.
     """
-    wanted = {"attention": ("RUN", "DATA", "OUT.png"), "entropy": ("OUT.png",)}
-    names = wanted[require_known("picture", what, wanted)]
-    if len(paths) != len(names):
-        raise ValueError(
-            f"the picture {what!r} needs {' '.join(names)}; {len(paths)} path(s) were given."
-        )
-    require_output(paths[-1])
-    if what == "attention":
-        figure = _attention_of_run(paths[0], paths[1], config)
-    else:
-        figure = _entropy(config)
-    save_figure(figure, paths[-1])
-    print(paths[-1])
-
-
-def _attention_of_run(run: str, data: str, config: PlotConfig) -> Figure:
     model, source = WorldModel.load(run, config.checkpoint), Source(data)
     facts, length = source.facts, config.length or model.context_length
     require_same_world(model, facts)
@@ -60,14 +41,6 @@ def _attention_of_run(run: str, data: str, config: PlotConfig) -> Figure:
     position = source.read([config.orbit]).position[:, :length]
     maps = model.attention(position)[:, 0]
     return plot_attention(maps, f"{model.record.train.attention}, orbit {config.orbit}")
-
-
-def _entropy(config: PlotConfig) -> Figure:
-    entropies = {
-        kind: relative_entropy(kind, ENTROPY_COUNTS, config.d_head, config.seed)
-        for kind in config.kinds
-    }
-    return plot_entropy(ENTROPY_COUNTS, entropies, config.d_head)
 
 
 def save_figure(figure: Figure, path: Path | str) -> None:

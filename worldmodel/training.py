@@ -277,28 +277,24 @@ def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Ten
     return record, state, held_out_crops(held_out, config.context_length)
 
 
+@dataclasses.dataclass
 class Trainer:
     """The loop."""
 
-    def __init__(
-        self,
-        fabric: Fabric,
-        run: Path | None,
-        record: RunRecord,
-        state: State,
-        held_out: Tensor,
-        progress: Callable[[str], None] | None,
-    ) -> None:
-        self.fabric = fabric
-        self.run = run
-        self.record = record
-        self.config = record.train
-        self.state = state
-        self.held_out = fabric.to_device(held_out)
-        self.progress = progress
-        module: Any = torch.compile(state.network) if self.config.compile else state.network
-        self.module, *self.optimizers = fabric.setup(module, *state.optimizers)
-        state.network.to(fabric.device)
+    fabric: Fabric
+    run: Path | None
+    record: RunRecord
+    state: State
+    held_out: Tensor
+    progress: Callable[[str], None] | None
+
+    def __post_init__(self) -> None:
+        self.config = self.record.train
+        self.held_out = self.fabric.to_device(self.held_out)
+        network = self.state.network
+        module: Any = torch.compile(network) if self.config.compile else network
+        self.module, *self.optimizers = self.fabric.setup(module, *self.state.optimizers)
+        network.to(self.fabric.device)
 
     def fit(self) -> None:
         """Train to the last step, or until nothing improves any more."""

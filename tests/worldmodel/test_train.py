@@ -24,8 +24,7 @@ from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.optimizers import make_optimizers, set_learning_rates
-from worldmodel.source import Source
-from worldmodel.training import threads_of, train
+from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
 SMALL = TrainConfig(
@@ -108,14 +107,6 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
     assert len(read_metrics(killed)) < len(read_metrics(whole))
     assert started(killed).wait() == 0
     assert_same_run(whole, killed)
-
-
-def test_a_finished_run_is_left_as_it_is(few_orbits, tmp_path):
-    train(few_orbits, SMALL, out=tmp_path / "run")
-    before = (tmp_path / "run/metrics.jsonl").read_bytes(), weights_of(tmp_path / "run")
-    train(few_orbits, SMALL, out=tmp_path / "run")
-    assert (tmp_path / "run/metrics.jsonl").read_bytes() == before[0]
-    assert all(torch.equal(w, before[1][k]) for k, w in weights_of(tmp_path / "run").items())
 
 
 def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
@@ -248,41 +239,16 @@ def test_another_configuration_in_the_same_folder_is_refused(few_orbits, tmp_pat
     assert message.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--attention", "lsar"), "did you mean 'lssa"),
-        (("--attention", "lssar(p=0)"), "p"),
-        (("--context-length", 64), "has 24 states"),
-        (("--held-out", 0), "both need at least one"),
-    ],
-)
-def test_what_does_not_fit_is_one_line(few_orbits, tmp_path, capsys, options, words):
-    assert run_command("train", few_orbits, tmp_path / "run", *options) == 2
-    message = capsys.readouterr().err
-    assert words in message
-    assert message.count("\n") == 1
-    assert not (tmp_path / "run/last.safetensors").exists()
-
-
-@pytest.mark.parametrize("damage", ["cut", "garbage", "another run's"])
-def test_a_bad_checkpoint_is_never_loaded(few_orbits, tmp_path, capsys, damage):
-    train(few_orbits, SMALL, out=tmp_path / "run")
-    capsys.readouterr()
+def test_weights_of_another_run_are_never_loaded(few_orbits, tmp_path):
+    for name, seed in (("run", 0), ("other", 1)):
+        train(few_orbits, replace(SMALL, seed=seed), out=tmp_path / name)
     path = tmp_path / "run/last.safetensors"
-    if damage == "cut":
-        path.write_bytes(path.read_bytes()[:-100])
-    elif damage == "garbage":
-        path.write_bytes(os.urandom(1000))
-    else:
-        train(few_orbits, replace(SMALL, seed=1), out=tmp_path / "other")
-        capsys.readouterr()
-        path.write_bytes((tmp_path / "other/last.safetensors").read_bytes())
-    words = "another configuration" if damage == "another run's" else "is damaged"
-    assert run_command("probe", tmp_path / "run", few_orbits, tmp_path / "out.parquet") == 2
-    message = capsys.readouterr().err
-    assert words in message
-    assert message.count("\n") == 1
+    path.write_bytes((tmp_path / "other/last.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="belongs to another configuration"):
+        WorldModel.load(tmp_path / "run")
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is damaged: it is cut short"):
+        WorldModel.load(tmp_path / "run")
 
 
 def test_one_flipped_bit_is_noticed_in_any_file(few_orbits, tmp_path):
@@ -301,15 +267,6 @@ def test_one_flipped_bit_is_noticed_in_any_file(few_orbits, tmp_path):
             with pytest.raises(ValueError, match=path.name):
                 read_record(path.parent) if name == "config" else load_tensors(path, identity)
         path.write_bytes(content)
-
-
-def test_no_checkpoint_holds_a_pickle(few_orbits, tmp_path):
-    """A safetensors file is a length, that much JSON, and numbers."""
-    train(few_orbits, SMALL, out=tmp_path / "run")
-    for path in (tmp_path / "run").glob("*.safetensors"):
-        content = path.read_bytes()
-        length = int.from_bytes(content[:8], "little")
-        assert isinstance(json.loads(content[8 : 8 + length]), dict)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -360,13 +317,6 @@ def test_the_threads_that_were_used_are_recorded_and_kept(few_orbits, tmp_path, 
         train(few_orbits, SMALL, steps=2, threads=2, out=run)
 
 
-def test_a_large_model_takes_the_threads_that_torch_has(few_orbits):
-    facts = Source(few_orbits).facts
-    assert threads_of(TrainConfig(), facts) == 1
-    assert threads_of(TrainConfig(d_model=128, n_layers=8), facts) == torch.get_num_threads()
-    assert threads_of(TrainConfig(threads=3), facts) == 3
-
-
 def test_a_folder_that_holds_something_else_is_left_alone(few_orbits, tmp_path, capsys):
     before = sorted(Path(few_orbits).iterdir())
     assert run_command("train", few_orbits, few_orbits, *FLAGS, "--steps", 1) == 2
@@ -382,28 +332,6 @@ def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):
         assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 2
     assert "another process is training in" in capsys.readouterr().err
     assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 0
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        ("train", "DATA", ""),
-        ("train", "", "OUT"),
-        ("probe", "", "DATA", "OUT"),
-        ("probe", "RUN", "DATA", ""),
-        ("evaluate", "RUN", "DATA", ""),
-        ("extrapolate", "RUN", "DATA", "--out", ""),
-        ("plot", "entropy", ""),
-    ],
-    ids=" ".join,
-)
-def test_an_empty_path_is_not_the_current_folder(few_orbits, tmp_path, monkeypatch, capsys, line):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    words = {"DATA": few_orbits, "OUT": tmp_path / "out", "RUN": tmp_path / "run"}
-    assert run_command(*(words.get(word, word) for word in line)) == 2
-    assert "is empty; a path is needed" in capsys.readouterr().err
-    assert list((tmp_path / "here").iterdir()) == []
 
 
 def watched(monkeypatch, name, seen):

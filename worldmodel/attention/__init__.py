@@ -29,31 +29,11 @@ subclass of `Attention` that says what a row of scores becomes. This is the whol
             return squares / squares.sum(-1, keepdim=True)
 
 `squared` and `squared(floor=1e-3)` are then known to every command and every test of the
-contract: causality, windows, cached keys and the pictures come from the base class. Override
+contract: causality, windows and the pictures come from the base class. Override
 `prepare` to change what a score is, and `full` to give a faster path when no window is set. A
 file that lives elsewhere is found after `worldmodel.attention.kinds.__path__.append(folder)`.
 """
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-from worldmodel.attention.specs import AttentionSpec, attention_kinds, parse_attention
-
-if TYPE_CHECKING:
-    from worldmodel.attention.base import Attention, Visible, make_attention
-
-__all__ = [
-    "Attention",
-    "AttentionSpec",
-    "Visible",
-    "attention_kinds",
-    "make_attention",
-    "parse_attention",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("Attention", "Visible", "make_attention"):
-        from worldmodel.attention import base
-
-        return getattr(base, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from orbits.options import require_known
-from worldmodel.attention.specs import AttentionSpec, parse_attention
+from worldmodel.attention.specs import parse_attention
 
 BLOCK = 32
 """Fewest queries that are taken together where that lets us skip keys."""
@@ -71,7 +71,7 @@ class Visible:
         end = row + 1 if self.causal else (row + reach).clamp(max=self.key_offset + n_key)
         return end - (row + 1 - reach).clamp(min=0)
 
-    def blocks(self, n_query: int, n_key: int, size: int) -> list["Block"]:
+    def blocks(self, n_query: int, n_key: int, size: int) -> list["QueryGroup"]:
         """The queries in groups of at most `size`, each with the keys that any of them sees."""
         blocks = []
         for start in range(0, n_query, size):
@@ -85,7 +85,7 @@ class Visible:
             visible = dataclasses.replace(
                 self, query_offset=self.query_offset + start, key_offset=self.key_offset + first
             )
-            blocks.append(Block(slice(start, stop), slice(first, last), visible))
+            blocks.append(QueryGroup(slice(start, stop), slice(first, last), visible))
         return blocks
 
     def rows(self, n_query: int, n_key: int, like: Tensor) -> "Rows":
@@ -115,7 +115,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True)
-class Block:
+class QueryGroup:
     """A group of queries, and all keys that any of them sees."""
 
     queries: slice
@@ -187,7 +187,7 @@ class Attention(nn.Module, abc.ABC):
         return self.weights(q, k, visible).to(v.dtype) @ v
 
 
-def make_attention(spec: str | AttentionSpec, d_head: int, n_heads: int) -> Attention:
+def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:
     """The attention module that a specification names.
 
     Args:
@@ -199,8 +199,8 @@ def make_attention(spec: str | AttentionSpec, d_head: int, n_heads: int) -> Atte
         ValueError: if the kind or a parameter is not known (names the nearest), or a
             parameter's value is not allowed.
     """
-    spec = parse_attention(spec) if isinstance(spec, str) else spec
-    module = importlib.import_module(f"worldmodel.attention.kinds.{spec.kind}")
+    parsed = parse_attention(spec)
+    module = importlib.import_module(f"worldmodel.attention.kinds.{parsed.name}")
     (kind,) = (
         member
         for member in vars(module).values()
@@ -209,11 +209,11 @@ def make_attention(spec: str | AttentionSpec, d_head: int, n_heads: int) -> Atte
         and member.__module__ == module.__name__
     )
     known = set(inspect.signature(kind).parameters) - {"d_head", "n_heads"}
-    for name, _ in spec.parameters:
+    for name, _ in parsed.parameters:
         if not known:
-            raise ValueError(f"attention {spec.kind!r} has no parameters; {name!r} was given.")
-        require_known(f"parameter of attention {spec.kind!r}:", name, known)
-    return kind(d_head, n_heads, **dict(spec.parameters))
+            raise ValueError(f"attention {parsed.name!r} has no parameters; {name!r} was given.")
+        require_known(f"parameter of attention {parsed.name!r}:", name, known)
+    return kind(d_head, n_heads, **dict(parsed.parameters))
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from numpy.lib.stride_tricks import sliding_window_view
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
+from worldmodel.predictors.base import (
+    ArcPredictor,
+    Control,
+    by_windows,
+    central_differences,
+    of_bodies,
+)
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -82,11 +87,8 @@ def predict_by_ellipse(
     position: Float[np.ndarray, "orbit time axis"], context_length: int
 ) -> Float[np.ndarray, "orbit time axis"]:
     """`continue_ellipse` from the last positions before every time; NaN where there are too few."""
-    contexts = sliding_window_view(position, context_length, axis=1).swapaxes(2, 3)
-    following = continue_ellipse(contexts.reshape(-1, context_length, position.shape[2]))
-    predicted = np.full(position.shape, np.nan)
-    predicted[:, context_length - 1 :] = following.reshape(len(position), -1, position.shape[2])
-    return predicted
+    at_once = CONTEXTS_AT_ONCE * context_length
+    return by_windows(position, context_length, continue_ellipse, at_once)
 
 
 def ellipse_jacobians(

@@ -1,11 +1,19 @@
-"""A measure of the model beside the same of what is known: law, ellipse, copier, no training."""
+"""The model beside what is known: the law, an ellipse, naive copiers, the same untrained."""
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from jaxtyping import Bool, Float
+
+from orbits.statistics import r_squared
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
+from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
+from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
+from worldmodel.probes.metrics import KICK_STEP_REPORTED
+from worldmodel.probes.states import Arcs
 
 COMPARED = ("injected", "keplerian", "parrot", "untrained")
 Numbers = dict[str, float | None]
@@ -14,7 +22,7 @@ Numbers = dict[str, float | None]
 def with_controls(
     experiment: Experiment, measure: Callable[[ArcPredictor], Numbers]
 ) -> tuple[Numbers, dict[str, Numbers]]:
-    """What a measure gives of the experiment, and of each control if the experiment is none itself.
+    """What a measure gives of the model, and of each control if none is in its place.
 
     A model that has no untrained form is compared with the others.
     """
@@ -34,3 +42,76 @@ def flat(own: Numbers, others: dict[str, Numbers]) -> dict[str, Any]:
     """Numbers by name, those of the controls as NAME_CONTROL."""
     more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
     return {**own, **more}
+
+
+def against_copiers(
+    experiment: Experiment,
+    arcs: Arcs,
+    acceleration: Float[np.ndarray, "orbit time body axis"],
+    kept: Bool[np.ndarray, "orbit time"],
+) -> dict[str, Any]:
+    """A model's accelerations beside those of `worldmodel.predictors.parrot` on the same states.
+
+    One copier looks at the model's context, the other at the orbits that it was trained on.
+
+    Args:
+        experiment: gives the law and the step.
+        arcs: the states.
+        acceleration: that the model's predictions imply, au/yr^2.
+        kept: rows that may be used.
+
+    Returns:
+        `copier`, and `training_copier` where the training orbits are known: `r2` of the copier;
+        `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that makes no error, 0 of
+        one no better than the copier; `likeness`, the cosine between both errors over all rows: 1
+        of a model that errs as the copier does. After kicks also `kick_gain` by the number of
+        steps. Empty where the orbits are too short for a copier, or nobody knows the law that
+        moves them.
+    """
+    length = max(experiment.predictor.context_length, FEWEST)
+    if arcs.seen.shape[1] <= length or experiment.known_law is None:
+        return {}
+    found = {"copier": _beside(Parrot(length), experiment, arcs, acceleration, kept)}
+    memory = experiment.training_positions
+    if memory is not None and memory.shape[1] > STRETCH:
+        remembers = Parrot(length, memory=memory)
+        found["training_copier"] = _beside(remembers, experiment, arcs, acceleration, kept)
+    return {name: beside for name, beside in found.items() if beside}
+
+
+def _beside(
+    parrot: Parrot, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
+) -> dict[str, Any]:
+    copier = on_arcs(parrot, "parrot")
+    said = read_acceleration(copier, arcs, experiment.facts.dt, experiment.config.correction)
+    times = np.array(arcs.read)
+    true = true_acceleration(arcs, experiment.law)[:, times]
+    both = (acceleration[:, times], said[:, times])
+    usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
+    if usable.sum() < 2:
+        return {}
+    found: dict[str, Any] = _compared(*both, true, usable)
+    if arcs.kick is not None:
+        found["kick_gain"] = {}
+        steps = times - arcs.kick
+        for k in sorted({int(steps.min()), KICK_STEP_REPORTED}):
+            at = usable & (steps == k)
+            if at.sum() > 1:
+                found["kick_gain"][str(k)] = _compared(*both, true, at)["gain"]
+    return found
+
+
+def _compared(
+    model: np.ndarray, copier: np.ndarray, true: np.ndarray, rows: np.ndarray
+) -> dict[str, float]:
+    ours, its, truth = (field[rows].reshape(int(rows.sum()), -1) for field in (model, copier, true))
+    error, other = ours - truth, its - truth
+    sizes = np.sum(error**2), np.sum(other**2)
+    if not sizes[1]:
+        return {"r2": 1.0, "gain": 0.0 if sizes[0] else 1.0, "likeness": 0.0}
+    product = np.sum(error * other)
+    return {
+        "r2": r_squared(its, truth),
+        "gain": float(1 - sizes[0] / sizes[1]),
+        "likeness": float(product / np.sqrt(sizes[0] * sizes[1])) if sizes[0] else 0.0,
+    }

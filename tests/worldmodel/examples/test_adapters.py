@@ -1,6 +1,8 @@
 """Adapters: each on a small model made here, saved to disk and read back."""
 
 import pathlib
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -9,7 +11,6 @@ from causal_lm import CausalLM
 from forecasters import Chronos, TimesFM, TiRex
 from inductive_bias_probes import InductiveBiasProbes
 from newton_kepler import NewtonKepler
-from torch import nn
 
 import worldmodel
 from worldmodel.predictors import checked
@@ -20,8 +21,31 @@ def circles(times, bodies=1):
     return x[:, :, 0] if bodies == 1 else x
 
 
+class Drift:
+    """A forecaster that continues every series by its last step, as each package would say it."""
+
+    def predict_quantiles(self, inputs, prediction_length, quantile_levels):
+        return self.forecast(inputs, prediction_length, None)[1][:, None, None], None
+
+    def forecast(self, inputs, prediction_length, batch_size):
+        return None, 2 * inputs[:, -1] - inputs[:, -2]
+
+    def predict_batch(self, inputs, horizon):
+        said = [2 * series[-1] - series[-2] for series in inputs]
+        return [types.SimpleNamespace(forecast=np.array([value])) for value in said]
+
+
+@pytest.mark.parametrize("kind", [Chronos, TimesFM, TiRex])
+def test_a_forecaster_sees_each_coordinate_as_a_series(kind, few_orbits):
+    model = kind(Drift(), 8)
+    x = circles(12)
+    line = worldmodel.StraightLine().predict(x)
+    np.testing.assert_allclose(model.predict(x)[:, 7:], line[:, 7:], atol=1e-6)  # float32
+    answers(model, few_orbits)
+
+
 def test_a_missing_package_gets_a_line_with_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "chronos", None)
+    monkeypatch.setitem(sys.modules, "chronos", None)
     with pytest.raises(ValueError, match=r"\[forecasters\]"):
         Chronos("amazon/chronos-bolt-tiny")
 
@@ -55,86 +79,6 @@ def test_a_causal_language_model_over_bins(few_orbits, tmp_path):
         CausalLM(model.model, 4)
     with pytest.raises(ValueError, match="cannot be loaded"):
         CausalLM(str(tmp_path / "nowhere"), 4)
-
-
-def test_chronos_bolt_and_2(few_orbits, tmp_path):
-    needs("chronos")
-    transformers = needs("transformers")
-    from chronos import ChronosBoltPipeline
-    from chronos.chronos2 import Chronos2Model
-    from chronos.chronos2.config import Chronos2CoreConfig
-    from chronos.chronos_bolt import ChronosBoltModelForForecasting
-
-    quantiles = [number / 10 for number in range(1, 10)]
-    common = {"context_length": 32, "quantiles": quantiles, "use_reg_token": True}
-    small = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
-    bolt = {"prediction_length": 4, "input_patch_size": 4, "input_patch_stride": 4}
-    torch.manual_seed(0)
-    config = transformers.T5Config(vocab_size=2, decoder_start_token_id=0, **small)
-    config.chronos_config = common | bolt
-    config.chronos_pipeline_class = "ChronosBoltPipeline"
-    ChronosBoltModelForForecasting(config).save_pretrained(tmp_path / "bolt")
-    two = {"output_patch_size": 4, "input_patch_size": 4, "input_patch_stride": 4}
-    config = Chronos2CoreConfig(**small)
-    config.chronos_config = common | two
-    config.architectures = ["Chronos2Model"]
-    config.chronos_pipeline_class = "Chronos2Pipeline"
-    Chronos2Model(config).save_pretrained(tmp_path / "two")
-    for name in ("bolt", "two"):
-        model = Chronos(str(tmp_path / name), 16)
-        assert isinstance(model.model, ChronosBoltPipeline) == (name == "bolt")
-        answers(model, few_orbits)
-        x = circles(20)
-        # each coordinate is a series of its own: exchanging axes exchanges answers
-        np.testing.assert_allclose(model.predict(x[..., ::-1]), model.predict(x)[..., ::-1], 1e-4)
-    with pytest.raises(ValueError, match="cannot be loaded"):
-        Chronos(str(tmp_path / "nowhere"), local_files_only=True)
-
-
-def test_tirex(few_orbits, tmp_path):
-    needs("tirex")
-    from tirex import TiRexZero
-
-    options = {
-        "input_patch_size": 8,
-        "output_patch_size": 8,
-        "quantiles": [0.1, 0.5, 0.9],
-        "block_kwargs": {"embedding_dim": 16, "num_heads": 2, "num_blocks": 1},
-        "input_ff_dim": 16,
-    }
-    torch.manual_seed(0)
-    model = TiRexZero(backend="torch", model_config=options, train_ctx_len=32)
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.1)
-    hyper = {"model_config": options, "train_ctx_len": 32}
-    path = tmp_path / "model.ckpt"
-    torch.save({"state_dict": model.state_dict(), "hyper_parameters": hyper}, path)
-    answers(TiRex(str(path), 16), few_orbits)
-    with pytest.raises(ValueError, match="cannot be loaded"):
-        TiRex("NX-AI/Nothing")
-
-
-def test_timesfm(few_orbits, tmp_path):
-    needs("timesfm3")
-    from timesfm3.torch import configs
-    from timesfm3.torch.model import TimesFM3Torch
-
-    block = configs.ResidualBlockConfig(16, 16, False, "relu")
-    layer = configs.TransformerConfig(
-        model_dims=16, hidden_dims=16, num_heads=2, attention_norm="rms", feedforward_norm="rms",
-        qk_norm="rms", use_bias=False, use_rope_seq=True, use_rope_var=True,
-        ff_activation="relu", deterministic=True,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    model = TimesFM3Torch(
-        input_patch_len=8,
-        output_patch_len=16,
-        residual_block_config=block,
-        transformer_config=configs.StackedTransformersConfig(1, layer),
-    )
-    model.pre_transformer_resblock.set_input_dims(2 * (8 + 16))
-    model.save_pretrained(tmp_path / "timesfm")
-    answers(TimesFM(str(tmp_path / "timesfm"), 16), few_orbits)
 
 
 def nano_state(state, width, bias=True):

@@ -204,41 +204,24 @@ def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, capsys, name,
 
 
 @pytest.mark.parametrize(
-    ("spec", "message"),
+    ("text", "spec", "message"),
     [
-        ("mine.py", "give package.module:name or path/to/file.py:name"),
-        ("nowhere/mine.py:make", "there is no file nowhere/mine.py"),
-        ("no_such_package.models:make", "there is no module no_such_package"),
-        ("worldmodel.predictors.lstn:make", "there is no module worldmodel.predictors.lstn"),
+        ("", "bad.py", "give package.module:name or path/to/file.py:name"),
+        ("", "nowhere/bad.py:make", "there is no file nowhere/bad.py"),
+        ("", "no_such_package.models:make", "there is no module no_such_package"),
+        ("1 / 0", "./bad.py:make", "does not run: ZeroDivisionError"),
+        ("def", "./bad.py:make", "SyntaxError"),
+        ("import a_package_that_nobody_has", "./bad.py:make", "it needs the package"),
     ],
 )
-def test_what_is_not_there_is_one_line(few_orbits, tmp_path, capsys, spec, message):
-    code, _, error = command(capsys, "probe", "--model", spec, few_orbits, tmp_path / "k")
-    assert code == 2
-    assert message in error
-    assert error.count("\n") == 1
-
-
-def test_a_file_that_does_not_run_is_one_line(few_orbits, tmp_path, capsys):
-    for text, message in (
-        ("1 / 0", "does not run: ZeroDivisionError"),
-        ("def", "SyntaxError"),
-        ("import a_package_that_nobody_has", "it needs the package"),
-    ):
-        (tmp_path / "bad.py").write_text(text)
-        code, _, error = command(
-            capsys, "probe", "--model", f"{tmp_path}/bad.py:make", few_orbits, tmp_path / "k"
-        )
-        assert code == 2
-        assert message in error
-        assert error.count("\n") == 1
-
-
-def test_two_models_are_one_too_many(few_orbits, mine, tmp_path, capsys):
-    words = ["probe", "run", few_orbits, tmp_path / "k", "--model", f"{mine}:Model"]
-    code, _, error = command(capsys, *words)
-    assert code == 2
-    assert error.count("\n") == 1
+def test_code_that_is_not_there_or_does_not_run_is_one_line(
+    tmp_path, monkeypatch, text, spec, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(ValueError, match=message) as refusal:
+        worldmodel.load_predictor(config=worldmodel.PredictorConfig(model=spec))
+    assert "\n" not in str(refusal.value)
 
 
 def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):

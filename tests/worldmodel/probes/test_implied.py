@@ -11,7 +11,6 @@ from orbits.powers import non_central_part
 from orbits.statistics import r_squared
 from orbits.units import GM_SUN
 from worldmodel import probe
-from worldmodel.cli import main
 from worldmodel.kick import kick, turned
 from worldmodel.predictors.law import follow
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
@@ -238,35 +237,6 @@ def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):
     other = probed(trained, newton_orbits, tmp_path, states="kicked", seed=5)
     assert first[1].equals(again[1])
     assert not first[1].equals(other[1])
-
-
-def run_command(capsys, *arguments):
-    code = main([str(a) for a in arguments])
-    return code, capsys.readouterr().err
-
-
-def test_another_time_step_is_refused(trained, make_orbits, tmp_path, capsys):
-    data = make_orbits(tmp_path / "coarse.zarr", dt=0.016)
-    capsys.readouterr()
-    code, message = run_command(capsys, "probe", trained, data, tmp_path / "out.parquet")
-    assert code == 2
-    assert "every 0.016 yr, but the model was trained on 0.008 yr" in message
-
-
-def test_another_number_of_axes_is_refused(trained, make_orbits, tmp_path, capsys):
-    data = make_orbits(tmp_path / "space.zarr", dimensions=3)
-    capsys.readouterr()
-    code, message = run_command(capsys, "probe", trained, data, tmp_path / "out.parquet")
-    assert code == 2
-    assert "3 axes" in message
-
-
-def test_a_missing_run_is_one_line(newton_orbits, tmp_path, capsys):
-    arguments = ("probe", tmp_path / "nothing", newton_orbits, tmp_path / "out.parquet")
-    code, message = run_command(capsys, *arguments)
-    assert code == 2
-    assert "is not a run" in message
-    assert message.count("\n") == 1
 
 
 def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from orbits.forces import parse_law
-from worldmodel.cli import main
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts.inductive_bias import biases, other_pasts
 from worldmodel.probes.states import read_orbits, undisturbed
@@ -79,19 +78,3 @@ def test_two_positions_are_a_state(trained, newton_orbits, read_json_of):
         "metrics"
     ]
     assert metrics["r_ib"] == metrics["r_ib_untrained"] == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--control", "keplerian"), "has no use for"),
-        (("--orbits", "3"), "give 4 or more"),
-    ],
-)
-def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
-    out = str(tmp_path / "a.json")
-    code = main(["probe", trained, newton_orbits, out, "--readout", "inductive_bias", *options])
-    message = capsys.readouterr().err
-    assert code == 2
-    assert words in message
-    assert message.count("\n") == 1

@@ -5,7 +5,6 @@ import pytest
 
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
-from worldmodel.cli import main
 from worldmodel.predictors.checked import OfPositions
 from worldmodel.predictors.ellipse import ellipse_jacobians
 from worldmodel.predictors.law import law_jacobians
@@ -105,13 +104,3 @@ def test_a_trained_model_has_the_law_s_gradients_and_an_untrained_one_has_not(
         nothing = read_json_of(run, newton_orbits, "jacobian", control="untrained")["metrics"]
         assert nothing["radial_error"] > 0.8
     assert nothing["locality"] < 0.5, "the displacement has no inertia in its architecture"
-
-
-def test_tokens_have_no_derivatives(some_run, few_orbits, tmp_path, capsys):
-    run = some_run(few_orbits, head="tokens", bins=50)
-    capsys.readouterr()
-    arguments = ["probe", run, few_orbits, str(tmp_path / "a.json"), "--readout", "jacobian"]
-    assert main(arguments) == 2
-    message = capsys.readouterr().err
-    assert "have no derivatives" in message
-    assert message.count("\n") == 1

@@ -6,7 +6,6 @@ import pytest
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel import probe
-from worldmodel.cli import main
 from worldmodel.kick import kick_mass
 from worldmodel.probes.readouts.kick_response import summary
 
@@ -92,30 +91,3 @@ def test_recovery_is_the_step_from_which_it_stays_good():
     assert summary([0.1, 0.95, 0.5, 0.95, 0.99])["recovery"] == 4
     assert summary([0.95, 0.1])["recovery"] is None
     assert summary([None, 1.0]) == {"r2_1": None, "r2_2": 1.0, "r2_least": 1.0, "recovery": 2}
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("a.parquet", "--readout", "kick_response"), "writes JSON, but"),
-        (("a.json",), "writes Parquet, but"),
-    ],
-)
-def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
-    out, *others = options
-    code = main(["probe", trained, newton_orbits, str(tmp_path / out), *others])
-    message = capsys.readouterr().err
-    assert code == 2
-    assert words in message
-    assert message.count("\n") == 1
-
-
-def test_orbits_too_short_for_the_context_are_one_line(
-    some_run, make_orbits, tmp_path, capsys, newton_orbits
-):
-    run = some_run(newton_orbits, context_length=32)
-    short = make_orbits(tmp_path / "short.zarr", samples=16)
-    capsys.readouterr()
-    out = str(tmp_path / "a.json")
-    assert main(["probe", run, short, out, "--readout", "kick_response"]) == 2
-    assert "too few to kick a full context of 32" in capsys.readouterr().err

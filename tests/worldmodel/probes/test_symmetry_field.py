@@ -90,12 +90,6 @@ def test_a_law_without_a_scale_of_its_own_has_no_scaling():
     assert read(pushed_by(newton), data, "symmetry")["scaling"] is None
 
 
-def test_two_bodies_are_refused():
-    data = orbits.generate(system="barycentric", orbits=4, samples=30, seed=1)
-    with pytest.raises(ValueError, match="read one body around a centre"):
-        worldmodel.probe(worldmodel.StraightLine(), data, readout="field")
-
-
 def test_roll_outs_of_any_predictor(held_out):
     exact = worldmodel.probe(pushed_by(newton), held_out, readout="rollout").metrics
     straight = worldmodel.probe(worldmodel.StraightLine(), held_out, readout="rollout").metrics

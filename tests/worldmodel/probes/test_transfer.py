@@ -6,7 +6,6 @@ import torch
 
 from orbits.force_samples import read_force_samples
 from worldmodel import probe
-from worldmodel.cli import main
 from worldmodel.predictors.backbone import Stream
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
@@ -103,23 +102,6 @@ def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few
         assert all(same) == frozen
         assert all(torch.equal(before[k], v) for k, v in network.state_dict().items())
         assert error_of(tuned) < 0.5 * error_of(start)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ((), "has 400 orbits, but --transfer.labelled 900 and --transfer.few 100 need 1000"),
-        (("--control", "keplerian"), "the read-out transfer has no use for"),
-        (("--transfer.target", "size"), "transfer.target"),
-    ],
-)
-def test_a_mistake_is_one_line(trained, newton_orbits, tmp_path, capsys, options, words):
-    out = str(tmp_path / "a.parquet")
-    code = main(["probe", trained, newton_orbits, out, "--readout", "transfer", *options])
-    message = capsys.readouterr().err
-    assert code == 2
-    assert words in message
-    assert message.count("\n") == 1
 
 
 def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):

@@ -7,7 +7,6 @@ from orbits.force_samples import read_force_samples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe
-from worldmodel.cli import main
 from worldmodel.probes.metrics import powers_of_mass
 
 
@@ -103,17 +102,3 @@ def test_powers_of_several_masses_are_found():
     found = powers_of_mass(a, x, {"gm": gm, "own_mass": own}, orbit, 50, 0)
     assert found["gm_exponent"]["value"] == pytest.approx(0.75, abs=1e-9)
     assert found["own_mass_exponent"]["value"] == pytest.approx(-0.5, abs=1e-9)
-
-
-def test_three_bodies_are_refused_where_a_readout_knows_two(
-    some_run, make_orbits, tmp_path, capsys
-):
-    data = make_orbits(
-        tmp_path / "planets.zarr", system="nbody", planets=2, engine="heyoka", samples=8
-    )
-    run = some_run(data)
-    capsys.readouterr()
-    assert main(["probe", run, data, str(tmp_path / "a.json"), "--readout", "jacobian"]) == 2
-    message = capsys.readouterr().err
-    assert "3 bodies in each state" in message
-    assert message.count("\n") == 1

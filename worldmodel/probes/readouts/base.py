@@ -109,8 +109,6 @@ class ReadOut(Options, ABC):
     """Names of the controls that make sense; None: all."""
     needs_law: ClassVar[bool] = True
     """Whether the law that moves the data must be known."""
-    fine_tunes: ClassVar[bool] = False
-    """Whether it trains the model further, and needs a network for that."""
 
     @abstractmethod
     def read(self, experiment: "Experiment") -> Reading:

@@ -33,7 +33,7 @@ class Implied(ReadOut):
         if experiment.facts.bodies > 2:
             return self._of_bodies(experiment)
         from worldmodel.probes.acceleration import force_table, read_acceleration, within
-        from worldmodel.probes.copier import against_copiers
+        from worldmodel.probes.comparison import against_copiers
         from worldmodel.probes.metrics import measure
 
         config, dt = experiment.config, experiment.facts.dt

@@ -67,7 +67,6 @@ class InductiveBias(ReadOut):
         "r_ib": "R-IB (respects the state)",
         "d_ib": "D-IB (distinguishes it)",
     }
-    fine_tunes: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
 
     datasets: Count = 10

@@ -34,7 +34,6 @@ class Transfer(ReadOut):
     question: ClassVar[str] = (
         "Whether fine-tuning on a few labelled forces gives the law everywhere."
     )
-    fine_tunes: ClassVar[bool] = True
     writes_table: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained", "injected")
 

@@ -1,0 +1,91 @@
+"""Every read-out with every control runs to its end; what cannot be asked is refused in a line."""
+
+import pytest
+
+import orbits
+import worldmodel
+from worldmodel.cli import main
+from worldmodel.predictors import CONTROLS
+from worldmodel.probes.readouts import READOUTS
+
+TINY = {
+    "field": {"states": 20, "velocities": 2},
+    "inductive_bias": {"datasets": 2, "examples": 5, "tests": 5, "steps": 2},
+    "jacobian": {"states": 5},
+    "kick_response": {"steps": 3},
+    "linear": {"states": 60, "folds": 2},
+    "rollout": {"steps": 4},
+    "symmetry": {"states": 20},
+    "transfer": {"labelled": 20, "few": 10, "points": 20, "steps": 2, "batch_tokens": 64},
+}
+NETWORK = {"steps": 1, "d_model": 16, "n_layers": 1, "n_heads": 2, "batch_tokens": 64}
+
+
+@pytest.fixture(scope="module")
+def model(few_orbits):
+    return worldmodel.train(few_orbits, **NETWORK)
+
+
+@pytest.mark.parametrize(
+    ("readout", "control"),
+    [(name, who) for name, kind in READOUTS.items() for who in kind.controls or CONTROLS],
+)
+def test_every_read_out_takes_every_control(model, few_orbits, readout, control):
+    options = {readout: TINY[readout]} if readout in TINY else {}
+    data = few_orbits
+    found = worldmodel.probe(
+        model, data, readout=readout, control=control, orbits=20, bootstrap=5, **options
+    )
+    assert found.metrics
+    assert READOUTS[readout].question
+    assert CONTROLS[control].label
+
+
+@pytest.mark.parametrize(
+    ("made", "options", "words"),
+    [
+        ({}, {"readout": "transfer"}, "has 40 orbits, but --transfer.labelled 900"),
+        ({}, {"readout": "linear", "orbits": 5}, "5 folds need 10 orbits or more"),
+        ({}, {"readout": "inductive_bias", "orbits": 3}, "give 4 or more"),
+        ({"dt": 0.016}, {}, "every 0.016 yr, but the model was trained on 0.008 yr"),
+        ({"dimensions": 3}, {}, "3 axes"),
+    ],
+)
+def test_what_does_not_fit_is_refused(model, made, options, words):
+    data = orbits.generate(**({"orbits": 40, "samples": 24, "engine": "kepler"} | made))
+    with pytest.raises(ValueError, match=words):
+        worldmodel.probe(model, data, **options)
+
+
+def test_bodies_are_refused_where_a_read_out_knows_fewer():
+    options = {"orbits": 12, "samples": 12, "seed": 1}
+    pair = orbits.generate(system="barycentric", **options)
+    with pytest.raises(ValueError, match="read one body around a centre"):
+        worldmodel.probe(worldmodel.StraightLine(), pair, readout="field")
+    three = orbits.generate(system="nbody", planets=2, engine="heyoka", **options)
+    with pytest.raises(ValueError, match="3 bodies in each state"):
+        worldmodel.probe(worldmodel.StraightLine(), three, readout="jacobian")
+    with pytest.raises(ValueError, match="keplerian knows the motion of one or two bodies"):
+        worldmodel.probe(worldmodel.StraightLine(), three, control="keplerian")
+
+
+def test_tokens_have_no_derivatives(few_orbits):
+    model = worldmodel.train(few_orbits, **NETWORK, head="tokens", bins=50)
+    with pytest.raises(ValueError, match="have no derivatives"):
+        worldmodel.probe(model, few_orbits, readout="jacobian")
+
+
+@pytest.mark.parametrize(
+    ("out", "options", "words"),
+    [
+        ("a.parquet", ("--readout", "kick_response"), "writes JSON, but"),
+        ("a.json", (), "writes Parquet, but"),
+        ("a.parquet", ("--states", "kicked"), "is not a run"),
+    ],
+)
+def test_a_mistake_is_one_line(few_orbits, tmp_path, capsys, out, options, words):
+    code = main(["probe", str(tmp_path), few_orbits, str(tmp_path / out), *options])
+    message = capsys.readouterr().err
+    assert code == 2
+    assert words in message
+    assert message.count("\n") == 1

@@ -1,0 +1,5 @@
+from .base import Attention as Attention
+from .base import Visible as Visible
+from .base import make_attention as make_attention
+from .specs import attention_kinds as attention_kinds
+from .specs import parse_attention as parse_attention
