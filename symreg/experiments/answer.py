@@ -3,7 +3,7 @@
 import pandas as pd
 from scipy.stats import binomtest
 
-from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN, PARROT, number, plural, table
+from symreg.recovery.words import EVERY_KIND, NEWTONIAN, number, plural, table
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
 """Columns that the table of every study has, whatever was asked."""
@@ -108,11 +108,7 @@ def answer(frame: pd.DataFrame, axes: list[str]) -> str:
     sentences = []
     if _known(frame, "world_model"):
         counts = frame["world_model"].value_counts()
-        kinds = ", ".join(
-            f"{int(counts[kind])} {kind}"
-            for kind in (NEWTONIAN, KEPLERIAN, PARROT, NEITHER)
-            if kind in counts
-        )
+        kinds = ", ".join(f"{int(counts[kind])} {kind}" for kind in EVERY_KIND if kind in counts)
         sentences.append(f"Of {plural(len(frame), 'cell')} that are done: {kinds}.")
         if NEWTONIAN in counts and counts[NEWTONIAN] < len(frame):
             sentences += [_by_value(frame, axis) for axis in telling_axes(frame, axes)]

@@ -85,9 +85,9 @@ class RunConfig(Options):
     """Orbits that the model never trains on, and is questioned on; 0 takes a quarter as many."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
     """Sets of states on which the model is questioned: orbit, kicked, planets."""
-    controls: tuple[str, ...] = ("injected", "untrained")
-    """Controls on kicked states: injected, untrained, keplerian, parrot, straight_line,
-    autoregression."""
+    controls: tuple[str, ...] = ("injected", "untrained", "locally_linear")
+    """Controls on kicked states: injected, untrained, locally_linear, nearest, keplerian, parrot,
+    straight_line, autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions: kick_response, jacobian, linear, symmetry, field, rollout, evaluate,
     extrapolate, transfer, transfer_frozen, inductive_bias."""
@@ -223,15 +223,20 @@ class RunConfig(Options):
                 "asks for inductive_bias, which needs the same model before training: give "
                 "--untrained-model, or leave it out.",
             )
-        if self.predictor.untrained_model is not None or "untrained" not in self.controls:
-            return
-        if self.controls != type(self).controls:
+        lacking = {}
+        if self.predictor.untrained_model is None:
+            lacking["untrained"] = "needs the same model before training: give --untrained-model"
+        if not self.fit and self.probe.trained_on is None and self.data is None:
+            for name, control in PREDICTORS.items():
+                if control.remembers:
+                    lacking[name] = "looks up the training orbits: say them with --trained-on"
+        missing = [name for name in self.controls if name in lacking]
+        if missing and self.controls != type(self).controls:
             raise OptionError(
-                "controls",
-                "asks for untrained, which needs the same model before training: give "
-                "--untrained-model, or --controls injected.",
+                "controls", f"asks for {missing[0]}, which {lacking[missing[0]]}, or leave it out."
             )
-        object.__setattr__(self, "controls", tuple(c for c in self.controls if c != "untrained"))
+        kept = tuple(name for name in self.controls if name not in lacking)
+        object.__setattr__(self, "controls", kept)
 
     @property
     def law(self) -> str:
@@ -252,8 +257,14 @@ class RunConfig(Options):
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The read-outs that this model has: one of tokens has no derivatives by positions."""
-        return tuple(r for r in self.readouts if self.train.head != "tokens" or r != "jacobian")
+        """The read-outs of this model: one of tokens has no derivatives by positions, and no
+        verdict is given without far states."""
+        from orbits.forces import UNKNOWN  # which needs sympy
+
+        asked = [r for r in self.readouts if self.train.head != "tokens" or r != "jacobian"]
+        if "kicked" in self.sources and self.law != UNKNOWN and "far" not in asked:
+            asked.append("far")
+        return tuple(asked)
 
     @property
     def held_out_count(self) -> int:

@@ -134,6 +134,8 @@ class Run:
         if self.world_model is not None:
             kind = self.world_model.kind
             lines.append(f"world model: {kind}. {words.about_the_kind(self.world_model)}")
+        if "far" in self.readouts:
+            lines.append(words.region(self.readouts["far"]))
         return "\n".join(lines)
 
     def _evidence(self, kicked: Source) -> list[str]:
@@ -185,7 +187,9 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     told = words.NOT_KICKED if known else NO_LAW
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
-        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t)
+        far = {name: measured.get(f"far_{name}", {}) for name in config.controls}
+        far[""] = measured.get("far", {})
+        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, far)
         orbit_r2 = None if orbit is None else orbit.r2
         kind = world_model_kind(
             orbit_r2,
@@ -196,6 +200,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             bool(kicked.recovery.metrics.get("gm_varies")),
             laws.get("injected"),
             None if orbit is None else orbit.recovery.metrics,
+            far,
         )
         keplerian = kind.kind == words.KEPLERIAN
         told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)

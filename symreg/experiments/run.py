@@ -26,6 +26,7 @@ from symreg.experiments.own_data import of_data
 from symreg.experiments.own_model import OwnModel, in_memory, require_model
 from symreg.experiments.result import REPORT, VERDICT, Run, judged
 from worldmodel.accelerators import require_devices
+from worldmodel.predictors import CONTROLS as PREDICTORS
 
 HELD_OUT, LONG, TRANSFER = 1_000_003, 2_000_003, 3_000_003
 """Added to the seed for orbits that no model is trained on."""
@@ -203,7 +204,7 @@ def _asker(
         inputs = [model if control == "none" else fresh, data]
         if control != "none" and fresh is not model:
             asked["checkpoint"] = "last"  # there is no better one before the first step
-        if (readout, control) == ("implied", "none"):
+        if (readout, control) == ("implied", "none") or PREDICTORS[control].remembers:
             known = config.probe.trained_on or training
             inputs += [known] if known else []
         options = {"orbits": config.held_out_count, "seed": config.seed, **asked}

@@ -63,6 +63,12 @@ class Thresholds(Options):
     one step after a kick."""
     copier_likeness: Annotated[float, FRACTION] = 0.5
     """Least cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
+    far_error: Annotated[float, FRACTION] = 0.1
+    """Largest median relative error of the acceleration on states that no training orbit is like,
+    or three times that of the injected law there."""
+    field_part: Annotated[float, FRACTION] = 0.03
+    """Largest part of a field, its uncertainty added, that no central force has: along or across
+    the velocity, with direction or speed, of a centre elsewhere; as a share of the law's."""
     locality: Annotated[float, FRACTION] = 0.9
     """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
     last two positions as inertia has it and on no older one, all that a second-order law needs."""

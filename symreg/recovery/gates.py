@@ -80,6 +80,8 @@ class Gate:
             return None
         if self.centre is not None and self.most is not None:
             return abs(self.value - self.centre) / abs(self.most - self.centre)
+        if self.kind == "share" and self.least is not None:
+            return self.least / self.value if self.value else None
         if self.least is not None:
             return (1 - self.value) / (1 - self.least) if self.least < 1 else None
         return self.value / self.most if self.most else None
@@ -101,9 +103,15 @@ def at_most(name: str, value: float | None, most: float, strictly: bool = False)
     return Gate(name, passed, _finite(value), most=most)
 
 
-def share(name: str, value: float, most: float, what: str) -> Gate:
-    """A gate that allows a largest share of something unwanted."""
-    return Gate(name, value <= most, value, most=most, kind="share", what=what)
+def share(name: str, value: float | None, line: float, what: str, above: bool = False) -> Gate:
+    """A gate that allows a largest share of something unwanted, or asks for a least one."""
+    value = _finite(value)
+    if above:
+        good = value is not None and value > line
+        return Gate(name, good, value, least=line, kind="share", what=what)
+    return Gate(
+        name, value is not None and value <= line, value, most=line, kind="share", what=what
+    )
 
 
 def within(name: str, value: float, centre: float, margin: float, relative: bool = False) -> Gate:

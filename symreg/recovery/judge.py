@@ -30,8 +30,11 @@ from symreg.recovery.gates import (
 )
 from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.words import (
+    ANOTHER,
     COPIERS,
+    FIELD_PARTS,
     INJECTED,
+    INTERPOLATOR,
     KEPLERIAN,
     KICK,
     NEITHER,
@@ -43,7 +46,13 @@ from symreg.recovery.words import (
     plural,
 )
 
+Metric = float | None
 FIT_ERROR = "the error of the fit"
+FAR = "far states"
+OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
+"""That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
+LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
+"""Controls that must be told from a force, and what their gates are called."""
 LATER_STEP = 4
 """Steps after a kick at which the answer must be right too, beside the first step read."""
 
@@ -119,10 +128,37 @@ def null_gate(name: str, null: Null | Recovery) -> Gate:
     return stated(name, not null.recovered, "not recovered", told)
 
 
+def far_gates(
+    far: Mapping[str, Metric], injected: Mapping[str, Metric], t: Thresholds
+) -> list[Gate]:
+    """What the whole field must show on states that no training orbit is like.
+
+    Args:
+        far: numbers of the read-out `far`; empty where it was not asked.
+        injected: the same of the injected law: no model need be better than three times that.
+        t: where the lines are drawn.
+    """
+
+    def most(line: float, name: str) -> float:
+        return max(line, 3 * (injected.get(name) or 0.0))
+
+    error = far.get("error")
+    gates = [measured(share(FAR, error, most(t.far_error, "error"), "median error"))]
+    for name, words in FIELD_PARTS.items():
+        size, half = far.get(name), far.get(f"{name}_half_width")
+        upper = None if size is None or half is None else size + half
+        gate = share(f"no part {words}", upper, most(t.field_part, name), "its upper end")
+        gates.append(measured(gate))
+    return gates
+
+
 def model_gates(
-    kicked: Recovery, kick_r2: Mapping[str, float | None], controls: Mapping[str, Recovery],
+    kicked: Recovery,
+    kick_r2: Mapping[str, float | None],
+    controls: Mapping[str, Recovery],
     t: Thresholds,
-) -> list[Gate]:  # fmt: skip
+    far: Mapping[str, Mapping[str, Metric]],
+) -> list[Gate]:
     """Every condition on the law of a world model: those on kicked states, kicks and controls.
 
     Args:
@@ -130,6 +166,7 @@ def model_gates(
         kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
         controls: what was recovered from the controls that were run, of `injected`, `untrained`.
         t: where the lines are drawn.
+        far: numbers of the read-out `far`, of the model ("") and of each control.
     """
     gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
     # a run knows its law: an exponent or a constant that could not be measured is no pass
@@ -140,12 +177,17 @@ def model_gates(
     for step in sorted(steps):
         value = kick_r2.get(str(step))
         gates.append(at_least(f"{KICK} after {plural(step, 'step')}", value, t.kick_r2))
+    gates += far_gates(far.get("", {}), far.get("injected", {}), t)
     gates += [gate for gate in kicked.gates if gate.name == PERMUTED]
     if untrained := controls.get("untrained"):
         gates.append(null_gate(UNTRAINED, untrained))
     if injected := controls.get("injected"):
         found = "recovered" if injected.recovered else f"not recovered ({injected.verdict})"
         gates.append(stated(INJECTED, injected.recovered, "recovered", found))
+    for name, title in LOOKUPS.items():
+        error = far.get(name, {}).get("error")
+        if name in controls and error is not None:
+            gates.append(share(title, error, t.far_error, "lost on far states: median error", True))
     return gates
 
 
@@ -158,9 +200,13 @@ def first_step(kick_r2: Mapping[str, float | None]) -> int:
 class WorldModelKind:
     """The world-model score: which kind of model the evidence shows.
 
-    A model is *Newtonian* if it knows a force: after its velocity is turned in mid-orbit, its
-    predictions imply the right acceleration at once and four steps later, they depend on the last
-    positions alone, and the law comes out of those kicked states.
+    A model is *Newtonian* if it knows the force on the states that it was asked: after its velocity
+    is turned in mid-orbit, its predictions imply the right acceleration at once and four steps
+    later, they depend on the last positions alone, the law comes out of those kicked states, and
+    the acceleration is the law's on far states too, with no part that a central force lacks.
+    One that is right after a kick and lost on far states is an *interpolator*: it looks up what it
+    was trained on. One whose accelerations form one field on far and kicked states, which is not
+    the named law's, knows *another force*.
     It is *Keplerian* if it knows the shape of orbits: right on undisturbed orbits, wrong as soon
     as the velocity is turned and still four steps later, because it continues the curve on which
     it was. A *parrot* is right on undisturbed orbits and lost after a kick too, but repeats: it
@@ -178,12 +224,14 @@ class WorldModelKind:
         newtonian: what a Newtonian model must show; `passed` is None where nothing was measured.
         keplerian: the same of a Keplerian one.
         parrot: the same of a parrot.
+        another: the same of a model that knows another force.
     """
 
     kind: str
     newtonian: tuple[Gate, ...]
     keplerian: tuple[Gate, ...]
     parrot: tuple[Gate, ...] = ()
+    another: tuple[Gate, ...] = ()
 
 
 def world_model_kind(
@@ -195,6 +243,7 @@ def world_model_kind(
     gm_varies: bool = False,
     injected: Recovery | None = None,
     copiers: Mapping[str, Any] | None = None,
+    far: Mapping[str, Mapping[str, Metric]] | None = None,
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; kicked states alone can decide.
 
@@ -209,7 +258,9 @@ def world_model_kind(
         injected: what was recovered from the law itself on the same states, if that control was
             run; a law that is not found even there is not asked of the model.
         copiers: the metrics of undisturbed orbits, which say how the model compares with naive
-            copiers there, if that was measured: see `worldmodel.probes.copier`.
+            copiers there, if that was measured: see `worldmodel.probes.comparison`.
+        far: numbers of the read-out `far`, of the model ("") and of each control; a model that was
+            not asked there is not called Newtonian.
     """
     step = first_step(kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
@@ -223,6 +274,12 @@ def world_model_kind(
         found = kicked.verdict if kicked.recovered else "not recovered"
         asked = " or ".join(MATCHING)
         newtonian.append(stated("law from kicked states", kicked.recovered, asked, found))
+    own, known = (far or {}).get("", {}), (far or {}).get("injected", {})
+    beyond = far_gates(own, known, t)
+    another = [
+        measured(share(name, own.get(key), beyond[0].most or t.far_error, "median error"))
+        for name, key in OWN_FIELD.items()
+    ]
     keplerian = [
         measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
         at_most(soon, first, t.keplerian_r2),
@@ -230,13 +287,19 @@ def world_model_kind(
     ]
     parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
     kind = NEITHER
-    if all(gate.passed for gate in newtonian[:2]) and not _fails(newtonian):
+    follows = all(gate.passed for gate in newtonian[:2])
+    newtonian += beyond
+    if follows and not _fails(newtonian) and all(gate.passed for gate in beyond):
         kind = NEWTONIAN
+    elif all(gate.passed for gate in another):
+        kind = ANOTHER
     elif all(gate.passed for gate in parrot):
         kind = PARROT
     elif all(gate.passed for gate in keplerian[:2]) and not _fails(keplerian):
         kind = KEPLERIAN
-    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian), tuple(parrot))
+    elif follows and beyond[0].passed is False:
+        kind = INTERPOLATOR
+    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another))
 
 
 def _parrot_gates(

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from symreg.recovery.judge import WorldModelKind
 
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
+INTERPOLATOR, ANOTHER = "interpolator", "another force"
+EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, INTERPOLATOR, PARROT, NEITHER)
+FIELD_PARTS = {
+    "drag": "along the velocity",
+    "magnetic": "across the velocity",
+    "anisotropy": "with the direction",
+    "centre": "of a centre elsewhere",
+    "speed": "with the speed",
+}
+"""Parts of a field that no central force has, by their names among the metrics of `far`."""
+FAMILIES = ("at rest", "inward", "outward", "slow", "circular", "fast", "unbound")
+"""Families of far states, as the metrics of `far` name them."""
+RIGHT = 0.1
+"""Relative error up to which a family of states is said to be right."""
 PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
@@ -39,8 +53,12 @@ VERDICTS = {
 }
 
 KINDS = (
-    "A Newtonian model knows a force: after its velocity is turned in mid-orbit it stays right at "
-    "once, from the last positions alone, and the law comes out of those states. A Keplerian one "
+    "A Newtonian model knows the force on the states that it was asked: after its velocity is "
+    "turned in mid-orbit it stays right at once, from the last positions alone, the law comes out "
+    "of those states, and the acceleration is the law's on far states too, which no training orbit "
+    "is like. An interpolator is right after a kick and lost on far states: it looks up what it "
+    "has seen. A model knows another force if its accelerations form one field, and that is not "
+    "the named law's. A Keplerian one "
     "knows the shape of orbits: right on undisturbed ones, lost one step after a kick and still "
     "four steps after it. A parrot is right and lost on the same states, but as a naive copier of "
     "its context or of its training orbits is: it errs as that errs, and knows nothing more. "
@@ -258,7 +276,12 @@ def about_the_model(
 def about_the_kind(found: "WorldModelKind") -> str:
     """The world-model score in a sentence."""
     if found.kind == NEWTONIAN:
-        return "It stays right in states that it never saw: it knows a force."
+        return "Right after a kick and on states that no training orbit is like: it knows a force."
+    if found.kind == INTERPOLATOR:
+        return "Right near its training orbits, lost on far states: it interpolates."
+    if found.kind == ANOTHER:
+        unlike = [gate.name for gate in found.newtonian if gate.passed is False]
+        return f"Its accelerations form one field, but not the named law's: {', '.join(unlike)}."
     if found.kind == KEPLERIAN:
         return "Right on the orbits that it saw, lost after a kick: it knows the shape of orbits."
     if found.kind == PARROT:
@@ -275,6 +298,35 @@ def about_the_kind(found: "WorldModelKind") -> str:
     if soon.passed:
         return f"It follows a force after a kick, but not in all: {failed}."
     return f"Between the two: {failed} below what a known force gives."
+
+
+def region(far: Mapping[str, float | None]) -> str:
+    """Where the implied acceleration is right, and what would have gone unnoticed.
+
+    Args:
+        far: numbers of the read-out `far`.
+    """
+    errors = {name: far.get(f"{name.replace(' ', '_')}_error") for name in FAMILIES}
+    known = {name: error for name, error in errors.items() if error is not None}
+    if not known:
+        return "No far states were asked: nothing is known beyond the training orbits."
+
+    def listed(names: Sequence[str]) -> str:
+        return ", ".join(f"{name} {known[name]:.1%}" for name in names)
+
+    right = [name for name, error in known.items() if error <= RIGHT]
+    wrong = [name for name in known if name not in right]
+    said = (
+        f"From {fixed(far.get('closest'), 2)} to {fixed(far.get('farthest'), 2)} au, median error "
+        f"by family of far states: right within {RIGHT:.0%}: {listed(right) or 'none'}"
+    )
+    said += f"; beyond: {listed(wrong)}." if wrong else "."
+    limits = []
+    for name, what in FIELD_PARTS.items():
+        size, half = far.get(name), far.get(f"{name}_half_width")
+        if size is not None and half is not None:
+            limits.append(f"{what} {size + half:.1%}")
+    return f"{said} Parts of the field that no central force has, at most: {', '.join(limits)}."
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

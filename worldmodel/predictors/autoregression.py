@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import Control, Predictor
+from worldmodel.predictors.base import Control, Memory, Predictor
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -58,7 +58,7 @@ class Autoregression:
         return said
 
 
-def _predictor(model: Any, law: "ForceLaw") -> Predictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
     return Autoregression(max(model.context_length, FEWEST))
 
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
 
+Memory = Callable[[], np.ndarray]
+"""Gives (orbit, time, axis) positions of training orbits, au; a ValueError where nobody knows."""
+
 POSITIONS_AT_ONCE = 1 << 17
 """In one pass of a model that is shown every context by itself."""
 
@@ -101,13 +104,15 @@ class Control:
     """In every picture."""
     must: str
     """What it has to show if the method works, as a sentence."""
-    predictor: "Callable[[Any, ForceLaw], Predictor | ArcPredictor]"
-    """Makes what predicts, from the model (`WorldModel` or `CheckedPredictor`) and the law that
-    moves the data."""
+    predictor: "Callable[[Any, ForceLaw, Memory], Predictor | ArcPredictor]"
+    """Makes what predicts, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
+    the data, and what gives the orbits that the model was trained on."""
     network: Callable[[Any, int], Any] = itself
     """Makes the model that is read, from the trained one and the probe's seed."""
     needs_law: bool = False
     """Whether the law that moves the data must be known."""
+    remembers: bool = False
+    """Whether it looks up the training orbits, which must be known."""
     most_bodies: int | None = None
     """Visible bodies whose motion it knows; None: any number."""
 

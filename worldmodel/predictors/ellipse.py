@@ -15,6 +15,7 @@ from orbits.palette import COLORS
 from worldmodel.predictors.base import (
     ArcPredictor,
     Control,
+    Memory,
     by_windows,
     central_differences,
     of_bodies,
@@ -165,7 +166,7 @@ def _sector(conic: np.ndarray, start: np.ndarray, turn: np.ndarray) -> np.ndarra
     return turn / 4 * (r**2 @ WEIGHTS)
 
 
-def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
     return ByEllipse(model.context_length)
 
 

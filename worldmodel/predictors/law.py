@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
+from worldmodel.predictors.base import ArcPredictor, Control, Memory, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -146,7 +146,7 @@ def _flow_derivatives(
     return found[:, 0], found[:, 1]
 
 
-def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
     return ByLaw(law, model.dt, model.context_length)
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import ArcPredictor, Control
+from worldmodel.predictors.base import ArcPredictor, Control, Memory
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -17,7 +17,7 @@ def untrained(model: Any, seed: int) -> Any:
     return model.untrained(seed + UNTRAINED_SEED)
 
 
-def _predictor(model: Any, law: "ForceLaw") -> ArcPredictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
     from worldmodel.predictors.checked import OfPositions
 
     return OfPositions(model)

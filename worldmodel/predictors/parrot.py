@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Predictor
+from worldmodel.predictors.base import Control, Memory, Predictor
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -173,7 +173,7 @@ class _Memory:
         return windows[:, :, :-1], windows[:, :, -1]
 
 
-def _predictor(model: Any, law: "ForceLaw") -> Predictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
     return Parrot(max(model.context_length, FEWEST))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Predictor
+from worldmodel.predictors.base import Control, Memory, Predictor
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -26,7 +26,7 @@ class StraightLine:
         return said
 
 
-def _predictor(model: Any, law: "ForceLaw") -> Predictor:
+def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
     return StraightLine()
 
 

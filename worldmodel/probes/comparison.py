@@ -34,7 +34,7 @@ def with_controls(
             model = control.network(experiment.trained, experiment.config.seed)
         except ValueError:
             continue
-        others[name] = measure(on_arcs(control.predictor(model, experiment.law), name))
+        others[name] = measure(experiment.with_control(control, model))
     return own, others
 
 

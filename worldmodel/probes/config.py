@@ -22,6 +22,7 @@ from worldmodel.config import (
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
+from worldmodel.probes.readouts.far import Far
 from worldmodel.probes.readouts.field import Field
 from worldmodel.probes.readouts.inductive_bias import InductiveBias
 from worldmodel.probes.readouts.jacobian import Jacobian
@@ -65,6 +66,7 @@ Args:
     """Resamplings over orbits for the interval of the exponent."""
     seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
+    far: Far = dataclasses.field(default_factory=Far)
     field: Field = dataclasses.field(default_factory=Field)
     inductive_bias: InductiveBias = dataclasses.field(default_factory=InductiveBias)
     jacobian: Jacobian = dataclasses.field(default_factory=Jacobian)

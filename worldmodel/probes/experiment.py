@@ -12,12 +12,12 @@ from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
 from worldmodel.data import spread
 from worldmodel.predictors import CONTROLS
-from worldmodel.predictors.base import ArcPredictor, Predictor
+from worldmodel.predictors.base import ArcPredictor, Control, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
+from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source
 from worldmodel.world_model import WorldModel
 
@@ -51,8 +51,27 @@ class Experiment:
         self.known_law: ForceLaw | None = known_law(self.facts.law)
         if control.needs_law:
             _ = self.law
-        predictor = control.predictor(self.model, self.known_law)  # type: ignore[arg-type]
-        self.predictor = on_arcs(predictor, config.control)
+        self.predictor = self.with_control(control, self.model)
+
+    def with_control(
+        self, control: Control, model: "WorldModel | CheckedPredictor"
+    ) -> ArcPredictor:
+        """What predicts where a control is in the place of the model."""
+        law: Any = self.known_law  # those that need it were asked before
+        return on_arcs(control.predictor(model, law, self.remembered), control.name)
+
+    def remembered(self) -> Float[np.ndarray, "orbit time axis"]:
+        """Positions of the training orbits, for what looks them up.
+
+        Raises:
+            ValueError: where they are not known.
+        """
+        if self.training_positions is None:
+            raise ValueError(
+                f"--control {self.config.control} looks up the orbits that the model was trained "
+                "on, and these are not known, or show several bodies; say them with --trained-on."
+            )
+        return self.training_positions
 
     @cached_property
     def untrained(self) -> WorldModel | CheckedPredictor:
@@ -126,12 +145,21 @@ class Experiment:
         first = self.model.first_unseen(self.facts)
         return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
 
+    def far_arcs(self, count: int) -> tuple[Arcs, np.ndarray]:
+        """Arcs that no training orbit is like, and the family of each; see `states.far`."""
+        length = self.predictor.context_length
+        return far(self.orbits, self.law, length, self.radius, count, self.random())
+
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
         """The states that `--states` asks for, of the experiment's orbits or of given ones."""
-        config, context_length = self.config, self.predictor.context_length
         orbits = orbits or self.orbits
-        if config.states == "orbit":
-            return undisturbed(orbits, context_length)
+        if self.config.states == "orbit":
+            return undisturbed(orbits, self.predictor.context_length)
+        return self.kicked_arcs(orbits)
+
+    def kicked_arcs(self, orbits: Orbits) -> Arcs:
+        """Orbits that are kicked, from the first step after it that is read."""
+        config, context_length = self.config, self.predictor.context_length
         first = config.kick_first or (2 if orbits.gm_varies else 1)
         return kicked(
             orbits,

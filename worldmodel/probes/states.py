@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
@@ -209,6 +209,120 @@ def kicked_in_mass(
         orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
     )
     return _after_kick(orbits, arcs, gm, law, steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """A kind of far states: speeds in units of the circular one there, and directions of motion."""
+
+    speed: tuple[float, float]
+    angle: tuple[float, float]
+    """From the outward direction, rad; to both sides."""
+
+
+FAR = {
+    "at rest": Family((0.0, 0.05), (0.0, np.pi)),
+    "inward": Family((0.25, 1.4), (np.pi, np.pi)),
+    "outward": Family((0.25, 1.4), (0.0, 0.0)),
+    "slow": Family((0.25, 0.75), (np.pi / 2, np.pi / 2)),
+    "circular": Family((0.75, 1.25), (np.pi / 2, np.pi / 2)),
+    "fast": Family((1.25, 2.0), (np.pi / 2, np.pi / 2)),
+    "unbound": Family((1.5, 2.0), (0.0, np.pi)),
+}
+"""States of motion, of which bound orbits of moderate eccentricity hold the circular ones alone."""
+
+TRIED = 8
+"""Times as many states are drawn as are wanted: an arc may leave the distances of training."""
+
+
+def far(
+    orbits: Orbits,
+    law: ForceLaw,
+    context_length: int,
+    radius: tuple[float, float],
+    count: int,
+    random: np.random.Generator,
+) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
+    """True arcs of the law that no training orbit is like, within the distances of training.
+
+    Distances are drawn log-uniformly, speeds and directions by family. Each arc is followed back
+    for a full context and one step ahead, and is read at one time.
+
+    Args:
+        orbits: of which GM and masses are drawn.
+        law: moves the bodies.
+        context_length: positions that are seen before the one that is read, that included.
+        radius: smallest and largest distance of the training orbits, au.
+        count: of arcs in each family, at most.
+        random: draws the states.
+
+    Returns:
+        The arcs, none where none stays within these distances, and each one's family in `FAR`.
+    """
+    dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
+    if orbits.mass is not None:  # distances from each other, not from the barycentre
+        apart = np.linalg.norm(orbits.position, axis=-1)
+        radius = float(apart.min()), float(apart.max())
+    row = random.integers(len(orbits.trajectories.gm), size=TRIED * count * len(FAR))
+    gm = orbits.trajectories.gm[row]
+    family = np.arange(len(row)) % len(FAR)
+    outward, across = _directions(len(row), axes, random)
+    distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
+    x = distance[:, None] * outward
+    pull = np.linalg.norm(law.acceleration(x[:, None], gm[:, None])[:, 0], axis=1)
+    kinds = [list(FAR.values())[k] for k in family]
+    speed = random.uniform(*np.transpose([kind.speed for kind in kinds]))
+    angle = random.uniform(*np.transpose([kind.angle for kind in kinds]))[:, None]
+    speed *= np.sqrt(pull * np.linalg.norm(x, axis=1))
+    v = speed[:, None] * (np.cos(angle) * outward + np.sin(angle) * across)
+    position, velocity = _followed(law, x, v, gm, dt, context_length)
+    mass = None
+    if orbits.mass is not None:
+        mass = orbits.mass[row]
+    r = np.linalg.norm(position, axis=-1)
+    inside = (
+        np.all((radius[0] <= r) & (r <= radius[1]), axis=1) if mass is None else np.all(r > 0, 1)
+    )
+    kept = np.concatenate([np.flatnonzero(inside & (family == k))[:count] for k in range(len(FAR))])
+    shares = shares_of(mass, len(row))
+    arcs = Arcs(
+        position=position,
+        velocity=velocity,
+        gm=gm,
+        index=np.arange(len(row)),
+        start=1,
+        read=range(context_length, context_length + 1),
+        seen=position[:, :, None] * shares[:, None, :, None],
+        mass=mass,
+    )
+    return arcs.some(kept), family[kept]
+
+
+def _directions(
+    count: int, axes: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors in every direction, and one across each, to either side."""
+    outward, other = random.standard_normal((2, count, axes))
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
+    return outward, across / np.linalg.norm(across, axis=1, keepdims=True)
+
+
+def _followed(
+    law: ForceLaw, x: np.ndarray, v: np.ndarray, gm: np.ndarray, dt: float, before: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(orbit, time, axis) states: so many steps before the given ones, those, and one after."""
+    from worldmodel.predictors.law import follow
+
+    arcs = [(x, v)]
+    with np.errstate(all="ignore"):  # some fall into the centre, and are left out
+        for _ in range(before):
+            place, speed = follow(law, arcs[0][0][:, None], arcs[0][1][:, None], gm, -dt)
+            arcs.insert(0, (place[:, 0], speed[:, 0]))
+        ahead = follow(law, x[:, None], v[:, None], gm, dt)
+    arcs.append((ahead[0][:, 0], ahead[1][:, 0]))
+    position, velocity = (np.stack(parts, axis=1) for parts in zip(*arcs, strict=True))
+    return np.nan_to_num(position, nan=0.0), velocity
 
 
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:

@@ -1,0 +1,97 @@
+"""Lookups: the training orbits themselves, asked what came next, at the model's own context.
+
+They know no law. On states like those of training they are right, after a kick too where the
+context is two positions long, for then both lie after it; beyond them they are lost.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from orbits.palette import CYCLE
+from worldmodel.predictors.base import Control, Memory, Predictor, by_windows
+
+if TYPE_CHECKING:
+    from orbits.forces import ForceLaw
+
+NEIGHBOURS = 24
+"""Training contexts that a linear map is fitted to, of a context of two in a plane: three to each
+of its coefficients and more; as many times more as a longer context has coefficients."""
+MOST_CONTEXTS = 200_000
+"""Training contexts that are remembered, evenly spread where there are more."""
+
+
+class Lookup:
+    """The displacement that followed the most similar contexts of training.
+
+    Args:
+        memory: (orbit, time, axis) positions of the training orbits, au.
+        context_length: positions compared.
+        linear: fit a linear map to the neighbours; else copy the nearest one's displacement.
+    """
+
+    def __init__(
+        self, memory: Float[np.ndarray, "orbit time axis"], context_length: int, linear: bool
+    ) -> None:
+        from scipy.spatial import cKDTree
+
+        windows = np.lib.stride_tricks.sliding_window_view(memory, context_length + 1, axis=1)
+        stretches = windows.swapaxes(2, 3).reshape(-1, context_length + 1, memory.shape[2])
+        chosen = stretches[:: max(1, len(stretches) // MOST_CONTEXTS)].astype(np.float64)
+        self.context_length = context_length
+        self.scale = float(np.std(np.diff(chosen, axis=1))) / float(np.std(chosen))
+        self.features = self._features(chosen[:, :-1])
+        self.moved = chosen[:, -1] - chosen[:, -2]
+        self.neighbours = NEIGHBOURS * context_length // 2 if linear else 1
+        self.tree = cKDTree(self.features)
+
+    def _features(self, contexts: np.ndarray) -> np.ndarray:
+        """The last position, and the steps that led to it, as long as positions are."""
+        steps = np.diff(contexts, axis=1) / self.scale
+        flat = steps.reshape(len(contexts), -1)
+        return np.concatenate((contexts[:, -1], flat), axis=1)
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time axis"]
+    ) -> Float[np.ndarray, "orbit time axis"]:
+        """The next position after every time, au; NaN where the context is not full."""
+        return by_windows(positions, self.context_length, self._following)
+
+    def _following(self, contexts: np.ndarray) -> np.ndarray:
+        asked = self._features(contexts)
+        _, near = self.tree.query(asked, self.neighbours)
+        if self.neighbours == 1:
+            return contexts[:, -1] + self.moved[near]
+        design = self.features[near] - asked[:, None]
+        design = np.concatenate((np.ones((*near.shape, 1)), design), axis=2)
+        fitted = np.linalg.pinv(design) @ self.moved[near]
+        return contexts[:, -1] + fitted[:, 0]
+
+
+def _nearest(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
+    return Lookup(memory(), model.context_length, linear=False)
+
+
+def _linear(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
+    return Lookup(memory(), model.context_length, linear=True)
+
+
+NEAREST = Control(
+    "nearest",
+    "the most similar context of the training orbits, its displacement copied",
+    label="nearest training context",
+    color=CYCLE[0],
+    must="It must give no law: it looks up what it has seen.",
+    predictor=_nearest,
+    remembers=True,
+)
+LOCALLY_LINEAR = Control(
+    "locally_linear",
+    "a linear map through the most similar contexts of the training orbits",
+    label="locally linear lookup",
+    color=CYCLE[2],
+    must="It must be lost on far states: it is right where it was fitted, and knows no law.",
+    predictor=_linear,
+    remembers=True,
+)

@@ -1,0 +1,128 @@
+"""Far: is the implied acceleration the law's where no training orbit has been?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from worldmodel.config import Count
+from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
+
+if TYPE_CHECKING:
+    from worldmodel.probes.experiment import Experiment
+    from worldmodel.probes.whole_field import WholeField
+
+RIGHT = 0.1
+"""Relative error up to which a state counts as right."""
+LEAST_STATES = 40
+"""Below so many states no field is fitted."""
+
+
+@dataclass(frozen=True)
+class Far(ReadOut):
+    """Where the model is asked for an acceleration far from its training."""
+
+    name: ClassVar[str] = "far"
+    what: ClassVar[str] = "states that no training orbit is like, and every part of the field"
+    question: ClassVar[str] = (
+        "Whether the implied acceleration is the law's on true arcs that no training orbit is like "
+        "(from rest, radial, slow, fast, unbound, both ways round), and what else the field holds: "
+        "shares of the law's own size."
+    )
+    labels: ClassVar[Mapping[str, str]] = {
+        "error": "relative error of the acceleration, median",
+        "right": f"part of the states within {RIGHT:.0%}",
+        "field_error": "the same against the field's own fit, median",
+        "kick_field_error": "the same one step after a kick",
+        "anticlockwise_error": "moving anticlockwise",
+        "clockwise_error": "moving clockwise",
+        "strength": "strength off by",
+        "exponent": "exponent off by",
+        "drag": "part along the velocity",
+        "magnetic": "part across the velocity",
+        "anisotropy": "part with the direction",
+        "centre": "part of a centre elsewhere",
+        "speed": "part with the speed",
+        "closest": "closest state, au",
+        "farthest": "farthest state, au",
+    }
+
+    count: Count = 60
+    """At most this many states of each family."""
+
+    def read(self, experiment: "Experiment") -> Reading:
+        """Errors by family of states, and the parts of the field.
+
+        `metrics` holds the median relative error of the acceleration vector, over all far states
+        and by family; the part of them that is `right`; and each part of the field
+        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval. `field_error`
+        is the error against the fitted field, whatever law that is, and `kick_field_error` the
+        same one step after a kick: a model that knows another force is small in both. `map` holds
+        the states: r (au), speed in circular ones, whether anticlockwise, and error.
+        """
+        from worldmodel.probes.acceleration import read_acceleration
+        from worldmodel.probes.states import FAR
+        from worldmodel.probes.whole_field import fitted_field
+
+        law, dt = experiment.law, experiment.facts.dt
+        arcs, family = experiment.far_arcs(self.count)
+        at = arcs.read.start
+        said = read_acceleration(experiment.predictor, arcs, dt, experiment.config.correction)
+        acceleration = said[:, at, 0] / arcs.shares[:, :1]
+        known = np.isfinite(acceleration).all(axis=1)
+        if known.sum() < LEAST_STATES:
+            raise ValueError(
+                f"{int(known.sum())} far states can be read; {LEAST_STATES} are needed."
+            )
+        arcs, family, acceleration = arcs.some(known), family[known], acceleration[known]
+        x, v = arcs.position[:, at].astype(np.float64), arcs.velocity[:, at].astype(np.float64)
+        true = law.acceleration(x[:, None], arcs.gm[:, None])[:, 0]
+        size = np.linalg.norm(true, axis=1)
+        error = np.linalg.norm(acceleration - true, axis=1) / size
+        field = fitted_field(acceleration, x, v, arcs.gm, law, experiment.random())
+        left = np.linalg.norm(acceleration - field.at(x, v, arcs.gm), axis=1) / size
+        spin = x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]
+        metrics: dict[str, Any] = {
+            "error": _median(error),
+            "right": float(np.mean(error <= RIGHT)),
+            "field_error": _median(left),
+            "kick_field_error": _after_kick(experiment, field),
+            "anticlockwise_error": _median(error[spin > 0]),
+            "clockwise_error": _median(error[spin < 0]),
+        }
+        for number, name in enumerate(FAR):
+            metrics[f"{name.replace(' ', '_')}_error"] = _median(error[family == number])
+        for name, part in field.parts.items():
+            metrics |= {name: part.size, f"{name}_half_width": part.half_width}
+        r = np.linalg.norm(x, axis=1)
+        metrics |= {"closest": float(r.min()), "farthest": float(r.max()), "states": len(error)}
+        speed = np.linalg.norm(v, axis=1) / np.sqrt(size * r)
+        shown = {"r": r, "speed": speed, "anticlockwise": spin > 0,
+                 "error": error}  # fmt: skip
+        details = {"map": {name: values.tolist() for name, values in shown.items()}}
+        title = f"{experiment.who}, far states: medians over {len(error)}"
+        text = side_by_side(title, {"": metrics}, self.labels)
+        return Reading(metrics, "far", text, details=details)
+
+
+def _median(values: np.ndarray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
+def _after_kick(experiment: "Experiment", field: "WholeField") -> float | None:
+    """Median error against a field, one step after a kick, where kicked states can be made."""
+    from worldmodel.probes.acceleration import read_acceleration, within
+
+    arcs = experiment.kicked_arcs(experiment.orbits)
+    at, dt = arcs.read.start, experiment.facts.dt
+    said = read_acceleration(experiment.predictor, arcs, dt, experiment.config.correction)
+    acceleration = said[:, at, 0] / arcs.shares[:, :1]
+    kept = within(arcs, experiment.orbits, experiment.radius)[:, at]
+    kept &= np.isfinite(acceleration).all(axis=1)
+    if not kept.any():
+        return None
+    x, v, gm = arcs.position[kept, at], arcs.velocity[kept, at], arcs.gm[kept]
+    true = experiment.law.acceleration(x[:, None], gm[:, None])[:, 0]
+    off = np.linalg.norm(acceleration[kept] - field.at(x, v, gm), axis=1)
+    return _median(off / np.linalg.norm(true, axis=1))
