@@ -7,11 +7,14 @@ from functools import partial
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from orbits.files import written_aside
+from orbits.dataset import open_dataset
+from orbits.files import read_json, written_aside
 from orbits.force_samples import read_force_samples
 from orbits.forces import known_law
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
@@ -35,6 +38,8 @@ def draw_figures(run: Run, config: RunConfig) -> None:
         training=pd.read_json(metrics, lines=True) if metrics.exists() else pd.DataFrame(),
         relative=config.generate.system == "relative",
         required=config.recover.thresholds.kick_r2,
+        far=_far(run, config),
+        trained=_trained(config, folder),
     )
     for name, figure in FIGURES.items():
         drawn = figure.draw(shown)
@@ -42,6 +47,32 @@ def draw_figures(run: Run, config: RunConfig) -> None:
             (folder / "figures" / f"{name}.png").unlink(missing_ok=True)
         else:
             save(drawn, folder, name)
+
+
+def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
+    """The states of the read-out `far`, of the model ("") and of every control that was asked."""
+    found = {}
+    for control in ("", *config.controls) if "far" in run.readouts else ():
+        title = config.title_of("far", control or "none")
+        reading = read_json(run.folder / "readouts" / f"{title}.json")
+        if "map" in reading:
+            found[control] = reading["map"]
+    return found
+
+
+def _trained(
+    config: RunConfig, folder: Path
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Distances (au) and speeds, in circular ones, of a thousand states of the held-out orbits."""
+    law = known_law(config.law)
+    if law is None or config.generate.system != "relative":
+        return None
+    data = open_dataset(config.data or folder / "data" / "held_out.zarr")
+    some = data.isel(orbit=slice(0, 100), time=slice(None, None, 12))
+    x, v = (some[name].values.astype(float) for name in ("position", "velocity"))
+    r = np.linalg.norm(x, axis=-1)
+    pull = np.linalg.norm(law.acceleration(x, some["gm"].values[:, None]), axis=-1)
+    return r.ravel(), (np.linalg.norm(v, axis=-1) / np.sqrt(r * pull)).ravel()
 
 
 DOTS_PER_INCH, PIXELS_PER_INCH = 130, 86

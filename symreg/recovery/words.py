@@ -321,6 +321,10 @@ def region(far: Mapping[str, float | None]) -> str:
         f"by family of far states: right within {RIGHT:.0%}: {listed(right) or 'none'}"
     )
     said += f"; beyond: {listed(wrong)}." if wrong else "."
+    ways = {way: far.get(f"{way}_error") for way in ("anticlockwise", "clockwise")}
+    good = [way for way, error in ways.items() if error is not None and error <= RIGHT]
+    if len(good) == 1 and None not in ways.values():
+        said += f" It is right for bodies that move {good[0]}, and wrong for the others."
     limits = []
     for name, what in FIELD_PARTS.items():
         size, half = far.get(name), far.get(f"{name}_half_width")

@@ -30,6 +30,6 @@ __all__ = [
 FIGURES: Registry[RunFigure] = Registry(
     "symreg.experiments.figures",
     RunFigure,
-    order=("law", "residuals", "kicks", "arrows", "pareto", "training"),
+    order=("validity", "law", "residuals", "kicks", "arrows", "pareto", "training"),
 )
 """Figures of the report, in order."""

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +37,9 @@ class Shown:
         training: metrics of the training by step.
         relative: whether one body moves around a centre.
         required: R² that the kick test asks for.
+        far: states of the read-out `far`, of the model ("") and of controls: r (au), speed in
+            circular ones, and relative error of the acceleration.
+        trained: distances (au) and speeds, in circular ones, of orbits like those of training.
     """
 
     law: str
@@ -46,6 +49,8 @@ class Shown:
     training: pd.DataFrame
     relative: bool
     required: float
+    far: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    trained: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 class RunFigure(ABC):

@@ -1,0 +1,86 @@
+"""Where the implied acceleration is right: its error by distance and speed."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from symreg.experiments.figures.base import RunFigure, Shown, panels, plain_ticks
+from worldmodel.predictors import CONTROLS
+
+LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
+"""Relative errors between which a colour changes."""
+MOST_PANELS = 3
+
+
+class ValidityFigure(RunFigure):
+    """A panel for the model, and for lookups and other controls beside it."""
+
+    name = "validity"
+    caption = (
+        "Where the implied acceleration is right: the median relative error of the vector on far "
+        "states, by distance and by speed in circular speeds. Light: within 10 %. Crosses: single "
+        "states that are off by more. Grey: distances and speeds of orbits like those of training."
+    )
+    wide = True
+
+    def draw(self, shown: Shown) -> Figure | None:
+        if not shown.far:
+            return None
+        names = [name for name in shown.far if name in ("", "locally_linear", "untrained")]
+        names = sorted(names)[:MOST_PANELS]
+        figure, axes = panels(len(names), 4.3 * max(len(names), 2), 3.8)
+        for panel, name in zip(axes, names, strict=True):
+            title = CONTROLS[name or "none"].label
+            plot_validity(panel, shown.far[name], shown.trained, title=title)
+        return figure
+
+
+def plot_validity(
+    axes: Axes,
+    states: Mapping[str, Sequence[float]],
+    trained: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    *,
+    title: str,
+) -> Axes:
+    """Median relative error of the implied acceleration over distance and speed.
+
+    Args:
+        axes: where to draw.
+        states: `r` (au), `speed` (of the circular one) and `error` of each far state.
+        trained: distance and speed of states like those of training; None where not known.
+        title: of the panel.
+    """
+    r, speed, error = (np.asarray(states[name], dtype=float) for name in ("r", "speed", "error"))
+    across = np.geomspace(r.min(), r.max(), 9)
+    up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
+    column = np.clip(np.searchsorted(across, r, side="right") - 1, 0, 7)
+    row = np.clip(np.searchsorted(up, speed, side="right") - 1, 0, 7)
+    median = np.full((8, 8), np.nan)
+    for i in range(8):
+        for j in range(8):
+            here = error[(row == i) & (column == j)]
+            if len(here):
+                median[i, j] = np.median(here)
+    mesh = axes.pcolormesh(
+        across, up, median, cmap="YlOrRd", norm=BoundaryNorm(LEVELS, 256), rasterized=True
+    )
+    wrong = error > LEVELS[3]
+    axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
+    if trained is not None:
+        axes.scatter(*trained, s=2, color="#777777", alpha=0.25, linewidths=0, rasterized=True)
+    bar = axes.figure.colorbar(mesh, ax=axes, ticks=LEVELS)
+    bar.ax.set_yticklabels([f"{level:.0%}" for level in LEVELS])
+    axes.set_xscale("log")
+    plain_ticks(axes)
+    axes.set_ylim(0, 2)
+    axes.set_xlabel("distance r (au)")
+    axes.set_ylabel("speed / circular speed")
+    axes.set_title(title, fontsize=10)
+    return axes
+
+
+FIGURE = ValidityFigure()
