@@ -76,9 +76,9 @@ def begin(place: Place, layout: Layout) -> Manifest:
         ValueError: if the place holds anything else.
     """
     manifest = Manifest.read(place) if begun(place, layout.described["configuration"]) else None
+    place.remove_partial_files()
     if manifest is None:
         return create(place, layout)
-    place.remove_partial_files()
     damaged = unfinished_shards(place, layout.attributes, manifest, read=True)
     for shard in damaged:
         manifest.shards.pop(shard, None)
