@@ -9,12 +9,14 @@ from importlib import import_module
 
 from docstring_parser import parse_from_object
 
-from orbits.options import default_of, hints_of, in_words, is_group
+from orbits.options import default_of, hints_of, is_group, leaves
 
 MARK = re.compile(r"<!-- options: ([\w.]+) -->")
 
-HUGE = re.compile(r" and at most [\d.]+e\+\d+")
-"""Limits that only slips of the finger reach."""
+KINDS = {int: "whole number", float: "number", str: "text", bool: "yes or no", type(None): "none"}
+ENDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+HUGE = 1e6
+"""Limits from here on only slips of the finger reach."""
 
 
 def on_page_markdown(markdown, **_):
@@ -48,7 +50,22 @@ def rows(config, prefix="", given=None):
             yield from rows(hint, f"{prefix}{name}.", default)
         else:
             text = " ".join((helps.get(name) or "").split())
-            yield f"{prefix}{name}", shown(default), cell(HUGE.sub("", in_words(hint))), cell(text)
+            yield f"{prefix}{name}", shown(default), cell(allowed(hint)), cell(text)
+
+
+def allowed(hint):
+    """What an annotation allows."""
+    found = []
+    for leaf in leaves(hint):
+        if isinstance(leaf, (str, int)):
+            found.append(str(leaf))
+        elif leaf in KINDS:
+            found.append(KINDS[leaf])
+        else:
+            ends = {sign: getattr(leaf, end, None) for end, sign in ENDS.items()}
+            limits = [f"{sign} {n:g}" for sign, n in ends.items() if n is not None and n < HUGE]
+            found[-1:] = [" ".join([*found[-1:], " and ".join(limits)]).strip()]
+    return " or ".join(found)
 
 
 def shown(default):

@@ -311,7 +311,8 @@ def _fill(
     docs: dict[type, Mapping[str, str]] = {}
     for name in _givable(config):
         group, own, hint, default, kind = _found(config, name)
-        usual = name in short or not (group or name in getattr(config, "RARE", ()))
+        rare = short.get(name, name) in getattr(config, "RARE", ())
+        usual = not rare and (name in short or not group)
         if described and kind not in docs:
             docs[kind] = _docs(kind)
         told = docs[kind].get(own, "") if described else ""

@@ -1,15 +1,14 @@
 """Formulas written by users, read without ever running them.
 
-What a formula may be is decided on its syntax, before any algebra: its length and depth, its
-numbers, and how large it would be if it were multiplied out. The algebra after that is limited in
-its time, too.
+What a formula may be is decided part by part, before anything is done with it: its length and
+depth, its numbers and its powers. The time that algebra may take is limited, too.
 """
 
 import ast
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from typing import Any
 
 import sympy
 
@@ -26,9 +25,6 @@ MAX_EXPONENT = 64
 
 MAX_DEGREE = 512
 """Largest power of a name, powers of powers multiplied: ((r + 1)**64)**64 has 4096."""
-
-MAX_TERMS = 2000
-"""Most terms of a formula that is multiplied out: (a + b + c + d)**64 has 47 905."""
 
 MAX_ARGUMENT = 200
 """Largest constant argument of a function; exp(200) is 7e86."""
@@ -116,154 +112,77 @@ def parse_expression(text: str, symbols: Symbols = None) -> sympy.Expr:
     """
     tree = syntax_of(text)
     try:
-        _Measure(text, symbols).of(tree)
         with algebra(text):
-            found = _build(tree, text, symbols)
+            return _read(tree, text, symbols)[0]
     except (ZeroDivisionError, OverflowError):
         raise ValueError(f"the formula {shown(text)} has no finite value.") from None
-    return found
 
 
-@dataclass(frozen=True)
-class _Size:
-    """How large a part of a formula would be if it were multiplied out."""
+def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[sympy.Expr, float]:
+    """A part of a formula, and the largest power of a name that multiplying it out would give."""
 
-    degree: float = 0
-    terms: float = 1
-    value: float | None = None
-    """Of a part without names."""
+    def refused(why: str) -> ValueError:
+        return ValueError(f"the formula {shown(text)} {why}")
 
+    def read(part: ast.expr) -> tuple[sympy.Expr, float]:
+        return _read(part, text, symbols, depth + 1)
 
-class _Measure:
-    """The sizes of a formula's parts, from its syntax alone.
-
-    Raises:
-        ValueError: for anything that is no formula, or that is too large.
-    """
-
-    def __init__(self, text: str, symbols: Symbols) -> None:
-        self.text = text
-        self.symbols = symbols
-
-    def of(self, node: ast.expr, depth: int = 0) -> _Size:
-        """The size of a part."""
-        if depth > MAX_DEPTH:
-            raise self.refused(f"is nested deeper than {MAX_DEPTH} levels.")
-        size = self._unchecked(node, depth)
-        if size.value is not None and not abs(size.value) <= MAX_NUMBER:
-            raise self.refused(f"has a number above {MAX_NUMBER:g}.")
-        if size.degree > MAX_DEGREE or size.terms > MAX_TERMS:
-            raise self.refused(
-                f"would have a power of {size.degree:.3g} and {size.terms:.3g} term(s) if it were "
-                f"multiplied out; at most {MAX_DEGREE} and {MAX_TERMS} are allowed."
-            )
-        return size
-
-    def refused(self, why: str) -> ValueError:
-        """The error that names the formula."""
-        return ValueError(f"the formula {shown(self.text)} {why}")
-
-    def _unchecked(self, node: ast.expr, depth: int) -> _Size:
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            if not abs(node.value) <= MAX_NUMBER:  # type: ignore[arg-type]
-                raise self.refused(f"has a number above {MAX_NUMBER:g}.")
-            return _Size(value=float(node.value))  # type: ignore[arg-type]
-        if isinstance(node, ast.Name):
-            symbol = _named(node.id, self.text, self.symbols)
-            return _Size(value=float(symbol)) if symbol.is_number else _Size(degree=1)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-            inner = self.of(node.operand, depth + 1)
-            minus = isinstance(node.op, ast.USub) and inner.value is not None
-            return _Size(inner.degree, inner.terms, -inner.value) if minus else inner  # type: ignore[operator]
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-            left, right = self.of(node.left, depth + 1), self.of(node.right, depth + 1)
-            return self._power(left, right) if isinstance(node.op, ast.Pow) else _joined(
-                node.op, left, right
-            )  # fmt: skip
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self._called(node, node.func.id, depth)
-        raise self.refused(
-            f"contains {self._source(node)}; allowed are numbers, names, + - * / ** and "
-            f"{', '.join(sorted(FUNCTIONS))}."
-        )
-
-    def _called(self, node: ast.Call, name: str, depth: int) -> _Size:
-        if name not in FUNCTIONS or len(node.args) != 1 or node.keywords:
-            raise self.refused(
-                f"calls {self._source(node)}; known, with one argument each: "
-                f"{', '.join(sorted(FUNCTIONS))}."
-            )
-        inner = self.of(node.args[0], depth + 1)
-        if inner.value is None:
-            return inner
-        if not abs(inner.value) <= MAX_ARGUMENT:
-            raise self.refused(f"calls {name} with {inner.value:.6g}; at most {MAX_ARGUMENT}.")
-        try:
-            return _Size(value=getattr(math, name)(inner.value))
-        except ValueError:  # sqrt(-1), log(0)
-            raise self.refused("has no finite real value.") from None
-
-    def _power(self, base: _Size, exponent: _Size) -> _Size:
-        n = exponent.value
-        if n is None:  # a power of names: as large as both
-            return _Size(base.degree + exponent.degree, base.terms * exponent.terms)
-        if abs(n) > MAX_EXPONENT:
-            raise self.refused(f"has the exponent {n:.6g}; at most {MAX_EXPONENT} is allowed.")
-        if base.value is not None:
-            size = abs(base.value)
-            if size and abs(n * math.log(size)) > math.log(MAX_NUMBER):
-                raise self.refused(f"has a number above {MAX_NUMBER:g}.")
-            value = base.value**n
-            if isinstance(value, complex):
-                raise self.refused("has no finite real value.")
-            return _Size(value=value)
-        times = math.ceil(abs(n))
-        terms = math.comb(times + math.ceil(base.terms) - 1, times) if base.terms > 1 else 1
-        return _Size(base.degree * abs(n), float(min(terms, 10**300)))
-
-    def _source(self, node: ast.expr) -> str:
-        source = ast.get_source_segment(self.text.strip().replace("^", "**"), node)
-        return shown(source or type(node).__name__)
-
-
-def _joined(operation: ast.operator, left: _Size, right: _Size) -> _Size:
-    """The size of a sum, a product or a quotient."""
-    value = None
-    if left.value is not None and right.value is not None:
-        value = {
-            ast.Add: lambda a, b: a + b,
-            ast.Sub: lambda a, b: a - b,
-            ast.Mult: lambda a, b: a * b,
-            ast.Div: lambda a, b: a / b,
-        }[type(operation)](left.value, right.value)
-    if isinstance(operation, (ast.Add, ast.Sub)):
-        terms = 1.0 if value is not None else left.terms + right.terms
-        return _Size(max(left.degree, right.degree), terms, value)
-    return _Size(left.degree + right.degree, left.terms * right.terms, value)
-
-
-def _build(node: ast.expr, text: str, symbols: Symbols) -> sympy.Expr:
-    """Sympy's form of a syntax that has been measured."""
-    if isinstance(node, ast.Constant):
-        number = node.value
-        found = sympy.Integer(number) if isinstance(number, int) else _exact(number)  # type: ignore[arg-type]
+    source = ast.get_source_segment(text.strip().replace("^", "**"), node) or type(node).__name__
+    if depth > MAX_DEPTH:
+        raise refused(f"is nested deeper than {MAX_DEPTH} levels.")
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        number: Any = node.value
+        if not abs(number) <= MAX_NUMBER:
+            raise refused(f"has a number above {MAX_NUMBER:g}.")
+        found, degree = sympy.Integer(number) if type(number) is int else _exact(number), 0.0
     elif isinstance(node, ast.Name):
         found = _named(node.id, text, symbols)
-    elif isinstance(node, ast.UnaryOp):
-        operand = _build(node.operand, text, symbols)
-        found = -operand if isinstance(node.op, ast.USub) else operand
-    elif isinstance(node, ast.BinOp):
-        left, right = _build(node.left, text, symbols), _build(node.right, text, symbols)
+        degree = 0.0 if found.is_number else 1.0
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        found, degree = read(node.operand)
+        found = -found if isinstance(node.op, ast.USub) else found
+    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        (left, first), (right, second) = read(node.left), read(node.right)
+        degree = max(first, second) if isinstance(node.op, (ast.Add, ast.Sub)) else first + second
+        if isinstance(node.op, ast.Pow) and right.is_number:
+            power = _float(right)
+            if abs(power) > MAX_EXPONENT:
+                raise refused(f"has the exponent {power:.6g}; at most {MAX_EXPONENT} is allowed.")
+            size = abs(_float(left)) if left.is_number else 0.0
+            if size and abs(power * math.log(size)) > math.log(MAX_NUMBER):
+                raise refused(f"has a number above {MAX_NUMBER:g}.")
+            degree = first * abs(power)
         found = _OPERATIONS[type(node.op)](left, right)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        name = node.func.id
+        if name not in FUNCTIONS or len(node.args) != 1 or node.keywords:
+            raise refused(
+                f"calls {shown(source)}; known, with one argument each: "
+                f"{', '.join(sorted(FUNCTIONS))}."
+            )
+        inner, degree = read(node.args[0])
+        if inner.is_number and not abs(_float(inner)) <= MAX_ARGUMENT:
+            raise refused(f"calls {name} with {_float(inner):.6g}; at most {MAX_ARGUMENT}.")
+        found = FUNCTIONS[name](inner)
     else:
-        assert isinstance(node, ast.Call)
-        assert isinstance(node.func, ast.Name)
-        found = FUNCTIONS[node.func.id](_build(node.args[0], text, symbols))
+        raise refused(
+            f"contains {shown(source)}; allowed are numbers, names, + - * / ** and "
+            f"{', '.join(sorted(FUNCTIONS))}."
+        )
     if found.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
-        raise ValueError(f"the formula {shown(text)} has no finite real value.")
+        raise refused("has no finite real value.")
     if any(abs(number) > MAX_NUMBER for number in found.atoms(sympy.Number)):
-        raise ValueError(f"the formula {shown(text)} has a number above {MAX_NUMBER:g}.")
-    return found
+        raise refused(f"has a number above {MAX_NUMBER:g}.")
+    if degree > MAX_DEGREE:
+        raise refused(
+            f"would have a power of {degree:.3g} if it were multiplied out; at most {MAX_DEGREE} "
+            "is allowed."
+        )
+    return found, degree
+
+
+def _float(number: sympy.Expr) -> float:
+    return float(number.evalf())
 
 
 def _exact(number: float) -> sympy.Expr:

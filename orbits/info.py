@@ -8,6 +8,7 @@ import xarray as xr
 
 from orbits import dataset
 from orbits.frames import relative_states
+from orbits.schema import variables
 
 SHOWN_ORBITS = 1024
 """Orbits read for the ranges of separation and speed."""
@@ -24,7 +25,7 @@ def describe(data: xr.Dataset | str | os.PathLike[str]) -> dict[str, str]:
     """
     data = dataset.as_dataset(data)
     a: dict[str, Any] = data.attrs
-    size = sum(data[name].nbytes for name in dataset.variables(a["system"]))
+    size = sum(data[name].nbytes for name in variables(a["system"]))
     some = data.isel(orbit=slice(0, SHOWN_ORBITS))
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
     position, velocity = relative_states(a["system"], *states)

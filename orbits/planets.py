@@ -22,6 +22,7 @@ from orbits.config import BODIES, EphemerisConfig
 from orbits.engines import States
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
+from orbits.schema import Layout, shard_orbits, variables
 from orbits.storage import Place
 from orbits.units import JULIAN_YEAR_DAYS, G
 
@@ -206,7 +207,7 @@ def _require_covered(julian_dates: np.ndarray) -> None:
 
 def _layout(
     config: EphemerisConfig, shape: tuple[int, ...], out_of_plane: dict[str, float]
-) -> dataset.Layout:
+) -> Layout:
     rows, samples, axes = shape
     described = {
         "law": "newton",
@@ -218,9 +219,7 @@ def _layout(
         **provenance(config),
     }
     sizes = {"orbit": rows, "time": samples, "axis": axes}
-    return dataset.Layout(
-        "planets", sizes, config.dt, described, "float64", dataset.shard_orbits(rows)
-    )
+    return Layout("planets", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
@@ -265,7 +264,7 @@ def _gm_in_system(body: str, with_moon: bool) -> float:
     return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
 
 
-def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> dataset.Layout:
+def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> Layout:
     rows, samples, bodies, axes = shape
     described = {
         "law": "newton",
@@ -276,9 +275,7 @@ def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> dataset
         **provenance(config),
     }
     sizes = {"orbit": rows, "time": samples, "body": bodies, "planet": bodies - 1, "axis": axes}
-    return dataset.Layout(
-        "nbody", sizes, config.dt, described, "float64", dataset.shard_orbits(rows)
-    )
+    return Layout("nbody", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _segments(
@@ -287,7 +284,7 @@ def _segments(
     """Every variable of the format, and how far each body leaves its mean plane, au."""
     axes = 2 if config.frame == "orbit" else 3
     count = len(dates) // config.samples
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in dataset.variables("planets")}
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in variables("planets")}
     out_of_plane = {}
     for index, body in enumerate(config.bodies):
         position, velocity = states(body, dates, config.centre)

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from orbits.dataset import open_dataset, shard_file, variables
+from orbits.dataset import open_dataset
+from orbits.schema import shard_file, variables
 from orbits.storage import Place
 
 Arrays = dict[str, np.ndarray]

@@ -22,14 +22,6 @@ class Spec:
         return f"{self.name}({inside})"
 
 
-def is_spec(text: str) -> bool:
-    """Whether a text has the form of a name, or of a name with values in brackets."""
-    match = _SPEC.fullmatch(text)
-    return match is not None and all(
-        "=" in part for part in (match["parameters"] or "=").split(",") if part.strip()
-    )
-
-
 def parse_spec(kind: str, text: str, example: str) -> Spec:
     """Read `name` or `name(parameter=value, ...)`.
 

@@ -1,45 +1,16 @@
 """Checking a dataset against the written format and against physics."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 import xarray as xr
 
 from orbits import dataset
-from orbits.dataset import attribute_problem, require_format
-from orbits.forces import ForceLaw, known_law
-from orbits.frames import relative_states
-from orbits.generation.quality import body_drifts, relative_drifts
+from orbits.consistency import physical_problems
+from orbits.forces import known_law
+from orbits.schema import array_problems, attribute_problem, require_format, variables
 from orbits.storage import Manifest, Place
-from orbits.units import G
-
-DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
-"""Relative drift of energy and angular momentum in a file. Rounding to float32 moves a position by
-6e-8 of the orbit's size, up to ten times the perihelion, where the potential varies as 1/r: about
-1e-5. In float64 the engines' own error is left: below 1e-8 for DOP853 over a few periods."""
-
-PERTURBED_LIMIT = 0.05
-"""The same for real planets, whose orbits the other planets change."""
-
-UNMODELLED_JERK = 1e-2
-"""au/yr^3: how fast the Sun's answer to the planets changes, 4e-3 (Jupiter 7e-4, Venus 2e-3)."""
-
-FAST = 0.5
-"""Phase between two states, rad, above which velocities cannot be compared with positions."""
-
-
-@dataclass(frozen=True)
-class _Array:
-    """One array of a dataset, written or in memory: what it is, and how to read some orbits."""
-
-    dims: tuple[str, ...]
-    dtype: str
-    unit: str | None
-    shape: tuple[int, ...]
-    read: Callable[[slice], np.ndarray]
 
 
 def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
@@ -58,7 +29,7 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     if isinstance(data, xr.Dataset):
         require_format(data.attrs, "the dataset")
         problem = attribute_problem(data.attrs)
-        return [problem] if problem else _array_problems(_arrays(data), data.attrs, set())
+        return [problem] if problem else _problems(data, ())
     place = Place(data)
     attributes = dataset.read_attributes(place)
     problem = attribute_problem(attributes)
@@ -70,7 +41,7 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     try:
         damaged = dataset.unfinished_shards(place, attributes, manifest, read=True)
         opened = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
-        problems = _array_problems(_arrays(opened), attributes, set(damaged))
+        problems = _problems(opened, damaged)
     except Exception as error:  # damaged metadata make zarr raise anything
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
@@ -87,245 +58,24 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     return []
 
 
-def _arrays(data: xr.Dataset) -> dict[str, _Array]:
-    found = {}
-    for name in _expected(data.attrs["system"]):
-        if name in data.variables:
-            array = data[name].variable
-            dims = tuple(map(str, array.dims))
-            found[name] = _Array(
-                dims, str(array.dtype), array.attrs.get("units"), array.shape, _reader(array)
-            )
-    return found
+def _problems(data: xr.Dataset, damaged: Collection[int]) -> list[str]:
+    """What is wrong with the arrays and, if they are as they should be, with their numbers.
 
-
-def _reader(array: Any) -> Callable[[slice], np.ndarray]:
-    return lambda some: np.asarray(array[some])
-
-
-def _expected(system: str) -> dict[str, dataset.Variable]:
-    return {**dataset.variables(system), "time": dataset.TIME}
-
-
-def _array_problems(
-    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], unreadable: set[int]
-) -> list[str]:
-    """What is wrong with the arrays and, if they are all there, with their numbers."""
-    sound, problems = _schema_problems(arrays, attributes)
-    if "time" in sound:
-        problems += _time_problems(sound["time"], attributes["dt"])
-    if all(name in sound for name in dataset.variables(attributes["system"])):
-        problems += _content_problems(sound, attributes, unreadable)
-    return problems
-
-
-def _schema_problems(
-    found: Mapping[str, _Array], attributes: Mapping[str, Any]
-) -> tuple[dict[str, _Array], list[str]]:
-    """The arrays that are as the format says, and what is wrong with the others."""
-    sound, problems = {}, []
-    sizes: dict[str, int] = {}
-    for name, variable in _expected(attributes["system"]).items():
-        array = found.get(name)
-        if array is None:
-            problems.append(f"{name} is missing")
-            continue
-        pairs = {
-            "dimensions": (array.dims, variable.dims),
-            "type": (array.dtype, variable.dtype or attributes["dtype"]),
-            "unit": (array.unit, variable.unit),
-        }
-        wrong = [f"{what} {a!r}, not {b!r}" for what, (a, b) in pairs.items() if a != b]
-        for dim, size in zip(variable.dims, array.shape, strict=False):
-            if sizes.setdefault(dim, size) != size:
-                wrong.append(f"{size} along {dim}, not {sizes[dim]}")
-        problems += [f"{name} has the {what}" for what in wrong]
-        if not wrong:
-            sound[name] = array
-    return sound, problems
-
-
-def _time_problems(array: _Array, dt: float) -> list[str]:
-    times = array.read(slice(None))
-    wrong = np.flatnonzero(times != np.arange(len(times)) * dt)
-    if not len(wrong):
-        return []
-    k = int(wrong[0])
-    return [
-        f"{len(wrong)} time(s) are not k*dt, the first at k = {k}: {times[k]!r}, not {k * dt!r}"
-    ]
-
-
-def _content_problems(
-    arrays: Mapping[str, _Array], attributes: Mapping[str, Any], missing: set[int]
-) -> list[str]:
-    """What is wrong with the numbers, shard by shard; each kind of problem is told once."""
-    law = known_law(attributes["law"])
+    Numbers are looked at shard by shard; each kind of problem is told once.
+    """
+    problems = array_problems(data)
+    if problems:
+        return problems
+    law, per_shard = known_law(data.attrs["law"]), int(data.attrs["shard_orbits"])
     found: dict[str, list[int]] = {}
-    for first, values in _shards(arrays, int(attributes["shard_orbits"]), missing):
-        for what, bad in _shard_problems(law, attributes, values):
-            rows = found.setdefault(what, [])
-            rows += [first + int(row) for row in np.flatnonzero(bad)]
+    for shard in sorted(set(range(data.attrs["shards"])) - set(damaged)):
+        first = shard * per_shard
+        some = data.isel(orbit=slice(first, first + per_shard))
+        values = {name: some[name].values for name in variables(data.attrs["system"])}
+        for what, bad in physical_problems(law, data.attrs, values):
+            found.setdefault(what, []).extend(first + np.flatnonzero(bad))
     return [
         f"{what} in {len(rows)} orbit(s), the first: {', '.join(map(str, rows[:5]))}"
         for what, rows in found.items()
         if rows
     ]
-
-
-def _shards(
-    arrays: Mapping[str, _Array], per_shard: int, missing: set[int]
-) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    orbits = arrays["position"].shape[0]
-    for shard, first in enumerate(range(0, orbits, per_shard)):
-        if shard in missing:
-            continue
-        some = slice(first, min(first + per_shard, orbits))
-        held = (name for name in arrays if name != "time")
-        yield first, {name: arrays[name].read(some) for name in held}
-
-
-def _shard_problems(
-    law: ForceLaw | None, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Kinds of problems, and the (orbit,) mask of those that have it."""
-    finite = np.ones(len(values["gm"]), dtype=bool)
-    masses = ("gm", "mass") if law is not None else ()
-    for name in ("position", "velocity", *masses):
-        if name in values:
-            flat = values[name].reshape(len(finite), -1)
-            whole = np.all(np.isfinite(flat), axis=1)
-            yield f"{name} is not finite", ~whole
-            finite &= whole
-    if law is None:
-        yield "velocity is not the derivative of position", finite & _disagree(attributes, values)
-        return
-    positive = finite & (values["gm"] > 0)
-    yield "gm is not above 0", finite & ~positive
-    good = np.flatnonzero(positive)
-    if not len(good):
-        return
-    position = values["position"][good].astype(np.float64)
-    velocity = values["velocity"][good].astype(np.float64)
-    gm = values["gm"][good]
-    mass = values["mass"][good] if "mass" in values else None
-    relative = relative_states(attributes["system"], position, velocity)
-    apart = np.all(np.any(relative[0] != 0, axis=-1).reshape(len(good), -1), axis=1)
-    error = np.zeros(len(good))
-    if np.all(apart):
-        error = _velocity_mismatch(law, attributes, position, velocity, gm, mass)
-    yield "bodies coincide", _within(good, finite, ~apart)
-    yield "velocity is not the derivative of position", _within(good, finite, error > 1)
-    if attributes.get("centre") == "barycentre" or not np.all(apart):
-        return
-    limit = DRIFT_LIMITS[attributes["dtype"]]
-    if attributes["system"] == "planets":
-        limit = PERTURBED_LIMIT
-    if attributes["system"] == "nbody":
-        assert mass is not None
-        drifts = body_drifts(law, position, velocity, mass)
-    else:
-        drifts = relative_drifts(law, *relative, gm)
-    for name, drift in drifts.items():
-        if name in ("energy_drift", "angular_momentum_drift"):
-            what = name.removesuffix("_drift").replace("_", " ")
-            yield f"{what} drifts by more than {limit:g}", _within(good, finite, drift > limit)
-
-
-def _disagree(attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(orbit,) mask of the orbits whose velocities are not those of their positions.
-
-    Without a law nothing says how large the error of a central difference may be. Half of the
-    velocities' own size lets coarse sampling and noise pass, and no wrong unit.
-    """
-    position, velocity = (values[name].astype(np.float64) for name in ("position", "velocity"))
-    if position.shape[1] < 3:
-        return np.zeros(len(position), dtype=bool)
-    central = (position[:, 2:] - position[:, :-2]) / (2 * attributes["dt"])
-    axes = tuple(range(1, position.ndim))
-    apart = np.sqrt(np.mean((central - velocity[:, 1:-1]) ** 2, axis=axes))
-    size = np.sqrt(np.mean(velocity**2, axis=axes))
-    return apart > 0.5 * np.maximum(size, np.sqrt(np.mean(central**2, axis=axes)))
-
-
-def _within(good: np.ndarray, finite: np.ndarray, bad: np.ndarray) -> np.ndarray:
-    mask = np.zeros(len(finite), dtype=bool)
-    mask[good] = bad
-    return mask
-
-
-def _velocity_mismatch(
-    law: ForceLaw,
-    attributes: Mapping[str, Any],
-    position: np.ndarray,
-    velocity: np.ndarray,
-    gm: np.ndarray,
-    mass: np.ndarray | None,
-) -> np.ndarray:
-    """(orbit,) mismatch of velocities and positions, over what is allowed.
-
-    Each displacement is compared with the corrected trapezoidal rule,
-    (v0 + v1) dt/2 - (a1 - a0) dt^2/12, whose error is (w dt)^5/720 of the separation for motion of
-    rate w; accelerations come from the law.
-    """
-    dt, system = attributes["dt"], attributes["system"]
-    relative = relative_states(system, position, velocity)
-    r = np.linalg.norm(relative[0], axis=-1)
-    if system == "nbody":
-        assert mass is not None
-        strength = G * (mass[:, None, :1] + mass[:, None, 1:])
-        acceleration = _mutual_acceleration(law, position, mass)
-    else:
-        position, velocity = relative
-        strength = gm[:, None]
-        acceleration = law.acceleration(position, strength)
-    phase = dt * np.sqrt(-law.radial_acceleration(r, strength) / r)
-    phase = np.maximum(phase[:, 1:], phase[:, :-1])
-    size = np.maximum(r[:, 1:], r[:, :-1])
-    truncation, slow = _truncation(phase, size, mass if system == "nbody" else None)
-    rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
-    correction = dt**2 / 12 * np.diff(acceleration, axis=1)
-    around_sun = attributes.get("centre") != "barycentre"
-    error = np.linalg.norm(np.diff(position, axis=1) - rule + around_sun * correction, axis=-1)
-    reach = np.max(np.linalg.norm(position, axis=-1), axis=1, keepdims=True)
-    # 4: two positions, two axes
-    rounding = 4 * np.finfo(attributes["dtype"]).eps * (reach + dt * np.max(np.abs(velocity)))
-    allowed = truncation + rounding + 1e-12 * reach
-    if system == "planets":
-        allowed += 0.05 * np.linalg.norm(correction, axis=-1) + dt**3 / 12 * UNMODELLED_JERK
-    if not around_sun:
-        allowed += phase**3 * size
-    ratio = np.where(slow > 0, error / allowed, 0.0)
-    return np.max(ratio.reshape(len(ratio), -1), axis=1)
-
-
-def _truncation(
-    phase: np.ndarray, size: np.ndarray, mass: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Error allowed to the trapezoidal rule, and whether the motion is slow enough to compare.
-
-    Args:
-        phase: (orbit, step[, planet]) phase between two states, rad.
-        size: separation, au.
-        mass: (orbit, body) of several planets and their star.
-    """
-    truncation = 100 * phase**5 / 720 * size  # 100: eccentric motion has higher harmonics
-    if mass is None:
-        return truncation, phase <= FAST
-    # The star answers every planet, the planets answer the star: nobody is better resolved than
-    # the fastest planet's share of the motion.
-    share = mass[:, None, 1:] / mass.sum(axis=1)[:, None, None]
-    star = 10 * np.sum(share * np.minimum(truncation, size), axis=-1, keepdims=True)
-    slow = np.concatenate([np.ones_like(star), phase <= FAST], axis=-1)
-    return np.concatenate([star, truncation + star], axis=-1), slow
-
-
-def _mutual_acceleration(law: ForceLaw, position: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """(system, time, body, axis) acceleration of bodies that attract one another."""
-    found = np.zeros_like(position)
-    for i in range(mass.shape[1]):
-        for j in range(mass.shape[1]):
-            if i != j:
-                pull = law.acceleration(position[:, :, i] - position[:, :, j], G)
-                found[:, :, i] += mass[:, None, None, j] * pull
-    return found

@@ -29,8 +29,8 @@ KINDS = {
         "*/time_limit.py", "symreg/engines/parent.py",
     ),
     "files, checksums and records": (
-        "orbits/storage.py", "orbits/dataset.py", "orbits/files.py", "orbits/reading.py",
-        "orbits/info.py", "orbits/validation.py", "orbits/provenance.py", "orbits/places.py",
+        "orbits/storage.py", "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
+        "orbits/reading.py", "orbits/info.py", "orbits/validation.py", "orbits/provenance.py",
         "orbits/force_samples.py", "orbits/importing/tables.py",
         "orbits/importing/from_table.py", "orbits/importing/horizons.py",
         "worldmodel/checkpoint.py", "worldmodel/logbook.py", "worldmodel/source.py",

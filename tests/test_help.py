@@ -107,14 +107,14 @@ def test_a_help_page_fits_the_terminal_and_ends_with_examples(program, name, cap
     assert max(map(len, explained), default=0) <= 80
 
 
-@pytest.mark.parametrize("program", PROGRAMS[:2])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_help_shows_at_most_forty_options(program, capsys):
     for command in import_module(f"{program}.cli").COMMANDS:
         shown = re.findall(r"^  (-[\w-]+)", help_of(program, command.name, capsys), re.M)
         assert len(shown) - 4 <= 40, command.name
 
 
-@pytest.mark.parametrize("program", PROGRAMS[:2])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_help_and_version_come_at_once(program):
     for word in ("--help", "--version"):
         began = os.times()

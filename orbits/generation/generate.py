@@ -12,13 +12,13 @@ from tqdm import tqdm
 from orbits import dataset
 from orbits.cluster import connect
 from orbits.config import GenerateConfig
-from orbits.dataset import Layout
 from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import require_memory
 from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.provenance import provenance
+from orbits.schema import Layout
 from orbits.storage import Place
 
 TRIAL_ORBITS = 8

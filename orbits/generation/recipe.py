@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from orbits.config import GenerateConfig
-from orbits.dataset import shard_orbits
 from orbits.engines import ENGINES, engine_named
 from orbits.forces import ForceLaw, parse_law
 from orbits.populations import FEW, Ranges, bound_share, require_attraction
+from orbits.schema import shard_orbits
 from orbits.units import G
 
 SIZES = {

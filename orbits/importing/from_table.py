@@ -21,6 +21,7 @@ from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
+from orbits.schema import Layout, shard_orbits, variables
 from orbits.storage import Place
 from orbits.units import G
 
@@ -134,7 +135,7 @@ def _framed(
     system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
     sizes = {"orbit": len(segments), "body": len(names), "planet": len(names) - 1}
     arrays = {"position": position, "velocity": velocity}
-    for name, variable in dataset.variables(system).items():
+    for name, variable in variables(system).items():
         if name not in arrays:
             arrays[name] = np.full([sizes[dim] for dim in variable.dims], np.nan)
     return arrays, names, frame
@@ -148,7 +149,7 @@ def _layout(
     config: ImportConfig,
     remarks: Remarks,
     identity: dict[str, str],
-) -> dataset.Layout:
+) -> Layout:
     system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
     rows, samples, axes = *arrays["position"].shape[:2], arrays["position"].shape[-1]
     sizes = {
@@ -174,9 +175,7 @@ def _layout(
         described["trajectories"] = [
             {"orbit": segment.orbit, "start": segment.start} for segment in segments
         ]
-    return dataset.Layout(
-        system, sizes, segments[0].dt, described, "float64", dataset.shard_orbits(rows)
-    )
+    return Layout(system, sizes, segments[0].dt, described, "float64", shard_orbits(rows))
 
 
 def _require_velocities(

@@ -2,7 +2,7 @@
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from orbits.importing.horizons import COLUMNS, is_vector_table, read_vector_tabl
 from orbits.memory import require_memory
 from orbits.options import require_known
 
-ROWS_AT_ONCE = 500_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".gz")
 ARRAY_COLUMNS = {
     3: ("time", "x", "y"),
@@ -31,7 +30,7 @@ UNREADABLE = (
     pa.ArrowException, OSError, EOFError, zlib.error, ValueError, OverflowError, KeyError,
 )  # fmt: skip
 WHILE_READ = 4.0
-"""Memory over the size of the columns: the parts that were read, joined and sorted."""
+"""Memory over the size of the columns: as they were read, as numbers, and sorted."""
 
 Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
 
@@ -67,21 +66,13 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
     if isinstance(source, np.ndarray):
         source = _of_array(source)
     if isinstance(source, pd.DataFrame):
-        _require_columns(list(map(str, source.columns)), config, "the table")
-        chosen = source.rename(columns=str)[_wanted(config)].reset_index(drop=True)
-        return Table(_numbers(chosen, config, Table(chosen, "the table")), "the table"), config
+        return _chosen(source, map(str, source.columns), config, Table(source, "the table")), config
     path = require_input(source)
+    is_text = path.suffix not in (".parquet", ".npy", ".npz")
     try:
-        if path.suffix not in (".parquet", ".npy", ".npz") and is_vector_table(path):
+        if is_text and is_vector_table(path):
             return _horizons(path, config)
-        if path.suffix == ".parquet":
-            return _parquet(path, config), config
-        if path.suffix in (".npy", ".npz"):
-            found, _ = read_table(_of_arrays(path), config)
-            return replace(found, name=str(path)), config
-        return _csv(path, config), config
-    except _RefusedError as error:
-        raise ValueError(str(error)) from None
+        frame, columns = _read(path, config)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty.") from None
     except UnicodeDecodeError:
@@ -92,10 +83,8 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
         if str(path) in first:
             raise ValueError(first) from None
         raise ValueError(f"{path} is not a readable table ({first:.200}).") from None
-
-
-class _RefusedError(Exception):
-    """What is wrong with the contents, once the file itself could be read."""
+    where = (2, "line") if is_text else (1, "row")
+    return _chosen(frame, columns, config, Table(frame, str(path), *where)), config
 
 
 def _wanted(config: ImportConfig) -> list[str]:
@@ -109,61 +98,45 @@ def _labels(config: ImportConfig) -> set[str]:
     return {name for name in (config.body, config.orbit) if name}
 
 
-def _require_columns(there: Sequence[str], config: ImportConfig, name: str) -> None:
+def _chosen(
+    frame: pd.DataFrame, columns: Iterable[str], config: ImportConfig, table: Table
+) -> Table:
+    """The columns that are asked for, as numbers; `columns` are all that the source has."""
+    known = list(columns)
     for column in _wanted(config):
         try:
-            require_known("column", column, there)
+            require_known("column", column, known)
         except ValueError as error:
-            raise (
-                _RefusedError(f"{name}: {error}")
-                if name != "the table"
-                else ValueError(f"{name}: {error}")
-            ) from None
+            raise ValueError(f"{table.name}: {error}") from None
+    frame = frame.rename(columns=str)[_wanted(config)].reset_index(drop=True)
+    return replace(table, frame=_numbers(frame, config, table))
 
 
-def _csv(path: Path, config: ImportConfig) -> Table:
-    separator = "\t" if ".tsv" in path.suffixes else ","
-    settings: dict[str, Any] = {"sep": separator, "skipinitialspace": True}
-    header = list(pd.read_csv(path, nrows=0, **settings).columns)
-    _require_columns(header, config, str(path))
-    wanted = _wanted(config)
-    share = len(wanted) / max(len(header), 1)
-    _require_room(path.stat().st_size * share, path)
-    chunks = pd.read_csv(
-        path, usecols=wanted, chunksize=ROWS_AT_ONCE, low_memory=False, skip_blank_lines=False,
-        **settings,
-    )  # fmt: skip
-    return _joined(chunks, config, Table(pd.DataFrame(), str(path), 2, "line"))
-
-
-def _parquet(path: Path, config: ImportConfig) -> Table:
-    file = pq.ParquetFile(path)
-    _require_columns(file.schema_arrow.names, config, str(path))
-    wanted = _wanted(config)
-    _require_room(8.0 * file.metadata.num_rows * len(wanted), path)
-    batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted)
-    return _joined((b.to_pandas() for b in batches), config, Table(pd.DataFrame(), str(path)))
+def _read(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
+    """Those columns of a file that are asked for and there, and the names of all."""
+    if path.suffix in (".npy", ".npz"):
+        frame = _of_arrays(path)
+        return frame, list(frame.columns)
+    if path.suffix == ".parquet":
+        file = pq.ParquetFile(path)
+        columns = list(file.schema_arrow.names)
+        wanted = [name for name in _wanted(config) if name in columns]
+        _require_room(8.0 * file.metadata.num_rows * len(wanted), path)
+        return file.read(wanted).to_pandas(), columns
+    settings: dict[str, Any] = {
+        "sep": "\t" if ".tsv" in path.suffixes else ",", "skipinitialspace": True,
+    }  # fmt: skip
+    columns = list(pd.read_csv(path, nrows=0, **settings).columns)
+    wanted = [name for name in _wanted(config) if name in columns]
+    _require_room(path.stat().st_size * len(wanted) / max(len(columns), 1), path)
+    frame = pd.read_csv(path, usecols=wanted, low_memory=False, skip_blank_lines=False, **settings)
+    return frame, columns
 
 
 def _require_room(size: float, path: Path) -> None:
     require_memory(
         WHILE_READ * size, f"the columns of {path}", "take fewer rows, or import them in parts"
     )
-
-
-def _joined(chunks: Iterator[pd.DataFrame], config: ImportConfig, table: Table) -> Table:
-    """The rows of all chunks, each made numbers as soon as it is read."""
-    parts, rows = [], 0
-    for chunk in chunks:
-        part = chunk.reset_index(drop=True)
-        at = replace(table, first=table.first + rows)
-        try:
-            parts.append(_numbers(part, config, at))
-        except ValueError as error:
-            raise _RefusedError(str(error)) from None
-        rows += len(part)
-    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_wanted(config))
-    return replace(table, frame=whole)
 
 
 def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.DataFrame:

@@ -266,5 +266,5 @@ def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:
         if isinstance(value, dict):
             flat |= _numbers(value, f"{prefix}{key}_")
         elif value is None or isinstance(value, (int, float)):
-            flat[f"{prefix}{key}"] = value
+            flat[f"{prefix}{key}"] = None if value is None else float(value)
     return flat

