@@ -186,7 +186,7 @@ def test_controls_take_the_place_of_any_model(mine, few_orbits, tmp_path, capsys
         ("fails", [], "fails: KeyError: 'weights'"),
         ("modle", [], "did you mean 'Model'?"),
         ("Days", [], "say its --time-unit, or make the data with --dt 2.922"),
-        ("Model", ["--length-unit", "mile"], "give one of au, m, km, or a number"),
+        ("Model", ["--length-unit", "mile"], "give one of au, "),
         ("Model", ["--readout", "transfer"], "(fine-tuning) needs a network that can be trained"),
         ("verlet", ["--readout", "transfer", "--model-context", "2"], "verlet shows none"),
         ("Model", ["--readout", "inductive_bias"], "needs a network that can be trained"),
