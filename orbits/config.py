@@ -117,10 +117,11 @@ class EphemerisConfig(Options):
         for body in self.bodies:
             require_known("body", body, ("sun", *BODIES, "moon") if self.together else BODIES)
         apart = self.frame == "orbit" or self.centre == "sun" or len(self.bodies) < 3
-        if self.together and apart:
+        if self.together and (apart or self.bodies[0] != "sun"):
             raise OptionError(
                 "together",
-                "needs --frame icrf or ecliptic, --centre barycentre and at least three bodies.",
+                "needs --frame icrf or ecliptic, --centre barycentre and at least three bodies, "
+                "the sun first.",
             )
         if self.frame == "orbit" and self.centre != "sun":
             raise OptionError("frame", "orbit is around the sun; take ecliptic or icrf.")

@@ -97,9 +97,11 @@ def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) 
         arrays: every variable of the format.
 
     Raises:
-        ValueError: if the place holds anything else, or another process writes there.
+        ValueError: if the place holds anything else, another process writes there, or a state is
+            not finite: then nothing is written.
     """
     begun(place, layout.described["configuration"])
+    require_finite(0, arrays)
     with place.alone():
         manifest = begin(place, layout)
         for shard in sorted(set(range(layout.shards)) - set(manifest.shards)):

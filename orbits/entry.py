@@ -1,8 +1,10 @@
 """How a command's process begins and ends: Ctrl-C at any moment is one line, no traceback."""
 
+import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
@@ -21,6 +23,10 @@ def enter(program: str) -> NoReturn:
         program: name of the package, whose `cli.main` runs the command.
     """
 
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed, as by 2>&-: what is said goes nowhere
+            setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
+
     def quit_at_once(number: int, frame: FrameType | None) -> None:
         os.write(2, f"{program}: interrupted before anything was begun.\n".encode())
         os._exit(INTERRUPTED)
@@ -31,4 +37,9 @@ def enter(program: str) -> NoReturn:
     code = import_module(f"{program}.cli").main()
     for number in answered:
         signal.signal(number, signal.SIG_IGN)
+    if code == INTERRUPTED:  # C++ that was interrupted aborts, or tells of leaks, when taken down
+        atexit._run_exitfuncs()
+        with suppress(OSError):
+            sys.stdout.flush()
+        os._exit(code)
     sys.exit(code)

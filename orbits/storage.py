@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import shutil
+import warnings
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,9 +40,10 @@ class Place:
             raise ValueError("the path of the data set is empty; give a folder.")
         self.local = None if "://" in self.address else Path(self.address)
         try:
-            self.path: Path | UPath = self.local or UPath(self.address)
-            getattr(self.path, "fs", None)  # here an unknown protocol can be answered
-        except (ValueError, ImportError) as error:
+            with warnings.catch_warnings(action="ignore"):  # rare protocols
+                self.path: Path | UPath = self.local or UPath(self.address)
+                getattr(self.path, "fs", None)  # here an unknown protocol can be answered
+        except (ValueError, TypeError, ImportError) as error:
             raise ValueError(f"{self.address} cannot be opened: {error}.") from None
 
     def __str__(self) -> str:

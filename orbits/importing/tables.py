@@ -1,8 +1,9 @@
 """The columns of a table of trajectories: CSV, Parquet, NumPy arrays, Horizons text, DataFrames."""
 
 import os
+import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,18 @@ ARRAY_COLUMNS = {
 }
 """Names of the columns of an array without names, by their number."""
 UNREADABLE = (
-    pa.ArrowException, OSError, EOFError, zlib.error, ValueError, OverflowError, KeyError,
+    pa.ArrowException, OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, OverflowError,
+    KeyError,
 )  # fmt: skip
+NO_NUMBERS = {
+    "boolean", "complex", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
+    "period",
+}  # fmt: skip
+"""What pandas would turn into numbers, and nobody meant as such."""
+LARGEST = 1e45
+"""Numbers above cannot be reckoned with: products and powers of a few of them overflow."""
+MOST_COMPRESSED = 100
+"""Size of an array over that of its file, above which it holds no trajectory but a trap."""
 WHILE_READ = 4.0
 """Memory over the size of the columns: as they were read, as numbers, and sorted."""
 
@@ -104,25 +115,40 @@ def _chosen(
     """The columns that are asked for, as numbers; `columns` are all that the source has."""
     known = list(columns)
     for column in _wanted(config):
-        try:
-            require_known("column", column, known)
-        except ValueError as error:
-            raise ValueError(f"{table.name}: {error}") from None
+        require_column(column, known, table.name)
     frame = frame.rename(columns=str)[_wanted(config)].reset_index(drop=True)
     return replace(table, frame=_numbers(frame, config, table))
+
+
+def require_column(column: str, known: Sequence[str], table: str) -> None:
+    """Refuse a column that a table does not have, or has twice.
+
+    Raises:
+        ValueError: names the column, the table and the near miss.
+    """
+    try:
+        require_known("column", column, known)
+    except ValueError as error:
+        raise ValueError(f"{table}: {error}") from None
+    if list(known).count(column) > 1:
+        raise ValueError(f"{table}: there are several columns {column!r}; rename them.")
+
+
+def holds_numbers(values: pd.Series) -> bool:
+    """Whether a column is meant as numbers: not as dates, durations, truth or complex numbers."""
+    return pd.api.types.infer_dtype(values, skipna=True) not in NO_NUMBERS
 
 
 def _read(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
     """Those columns of a file that are asked for and there, and the names of all."""
     if path.suffix in (".npy", ".npz"):
-        frame = _of_arrays(path)
-        return frame, list(frame.columns)
+        return _of_arrays(path, config)
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
         columns = list(file.schema_arrow.names)
         wanted = [name for name in _wanted(config) if name in columns]
         _require_room(8.0 * file.metadata.num_rows * len(wanted), path)
-        return file.read(wanted).to_pandas(), columns
+        return file.read(wanted).to_pandas(ignore_metadata=True), columns
     settings: dict[str, Any] = {
         "sep": "\t" if ".tsv" in path.suffixes else ",", "skipinitialspace": True,
     }  # fmt: skip
@@ -147,13 +173,17 @@ def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.Data
         if column in _labels(config):
             found[column] = values.astype("category")
             continue
-        numbers = pd.to_numeric(values, errors="coerce").astype("float64")
-        wrong = numbers.isna().to_numpy() & values.notna().to_numpy()
+        numbers = pd.Series(np.nan, values.index)
+        if holds_numbers(values):
+            numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+        wrong = (numbers.isna() & values.notna()).to_numpy() | (
+            numbers.abs().between(LARGEST, np.inf, inclusive="neither").to_numpy()
+        )
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
                 f"{table.name}, {table.place(row)}: {column} is {str(values.iloc[row])[:30]!r}; "
-                "a number is needed, all of one unit."
+                f"a number is needed, all of one unit, at most {LARGEST:g}."
             )
         found[column] = numbers
     return pd.DataFrame(found)
@@ -176,7 +206,7 @@ def _horizons(path: Path, config: ImportConfig) -> tuple[Table, ImportConfig]:
 def _of_array(values: np.ndarray) -> pd.DataFrame:
     if values.dtype.names:
         return pd.DataFrame({name: values[name] for name in values.dtype.names})
-    if values.ndim != 2 or not np.issubdtype(values.dtype, np.number):
+    if values.ndim != 2 or values.dtype.kind not in "iuf":
         raise ValueError(
             f"the array has the shape {values.shape} and the type {values.dtype}; rows of numbers "
             "are needed: time, x, y, ..."
@@ -185,21 +215,44 @@ def _of_array(values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(values, columns=list(names))
 
 
-def _of_arrays(path: Path) -> pd.DataFrame:
-    """The arrays of a .npy or .npz file, side by side; nothing is unpickled."""
-    read = np.load(path, allow_pickle=False)
-    if isinstance(read, np.ndarray):
-        return _of_array(read)
-    columns: dict[str, np.ndarray] = {}
-    for name in read.files:
-        values = read[name]
-        if values.ndim == 1:
-            columns[name] = values
-        elif values.ndim == 2:
-            ends = "xyz" if values.shape[1] <= 3 else range(values.shape[1])
-            columns |= {f"{name}_{end}": values[:, k] for k, end in enumerate(ends) if
-                        k < values.shape[1]}  # fmt: skip
-    lengths = {len(values) for values in columns.values()}
+def _of_arrays(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
+    """The columns that are asked for of a .npy or .npz file, and the names of all.
+
+    Nothing is unpickled, and of a .npz no array is unpacked before its size is known.
+    """
+    if path.suffix == ".npy":
+        frame = _of_array(np.load(path, allow_pickle=False))
+        return frame, list(frame.columns)
+    where: dict[str, tuple[str, int]] = {}
+    with zipfile.ZipFile(path) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        shapes = {name.removesuffix(".npy"): _shape(archive, name) for name in sizes}
+    for name, shape in shapes.items():
+        if len(shape) == 1:
+            where[name] = name, 0
+        elif len(shape) == 2:
+            ends = "xyz"[: shape[1]] if shape[1] <= 3 else range(shape[1])
+            where |= {f"{name}_{end}": (name, k) for k, end in enumerate(ends)}
+    lengths = {shapes[name][0] for name, _ in where.values()}
     if len(lengths) > 1:
         raise ValueError(f"the arrays have {sorted(lengths)} rows; they must have as many each")
-    return pd.DataFrame(columns)
+    wanted = [name for name in _wanted(config) if name in where]
+    unpacked = sum(sizes[f"{name}.npy"] for name in {where[column][0] for column in wanted})
+    if unpacked > max(MOST_COMPRESSED * path.stat().st_size, 1e6):
+        raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
+    _require_room(unpacked, path)
+    with np.load(path, allow_pickle=False) as read:
+        arrays = {name: read[name] for name in {where[column][0] for column in wanted}}
+    columns = {
+        column: arrays[name].reshape(len(arrays[name]), -1)[:, k]
+        for column, (name, k) in where.items() if column in wanted
+    }  # fmt: skip
+    return pd.DataFrame(columns), list(where)
+
+
+def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """Shape of an array in a .npz file, which its header says."""
+    with archive.open(name) as file:
+        header = {(1, 0): np.lib.format.read_array_header_1_0}
+        read = header.get(np.lib.format.read_magic(file), np.lib.format.read_array_header_2_0)
+        return read(file)[0]

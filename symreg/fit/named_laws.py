@@ -22,7 +22,9 @@ def fitted_laws(samples: Samples) -> list[Fitted]:
         for start in named.starts:
             shape = evaluate(named.form, samples.names, samples.X, (1.0, *start))
             with np.errstate(all="ignore"):
-                strength = float(np.nanmedian(samples.y / shape))
+                ratios = samples.y / shape
+            known = ratios[~np.isnan(ratios)]
+            strength = float(np.median(known)) if len(known) else 0.0
             if not np.isfinite(strength) or strength == 0:
                 continue
             found = fit(named.form, (strength, *start), samples)

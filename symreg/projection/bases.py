@@ -111,18 +111,24 @@ def exponent_of(value: float) -> sympy.Rational:
 def power_product(
     parts: Sequence[tuple[Column, float]],
 ) -> tuple[np.ndarray, sympy.Expr] | None:
-    """Values and formula of a product of powers; None where it is not finite, or zero all over."""
+    """Values and formula of a product of powers; None where its size is not finite, or zero."""
     values = np.ones(len(parts[0][0].values))
     expression: sympy.Expr = sympy.Integer(1)
     for column, exponent in parts:
         power = column.power(exponent)
         if power is None:
             return None
-        values = values * power
+        with np.errstate(all="ignore"):
+            values = values * power
         expression = expression * column.expression ** exponent_of(exponent)
-    if not np.all(np.isfinite(values)) or not np.any(values):
-        return None
-    return values, expression
+    return (values, expression) if measurable(values) else None
+
+
+def measurable(columns: np.ndarray) -> np.ndarray:
+    """Whether the size of a column, or of each, is a number and not zero: squares overflow."""
+    with np.errstate(all="ignore"):
+        size = np.sum(columns**2, axis=0)
+    return np.isfinite(size) & (size > 0)
 
 
 def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:

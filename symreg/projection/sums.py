@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 
 from symreg.formulas.watch import Watch
-from symreg.projection.bases import Column, composites, exponent_of, power_product
+from symreg.projection.bases import Column, composites, exponent_of, measurable, power_product
 from symreg.projection.product_search import worth
 from symreg.projection.products import EXACT
 
@@ -221,7 +221,8 @@ def search_sums(
             found += _eliminated(transform, wanted * weights, weights, terms_at_once, y)
         pool = list(atoms)
         if transform.ratio:
-            pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
+            with np.errstate(all="ignore"):
+                pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
         found += _beam(transform, wanted * weights, weights, pool, terms, y)
         if watch.over or min(s.mean_square for s in found) < EXACT**2:
             break
@@ -250,8 +251,8 @@ def _eliminated(
     target: np.ndarray,
 ) -> list[Sum]:  # fmt: skip
     """All terms at once, the least certain dropped until every one is."""
-    whole = np.column_stack([atom.values * weights for atom in atoms])
-    if not np.all(np.isfinite(whole)):
+    whole = _weighted(atoms, weights)
+    if not np.all(measurable(whole)):
         return []
     state = list(range(len(atoms)))
     while state:
@@ -306,8 +307,8 @@ def _beam(
     terms: int,
     target: np.ndarray,
 ) -> list[Sum]:
-    whole = np.column_stack([atom.values * weights for atom in pool])
-    good = np.all(np.isfinite(whole), axis=0)
+    whole = _weighted(pool, weights)
+    good = measurable(whole)
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
     whole = whole[:, good]
     rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
@@ -329,6 +330,11 @@ def _beam(
         if after < EXACT**2 or not worth(before, after, len(wanted)):
             break
     return found
+
+
+def _weighted(atoms: Sequence[Atom], weights: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.column_stack([atom.values * weights for atom in atoms])
 
 
 def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:

@@ -3,6 +3,7 @@
 import keyword
 import os
 import re
+import unicodedata
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 
 from orbits.expressions import CONSTANTS, FUNCTIONS
 from orbits.files import require_input
-from orbits.options import require_known
+from orbits.importing.tables import LARGEST, holds_numbers, require_column
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
@@ -60,7 +61,7 @@ def read_user_table(
     there = columns_in(source)
     name = name_of(source)
     for column in columns:
-        require_known("column", column, there)
+        require_column(column, there, name)
     rng = np.random.default_rng(seed)
     if isinstance(source, pd.DataFrame):
         table, rows = source[list(columns)], len(source)
@@ -98,7 +99,7 @@ def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
     try:
         if path.suffix == ".parquet":
             return list(pq.read_schema(path).names)
-        return list(pd.read_csv(path, sep=_separator(path), nrows=0).columns)
+        return list(pd.read_csv(path, sep=_separator(path), nrows=0, skipinitialspace=True).columns)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{source} is empty.") from None
     except UNREADABLE as error:
@@ -162,12 +163,15 @@ def samples_of(
 def written_names(names: Sequence[str]) -> dict[str, str]:
     """How formulas write columns: by name, or without what a formula cannot hold.
 
-    `log P (days)` is written `log_P_days`, `lambda` is `lambda_`, and `pi`, a number, `pi_`.
+    `log P (days)` is written `log_P_days`, `r²` `r2`, `lambda` is `lambda_`, and `pi`, a number,
+    `pi_`.
     """
     taken: dict[str, str] = {}
     for name in names:
-        text = re.sub(r"\W+", "_", name).strip("_") or "x"
-        if text[0].isdigit():
+        text = unicodedata.normalize("NFKC", name)  # as Python reads names: r² is r2
+        text = "".join(each if f"_{each}".isidentifier() else "_" for each in text)
+        text = re.sub("__+", "_", text).strip("_") or "x"
+        if not text.isidentifier():
             text = f"x{text}"
         while keyword.iskeyword(text) or text in {*FUNCTIONS, *CONSTANTS} or text in taken.values():
             text += "_"
@@ -270,7 +274,7 @@ def _read_parquet(
     kept = []
     share = min(1.0, MOST_ROWS / max(rows, 1))
     for batch in file.iter_batches(batch_size=CSV_ROWS_AT_ONCE, columns=list(columns)):
-        kept.append(_drawn(batch.to_pandas(), share, rng))
+        kept.append(_drawn(batch.to_pandas(ignore_metadata=True), share, rng))
     return pd.concat(kept) if kept else pd.DataFrame(columns=list(columns)), rows
 
 
@@ -280,7 +284,12 @@ def _read_csv(
     separator = _separator(path)
     rows, kept = 0, []
     read = pd.read_csv(
-        path, sep=separator, usecols=list(columns), chunksize=CSV_ROWS_AT_ONCE, low_memory=False
+        path,
+        sep=separator,
+        usecols=list(columns),
+        chunksize=CSV_ROWS_AT_ONCE,
+        low_memory=False,
+        skipinitialspace=True,
     )
     for chunk in read:
         rows += len(chunk)
@@ -304,7 +313,7 @@ def _separator(path: Path) -> str:
 
 
 def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
-    if values.dtype == bool or not pd.api.types.is_numeric_dtype(values):
+    if not (holds_numbers(values) and pd.api.types.is_numeric_dtype(values)):
         example = next((v for v in values if not isinstance(v, (int, float))), values.iloc[0])
         raise ValueError(
             f"{path}: the column {name} is not numeric (it has {str(example)[:30]!r})."
@@ -315,5 +324,11 @@ def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
         raise ValueError(
             f"{path}: the column {name} has {bad} value(s) that are not finite, of {len(numbers)}; "
             "drop those rows, or find out where they come from."
+        )
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    if largest and not 1 / LARGEST <= largest <= LARGEST:
+        raise ValueError(
+            f"{path}: the column {name} has numbers of {largest:.3g}, which cannot be reckoned "
+            f"with (from {1 / LARGEST:g} to {LARGEST:g}); take another unit."
         )
     return numbers

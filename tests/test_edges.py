@@ -1,0 +1,248 @@
+"""What an hour of breaking found: odd data, odd names, odd files, and units by their constants."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import orbits
+from orbits.cli import main as orbits_command
+from orbits.options import OptionError
+from symreg.cli import main as symreg_command
+from symreg.recovery.user_table import written_names
+
+TOGETHER = {"together": True, "frame": "icrf", "centre": "barycentre"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"bodies": ("sun", "jupiter", "saturn", "uranus")},
+        {"bodies": ("sun", "earth", "moon", "jupiter")},
+    ],
+)
+def test_real_bodies_side_by_side_are_valid_and_damage_is_seen(settings):
+    data = orbits.ephemeris(**TOGETHER, **{"stop": "1954"} | settings).load()
+    assert orbits.validate(data) == []
+    for body in range(len(settings["bodies"])):
+        damaged = data.copy(deep=True)
+        damaged["position"].values[0, 60, body, 0] += 1e-4
+        assert "velocity is not the derivative" in " ".join(orbits.validate(damaged))
+
+
+def test_what_is_sampled_too_coarsely_is_not_called_wrong():
+    data = orbits.ephemeris(
+        **TOGETHER, bodies=("sun", "mercury", "jupiter"), dt=0.08, stop="1961"
+    ).load()
+    assert orbits.validate(data) == []
+
+
+def test_bodies_side_by_side_begin_with_the_sun_that_attracts_them():
+    with pytest.raises(OptionError, match="the sun first"):
+        orbits.ephemeris(bodies=("jupiter", "saturn", "sun"), **TOGETHER)
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder; every warning is an error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(command, *arguments):
+        with warnings.catch_warnings(action="error"):
+            code = command(list(arguments))
+        return code, "".join(capsys.readouterr())
+
+    return run
+
+
+def recovered(shell, table, *features):
+    settings = "--target F --engine projection --seeds 1 --features".split()
+    return shell(symreg_command, "recover", table, "law.json", *settings, *features)
+
+
+RADII = np.random.default_rng(0).uniform(1, 5, 60)
+TIMES = 0.01 * np.arange(40)
+TRACK = {"time": TIMES, "x": np.cos(6 * TIMES), "y": np.sin(6 * TIMES)}
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("r²", "r2"),
+        ("x₁", "x1"),
+        ("½", "x1_2"),
+        ("area (m²)", "area_m2"),
+        ("\u00b5", "\u03bc"),  # the micro sign is read as the Greek letter
+        ("log P (days)", "log_P_days"),
+        ("২৹", "x২"),
+        ("lambda", "lambda_"),
+        ("r_1", "r_1"),
+        ("_", "x"),
+    ],
+)
+def test_a_column_is_written_as_python_reads_names(name, written):
+    assert written_names([name]) == {name: written}
+
+
+@pytest.mark.parametrize("name", ["r²", " r"])
+def test_a_law_is_found_of_a_column_with_an_odd_name(shell, name):
+    pd.DataFrame({"F": 3 / RADII**2, name: RADII}).to_csv("t.csv", index=False)
+    code, text = recovered(shell, "t.csv", name.strip())
+    assert code == 0, text
+    assert "A law was found" in text or "3.0/r2^2" in text
+
+
+def test_the_index_of_a_parquet_file_is_a_column(shell):
+    pd.DataFrame({"F": 3 / RADII**2, "r": RADII}).set_index("r").to_parquet("t.parquet")
+    code, text = recovered(shell, "t.parquet", "r")
+    assert code == 0, text
+    pd.DataFrame(TRACK).set_index("time").to_parquet("o.parquet")
+    code, text = shell(orbits_command, "import", "o.parquet", "o.zarr")
+    assert code == 0, text
+
+
+def test_a_column_that_is_there_twice_is_refused(shell):
+    pq.write_table(pa.table([pa.array(RADII)] * 3, names=["F", "r", "r"]), "t.parquet")
+    assert recovered(shell, "t.parquet", "r") == (
+        2, "symreg recover: t.parquet: there are several columns 'r'; rename them.\n"
+    )  # fmt: skip
+    names = ["time", "x", "x", "y"]
+    pq.write_table(pa.table([pa.array(TIMES)] * 4, names=names), "o.parquet")
+    code, text = shell(orbits_command, "import", "o.parquet", "o.zarr")
+    assert code == 2
+    assert "several columns 'x'" in text
+
+
+@pytest.mark.parametrize(("target", "feature"), [(1e160, 1), (1e-200, 1), (1, 1e200), (1, 1e-160)])
+def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
+    table = {"F": 3 / RADII**2 * target, "r": RADII * feature}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, text = recovered(shell, "t.csv", "r")
+    assert code == 2
+    assert "take another unit" in text
+    assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e-43, 1e-43), (1, -1)])
+def test_large_small_and_negative_numbers_are_searched_without_a_warning(shell, target, feature):
+    table = {"F": 3 / RADII**2 * target, "r": RADII * feature}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, text = recovered(shell, "t.csv", "r")
+    assert code == 0, text
+
+
+@pytest.mark.parametrize("size", [1e160, 1e308])
+def test_positions_that_overflow_are_refused_and_leave_nothing(shell, size, tmp_path):
+    track = TRACK | {"x": size * TRACK["x"], "y": size * TRACK["y"]}
+    pd.DataFrame(track).to_csv("o.csv", index=False)
+    code, text = shell(orbits_command, "import", "o.csv", "o.zarr")
+    assert (code, text.count("\n")) == (2, 1)
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+NO_NUMBERS = {
+    "complex": TRACK["x"] + 1j,
+    "truth": TRACK["x"] > 0,
+    "dates": pd.to_datetime("2020-01-01") + pd.to_timedelta(TIMES, unit="D"),
+    "durations": pd.to_timedelta(TIMES, unit="D"),
+}
+
+
+@pytest.mark.parametrize("values", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_what_is_no_number_is_refused(values):
+    with pytest.raises(ValueError, match=r"row 1: x is .*; a number is needed"):
+        orbits.from_table(pd.DataFrame(TRACK | {"x": values}))
+
+
+@pytest.mark.parametrize("x", [NO_NUMBERS["complex"], NO_NUMBERS["truth"]])
+def test_an_array_of_no_numbers_is_refused(shell, x):
+    columns = [TRACK["time"], x, TRACK["y"]]
+    kind = x.dtype if x.dtype.kind == "c" else bool
+    np.save("o.npy", np.stack(columns, axis=1).astype(kind))
+    assert shell(orbits_command, "import", "o.npy", "o.zarr")[0] == 2
+    np.savez("o.npz", time=columns[0], x=x, y=columns[2])
+    assert shell(orbits_command, "import", "o.npz", "o.zarr")[0] == 2
+    assert sorted(os.listdir()) == ["o.npy", "o.npz"]
+
+
+@pytest.mark.parametrize("damage", [lambda all: all[: len(all) // 2], lambda all: b"some text"])
+def test_a_damaged_npz_is_one_line(shell, damage):
+    np.savez("o.npz", **TRACK)
+    with open("o.npz", "rb+") as file:
+        whole = file.read()
+        file.seek(0)
+        file.truncate()
+        file.write(damage(whole))
+    code, text = shell(orbits_command, "import", "o.npz", "o.zarr")
+    assert (code, text.count("\n")) == (2, 1)
+    assert "not a readable table" in text
+
+
+def test_an_npz_is_refused_before_it_is_unpacked(shell, monkeypatch):
+    np.savez_compressed("o.npz", time=np.arange(2e6), x=np.zeros(2_000_000), y=np.zeros(2_000_000))
+    np.savez_compressed("z.npz", **{name: np.zeros(2_000_000) for name in TRACK})
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "load", lambda *a, **k: pytest.fail("it was unpacked"))
+        code, text = shell(orbits_command, "import", "z.npz", "z.zarr")
+    assert code == 2
+    assert "0.048 GB are packed into it" in text
+
+
+def test_an_npz_is_read_with_its_columns(shell):
+    np.savez("o.npz", time=TIMES, r=np.stack([TRACK["x"], TRACK["y"]], axis=1), unused=TIMES)
+    code, text = shell(
+        orbits_command, "import", "o.npz", "o.zarr", "--position", "r_x,r_y", "--time", "time"
+    )
+    assert code == 0, text
+    there = orbits.open_dataset("o.zarr").position.values[0]
+    np.testing.assert_array_equal(there, np.stack([TRACK["x"], TRACK["y"]], axis=1))
+
+
+def test_what_is_not_finite_leaves_no_folder(shell, tmp_path):
+    # the positions are finite, and their derivatives are not
+    track = TRACK | {"time": TIMES * 1e-290, "x": TRACK["x"] * 1e40, "y": TRACK["y"] * 1e40}
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="not finite"):
+        orbits.from_table(pd.DataFrame(track), tmp_path / "o.zarr")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("address", ["reference://", "reference://x"])
+def test_an_address_that_cannot_be_opened_is_one_line(shell, address):
+    code, text = shell(orbits_command, "generate", address, "--orbits", "2", "--samples", "4")
+    assert (code, text.count("\n")) == (2, 1)
+    assert "cannot be opened" in text
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
+def test_a_closed_stream_changes_nothing(tmp_path, closed):
+    command = f"{sys.executable} -m orbits generate o.zarr --orbits 2 --samples 4 {closed}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=_environment())
+    assert done.returncode == 0
+    assert orbits.validate(tmp_path / "o.zarr") == []
+
+
+def test_c_code_that_aborts_when_taken_down_does_not_after_an_interruption(tmp_path):
+    (tmp_path / "abrupt").mkdir()
+    (tmp_path / "abrupt/cli.py").write_text(
+        "import atexit, ctypes\n"
+        "def main():\n"
+        "    c = ctypes.CDLL(None)\n"
+        "    c.__cxa_atexit(c.abort, None, None)\n"
+        "    atexit.register(print, 'tidied')\n"
+        "    return 130\n"
+    )
+    line = "from orbits.entry import enter; enter('abrupt')"
+    done = subprocess.run(
+        [sys.executable, "-c", line], cwd=tmp_path, env=_environment(), capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"tidied\n", b"")
+
+
+def _environment():
+    return os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path)])}
