@@ -23,7 +23,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from multiprocessing import forkserver, parent_process
+from multiprocessing import forkserver, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -289,6 +289,7 @@ def workers_of(count: int) -> ProcessPoolExecutor:
     context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
     context.set_forkserver_preload([*LOADED])
     os.environ.update(ENVIRONMENT)
+    resource_tracker.ensure_running()  # here, since it changes the mask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # workers inherit this
     try:
         forkserver.ensure_running()
@@ -301,7 +302,7 @@ def workers_of(count: int) -> ProcessPoolExecutor:
 
 def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
     """End workers; at once, or when they have done what they were given."""
-    running = workers._processes or {}
+    running = workers._processes  # those that are just being started come into it
     workers.shutdown(wait=not at_once, cancel_futures=at_once)
     for process in [*running.values()] if at_once else ():
         process.kill()
