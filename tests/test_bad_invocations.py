@@ -256,27 +256,12 @@ def wrong_configs():
             yield Case(name, [], f"--config at {place}", from_place, must_refuse=must)
 
 
-def wrong_words(chance, count):
-    """Words that are no command lines at all."""
-    letters = (
-        "--|-|=|--check|--config|new|data.zarr|--law|--help=3|--no-|--print_config=x|--check=maybe|"
-        "\udc80|٣|--seed|{}"
-    ).split("|")
-    names = list(commands())
-    for number in range(count):
-        name = names[number % len(names)]
-        words = [chance.choice(letters) for _ in range(chance.randint(1, 4))]
-        if name in ("symreg run", "symreg study"):
-            words.append("--check")
-        yield Case(name, words, "words", must_refuse=False)
-
-
 def cases():
     """All invocations, always the same."""
     chance = random.Random(12)
     found = [
         *wrong_options(chance, 640), *wrong_outputs(), *wrong_inputs(),
-        *wrong_configs(), *wrong_words(chance, 60),
+        *wrong_configs(),
     ]  # fmt: skip
     for number, case in enumerate(found):
         case.seed = number

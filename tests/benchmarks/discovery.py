@@ -1,7 +1,7 @@
 """Laws that the search has no list of: found by structure and by numbers, beside other searches.
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
-    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
+    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
@@ -186,22 +186,7 @@ def operon(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr
     return sympy.sympify(text.replace("^", "**"), locals=local), None
 
 
-def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
-    """gplearn's regressor, its default settings."""
-    from gplearn.genetic import SymbolicRegressor
-
-    functions = ("add", "sub", "mul", "div", "sqrt", "log", "sin", "cos")
-    model = SymbolicRegressor(function_set=functions, random_state=seed, feature_names=names)
-    model.fit(table[names].to_numpy(), table["target"].to_numpy())
-    known = {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-    }  # fmt: skip
-    local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(str(model._program), locals={**known, **local}), None
-
-
-SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
+SEARCHES = {"principia": ours, "operon": operon}
 
 
 def run_laws(arguments: argparse.Namespace) -> None:
@@ -281,9 +266,7 @@ def main() -> None:
         part.add_argument("--seeds", type=int, default=3)
         part.add_argument("--laws", nargs="*")
         part.add_argument("--every", type=int, default=1, help="each so manyth law")
-        part.add_argument(
-            "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
-        )
+        part.add_argument("--with", dest="searches", nargs="*", default=[], choices=["operon"])
         part.add_argument("--out")
         part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():

@@ -5,7 +5,6 @@
     python tests/benchmarks/weighing.py worlds --noise 0 1e-6
     python tests/benchmarks/weighing.py searched --noise 0 1e-6 --draws 3
     python tests/benchmarks/weighing.py coverage --draws 200
-    python tests/benchmarks/weighing.py forces --draws 200
 
 Noise of `solar` is in au, of the others relative to the size of the system. Every draw has its own
 seed, from 0.
@@ -177,28 +176,9 @@ def coverage(arguments):
                   f"{arguments.draws} draws", flush=True)  # fmt: skip
 
 
-def forces(arguments):
-    """How often the 95 % intervals of measured accelerations hold."""
-    import orbits
-
-    for system, law in (("relative", "newton"), ("barycentric", "yukawa(length=2)"),
-                        ("relative", "hooke"), ("nbody", "newton")):  # fmt: skip
-        options = {"semi_major_axis": (1.0, 4.0), "planets": 2} if system == "nbody" else {}
-        data = orbits.generate(law=law, system=system, orbits=arguments.draws, samples=512,
-                               dt=0.004, dtype="float64", seed=3, **options)  # fmt: skip
-        for noise in (1e-9, 1e-7, 1e-5):
-            shares = []
-            for method in ("auto", "differences", "weak", "spline"):
-                found = orbits.measure_forces(noisy(data, noise, 1), method=method)
-                shares.append(f"{method} {found.metrics['within_95']:.1%}")
-            print(f"{system:<12}{law:<18} noise {noise:.0e} au: {', '.join(shares)}", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "what", choices=["solar", "stars", "worlds", "searched", "coverage", "forces"]
-    )
+    parser.add_argument("what", choices=["solar", "stars", "worlds", "searched", "coverage"])
     parser.add_argument("table", nargs="?")
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1e-6])
     parser.add_argument("--draws", type=int, default=5)

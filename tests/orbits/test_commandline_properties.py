@@ -63,12 +63,6 @@ def redirect(stream):
         yield
 
 
-def mistakes():
-    return st.sampled_from(sorted(BAD)).flatmap(
-        lambda name: st.sampled_from(BAD[name]).map(lambda value: (name, value))
-    )
-
-
 @pytest.mark.parametrize(("name", "value"), [(name, v) for name in BAD for v in BAD[name]])
 def test_every_mistake_is_one_line_and_nothing_is_written(name, value):
     words = [value] if name == "law" else value.split()
@@ -77,16 +71,6 @@ def test_every_mistake_is_one_line_and_nothing_is_written(name, value):
     assert len(lines) == 1
     assert lines[0].startswith("orbits generate: ")
     assert len(lines[0]) < 700
-
-
-@settings(max_examples=25, deadline=None)
-@given(first=mistakes(), second=mistakes())
-def test_several_mistakes_are_still_one_line(first, second):
-    options = dict(BASE)
-    for name, value in (first, second):
-        options[name] = [value] if name == "law" else value.split()
-    code, left, _, lines = run(options)
-    assert (code, left, len(lines)) == (2, [], 1)
 
 
 sizes = st.floats(0.3, 30).map(lambda a: f"{a:.3g}")

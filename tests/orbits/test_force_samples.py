@@ -65,12 +65,6 @@ def test_a_file_that_is_missing_torn_or_of_another_format_is_named(tmp_path):
         read_force_samples(path)
 
 
-def test_attributes_are_asked_for(tmp_path):
-    with pytest.raises(ValueError, match="lack the attributes law, dt"):
-        few = {k: v for k, v in ATTRIBUTES.items() if k not in ("law", "dt")}
-        write_force_samples(tmp_path / "a.parquet", table(), few)
-
-
 def test_two_bodies_keep_their_own_columns(tmp_path):
     """A row of two bodies is one that `symreg recover --pair` reads."""
     path, two = tmp_path / "forces.parquet", table()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orbits import invariants
-from orbits.elements import Elements, period, state_from_elements
+from orbits.elements import Elements, state_from_elements
 from orbits.engines.integrate import integrate, rk4_step
 from orbits.forces import LAWS, parse_law
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
@@ -134,18 +134,6 @@ def test_an_orbit_does_not_depend_on_its_neighbours(engine):
         np.testing.assert_array_equal(alone, together[7:12])
 
 
-def test_the_first_state_is_the_given_one():
-    position, velocity, gm = kepler_states([0.1, 0.5])
-    for engine in ("scipy", "heyoka", "kepler"):
-        x, v = integrate(NEWTON, position, velocity, gm, np.array([0.0, 0.1]), engine)
-        np.testing.assert_array_equal(x[:, 0], position)
-        np.testing.assert_array_equal(v[:, 0], velocity)
-
-
-def test_a_period_is_keplers_third_law():
-    assert period(np.array([1.0, 4.0]), np.array([GM_SUN, GM_SUN])) == pytest.approx([1.0, 8.0])
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -189,8 +177,3 @@ def test_a_runge_kutta_step_is_of_fourth_order():
 
     assert error(8) < 1e-5  # (1/8)^4/120 of a radian
     assert error(8) / error(16) == pytest.approx(16, rel=0.1)
-
-
-def test_a_drift_counts_in_both_directions():
-    invariant = np.array([[2.0, 2.0, 2.5], [2.0, 1.5, 2.0], [2.0, 2.0, 2.0]])
-    np.testing.assert_allclose(invariants.drift(invariant, 2.0), [0.25, 0.25, 0])

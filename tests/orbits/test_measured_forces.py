@@ -111,8 +111,3 @@ def test_an_unknown_law_gives_forces_without_truth(tmp_path, capsys):
     assert found.law is None
     assert not {"gm", "true_a_x"} & set(found.table)
     assert "force samples" in capsys.readouterr().out
-
-
-def test_too_few_states_are_refused():
-    with pytest.raises(ValueError, match="needs at least 9 states"):
-        orbits.measure_forces(orbits.generate(orbits=2, samples=6), method="differences")

@@ -11,18 +11,13 @@ from hypothesis import strategies as st
 
 from orbits.command_line import main as run_command
 from symreg.cli import COMMANDS
-from symreg.formulas.compare import compare, decide, monomial_exponents
+from symreg.formulas.compare import compare, decide
 from symreg.formulas.expressions import symbol
 from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
 LISTED = yaml.safe_load((Path(__file__).parent / "compare_pairs.yaml").read_text())
 PAIRS, HARD = LISTED["pairs"], LISTED["hard"]
-
-
-def test_there_are_a_hundred_pairs():
-    assert len(PAIRS) == 100
-    assert len({(a, b) for a, b, _ in PAIRS}) == 100
 
 
 @pytest.mark.parametrize(("first", "second", "verdict"), PAIRS)
@@ -58,18 +53,6 @@ def test_an_additive_constant_is_never_equivalence(constant, law):
     assert found.verdict not in ("exact", "up_to_scale")
 
 
-def test_the_verdict_does_not_depend_on_the_order():
-    for first, second, verdict in PAIRS[:20]:
-        swapped = decide(read_formula(second), read_formula(first)).verdict
-        assert swapped == verdict, (first, second)
-
-
-def test_named_variables_decide_what_a_scale_may_depend_on():
-    mass, none = read_formula("M/r**2"), read_formula("1/r**2")
-    assert decide(mass, none).verdict == "different"
-    assert decide(mass, none, ["r"]).verdict == "up_to_scale"
-
-
 def test_parameters_are_solved_for():
     found = decide(
         read_formula("39.5*exp(-r/2)*(1/r**2 + 1/(2*r))"),
@@ -93,11 +76,6 @@ def test_a_limit_at_zero_or_infinity_is_no_equivalence(formula, family):
     found = decide(read_formula(formula), read_formula(family))
     assert found.verdict == "different"
     assert found.parameters == {}
-
-
-def test_exponents_of_a_product_of_powers():
-    assert monomial_exponents(39.5 * m / r**2, ["r", "m"]) == {"r": -2.0, "m": 1.0}
-    assert monomial_exponents(1 / r**2 + 1, ["r"]) is None
 
 
 def run(*arguments):

@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.formulas.expressions import complexity, evaluate, merged, normal_form, skeleton, symbol
+from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol
 from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
@@ -52,24 +52,6 @@ def test_normal_form_keeps_every_value(expression):
 def test_redundant_constants_are_merged(expression, constants):
     _, values = skeleton(normal_form(expression))
     assert len(values) == constants
-
-
-def test_e_and_pi_are_numbers_like_others():
-    form, values = skeleton(merged(14.5 * sympy.E * sympy.pi * sympy.exp(-r) / r**2))
-    assert len(values) == 1
-    assert form == sympy.Symbol("_c0", real=True) * sympy.exp(-r) / r**2
-
-
-def test_additive_constant_is_kept_apart():
-    form, values = skeleton(normal_form(39.5 / r**2 + 0.25))
-    assert len(values) == 2
-    assert form.is_Mul or form.is_Add
-
-
-def test_complexity_counts_what_is_written():
-    assert complexity(r) == 1
-    assert complexity(read_formula("GM/r**2")) == 5  # GM, *, r, **, 2
-    assert complexity(-r) == 1
 
 
 @pytest.mark.parametrize("name", ["E", "I", "N", "S", "beta", "gamma", "zeta", "Q", "O", "pi_"])

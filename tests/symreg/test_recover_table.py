@@ -10,8 +10,7 @@ from orbits.command_line import main as run_command
 from orbits.files import read_json
 from orbits.units import G
 from symreg.cli import COMMANDS
-from symreg.formulas.reading import read_formula
-from symreg.formulas.units import dimension, gravitational_constant, parse_unit, parse_units
+from symreg.formulas.units import parse_unit
 from symreg.recovery import user_table
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import pair_force
@@ -129,19 +128,6 @@ def test_a_central_attraction_that_depends_on_the_direction_is_no_law(uneven, pa
     assert found.recovered is passes
 
 
-def test_one_component_of_a_vector_is_found_from_coordinates(tmp_path):
-    rng = np.random.default_rng(3)
-    position = rng.standard_normal((300, 2))
-    r = np.linalg.norm(position, axis=1)
-    table = pd.DataFrame({"x": position[:, 0], "y": position[:, 1], "r": r})
-    table["a_x"] = -G * table.x / r**3
-    table.to_csv(tmp_path / "component.csv", index=False)
-    config = RecoverConfig(target=("a_x",), features=("x", "y", "r"), law="newton", **QUICK)
-    found = recover(tmp_path / "component.csv", config)
-    assert found.verdict == "up_to_scale", found.explanation
-    assert found.constant.value == pytest.approx(-G, rel=1e-6)
-
-
 def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
     table = two_bodies()
     table.to_csv(tmp_path / "pair.csv", index=False)
@@ -185,18 +171,6 @@ def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
         assert 400 <= len(read.table) <= 600
         assert "5000 rows" in read.notes[0]
         pd.testing.assert_frame_equal(read.table, read_user_table(str(path), ["F", "r"], 0).table)
-
-
-@pytest.mark.slow
-def test_ten_million_rows_are_read_in_a_minute(tmp_path):
-    n = 10_000_000
-    r = np.random.default_rng(0).uniform(0.3, 3, n)
-    pd.DataFrame({"r": r, "F": G / r**2}).to_parquet(tmp_path / "huge.parquet")
-    config = RecoverConfig(target=("F",), features=("r",), law="newton", **QUICK)
-    found = recover(tmp_path / "huge.parquet", config)
-    assert found.recovered
-    assert found.rows == n
-    assert "10000000" in found.explanation
 
 
 def run(*arguments):
@@ -287,19 +261,6 @@ def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsy
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01\x02", b"a,b\n1,2,3\n4\n", b"r,F\n", "r,F\n1,ü".encode("latin-1")]
-)
-def test_files_that_are_no_tables_are_refused(content, tmp_path, capsys):
-    for name in ("t.csv", "t.parquet"):
-        (tmp_path / name).write_bytes(content)
-        code = run("recover", tmp_path / name, tmp_path / "o.json", "--target", "F",
-                   "--features", "r")  # fmt: skip
-        error = capsys.readouterr().err
-        assert code == 2
-        assert error.count("\n") == 1
-
-
 @given(
     st.lists(
         st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), min_size=3, max_size=3),
@@ -315,21 +276,6 @@ def test_any_numbers_give_a_result_or_a_clear_refusal(tmp_path_factory, rows):
     assert code in (0, 2)
     if code == 0:
         assert read_json(folder / "o.json")["verdict"]
-
-
-def test_units_multiply_and_compare():
-    force = parse_unit("kg*m/s^2")
-    assert force == parse_unit("N")
-    assert parse_unit("au^3/yr^2/Msun").text == "m^3 kg^-1 s^-2"
-    assert gravitational_constant(parse_unit("m^3/kg/s^2")) == pytest.approx(6.6743e-11)
-    units = parse_units(("F=N", "r=m"), ("F", "r"))
-    assert dimension(read_formula("F*r"), units) == parse_unit("J")
-    with pytest.raises(ValueError, match="adds"):
-        dimension(read_formula("F + r"), units)
-    with pytest.raises(ValueError, match="function of something"):
-        dimension(read_formula("exp(r)"), units)
-    with pytest.raises(ValueError, match="did you mean 'au'"):
-        parse_unit("aus")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.cli import COMMANDS, main
+from symreg.cli import main
 from symreg.experiments.config import RunConfig
 from symreg.experiments.grid import bundled, load_study, parse_study
 
@@ -129,11 +129,6 @@ def test_every_bundled_study_is_sound(name):
     assert study.figure != "none"
 
 
-def test_the_bundled_studies_are_those_that_the_help_names():
-    named = next(p.help for c in COMMANDS if c.name == "study" for p in c.positionals)
-    assert all(re.search(rf"\b{name}\b(?!-)", named) for name in bundled())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -150,11 +145,3 @@ def test_the_command_answers_a_mistake_with_one_line(
     monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     assert main(["study", *arguments]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
-
-
-def test_check_names_an_attention_that_no_training_knows(tmp_path, capfd):
-    path = tmp_path / "s.yaml"
-    path.write_text(yaml.safe_dump(changed(grid={"attention": ["lsar"]})))
-    assert main(["study", str(path), "--check"]) == 2
-    assert "did you mean 'lssa" in capfd.readouterr().err
-    assert not (tmp_path / "studies").exists()

@@ -83,8 +83,3 @@ def test_g_takes_the_place_of_the_constant_that_positions_do_not_tell(expression
     given = sympy.lambdify(R, expression)(r)
     ratio = shape.value(r, shape.begin) / given
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
-
-
-def test_what_has_no_value_somewhere_is_no_shape():
-    assert formula_of(sympy.log(R - 1.0), (0.3, 3.0)) is None
-    assert formula_of(sympy.Float(2.0), (0.3, 3.0)) is None

@@ -48,17 +48,6 @@ def test_a_model_trained_in_memory_is_the_one_trained_on_disk(run, model, few_or
     )
 
 
-def test_without_a_folder_nothing_is_written(few_orbits, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    worldmodel.train(few_orbits, **SMALL)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_several_devices_need_a_folder(few_orbits):
-    with pytest.raises(ValueError, match="needs a folder"):
-        worldmodel.train(few_orbits, **SMALL, devices=2)
-
-
 def test_what_is_saved_is_loaded(model, run, tmp_path):
     model.save(tmp_path / "saved")
     assert worldmodel.WorldModel.load(tmp_path / "saved").fingerprint == model.fingerprint
@@ -70,28 +59,6 @@ def test_what_is_saved_is_loaded(model, run, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"holds no run \(there is fresh\)"):
         model.save(tmp_path)
-
-
-def test_fresh_weights_are_the_seed_s(model):
-    assert same_weights(model.untrained(1), model.untrained(1))
-    prints = {model.fingerprint, *(model.untrained(seed).fingerprint for seed in (1, 2))}
-    assert len(prints) == 3
-
-
-def test_a_fingerprint_changes_with_any_weight(model):
-    changed = model.untrained(3)
-    before = changed.fingerprint
-    with torch.no_grad():
-        changed.network.head.bias[0] += 1e-7
-    assert changed.fingerprint != before
-
-
-def test_a_model_says_what_it_is(model):
-    count = sum(p.numel() for p in model.network.parameters())
-    shown = f"WorldModel(softmax, context 2, {count} parameters; law newton, 6 steps on 40 orbits)"
-    assert repr(model) == shown
-    assert "never trained" in repr(model.untrained(0))
-    assert "softmax" in model._repr_html_()
 
 
 def test_force_samples_are_those_of_the_command(run, model, few_orbits, tmp_path):
@@ -119,20 +86,6 @@ def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
         _ = reading.forces
     with pytest.raises(dataclasses.FrozenInstanceError):
         reading.metrics = {}
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"linear": {"stats": 3}}, "linear.stats is not known; did you mean 'states'"),
-        ({"linear": {"folds": 1}}, "linear.folds is 1"),
-        ({"contrl": "none"}, "did you mean 'control'"),
-        ({"readout": "lineal"}, "did you mean 'linear'.* Known: field, implied"),
-    ],
-)
-def test_a_wrong_option_is_named(model, few_orbits, options, words):
-    with pytest.raises(ValueError, match=words):
-        worldmodel.probe(model, few_orbits, **options)
 
 
 def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_path):

@@ -24,11 +24,6 @@ def test_a_specification_reads_back_as_itself(text):
     assert parse_attention(f"  {text} ") == parse_attention(text)
 
 
-def test_lssar_has_the_power_three_unless_told():
-    assert make_attention("lssar", 8, 2).p == 3
-    assert make_attention("lssar(p=15)", 8, 2).p == 15
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -140,14 +140,6 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
     assert all(torch.isfinite(p).all() for p in model.network.parameters())
 
 
-def test_early_stopping(few_orbits, tmp_path, monkeypatch):
-    values = iter([3.0, 2.0, 2.5, 2.1, 1.0])
-    monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
-    config = replace(SMALL, steps=100, evaluate_every=2, patience=2)
-    train(few_orbits, config, out=tmp_path / "run")
-    assert read_metrics(tmp_path / "run")[-1]["step"] == 8
-
-
 @pytest.mark.slow
 def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
     if shutil.which("g++") is None:
@@ -162,13 +154,6 @@ def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
     assert losses[True] == pytest.approx(losses[False], rel=1e-2)
 
 
-@pytest.mark.parametrize("precision", ["bf16-mixed", "64-true"])
-def test_other_precisions_train(few_orbits, tmp_path, precision):
-    train(few_orbits, replace(SMALL, precision=precision, steps=3), out=tmp_path / "run")
-    loss = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
-    assert len(loss) == 3
-
-
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     config = replace(SMALL, steps=4, evaluate_every=2)
     train(few_orbits, config, out=tmp_path / "one")
@@ -181,13 +166,6 @@ def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-5)
     assert losses[0] == pytest.approx(losses[1], rel=1e-2)
     assert WorldModel.load(tmp_path / "two").record.train.devices == 2
-
-
-@pytest.mark.slow
-def test_a_mistake_in_one_of_several_processes_is_one_line(few_orbits, tmp_path):
-    config = replace(SMALL, devices=2, context_length=64, batch_tokens=256)
-    with pytest.raises(ValueError, match="has 24 states in each orbit"):
-        train(few_orbits, config, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -306,25 +284,6 @@ FLAGS = (
     "--d-model", 16, "--n-layers", 1, "--batch-tokens", 64, "--context-noise", 1e-3,
     "--accelerator", "cpu",
 )  # fmt: skip
-
-
-def test_the_threads_that_were_used_are_recorded_and_kept(few_orbits, tmp_path, capsys):
-    run = tmp_path / "run"
-    assert train(few_orbits, SMALL, steps=2, out=run).record.train.threads == 1
-    assert json.loads((run / "config.json").read_text())["train"]["threads"] == 1
-    train(few_orbits, SMALL, steps=2, threads=1, out=run)  # the same, said aloud
-    with pytest.raises(ValueError, match=r"another configuration \(threads 1 there, 2 here\)"):
-        train(few_orbits, SMALL, steps=2, threads=2, out=run)
-
-
-def test_a_folder_that_holds_something_else_is_left_alone(few_orbits, tmp_path, capsys):
-    before = sorted(Path(few_orbits).iterdir())
-    assert run_command("train", few_orbits, few_orbits, *FLAGS, "--steps", 1) == 2
-    assert "is not empty and holds no run" in capsys.readouterr().err
-    assert sorted(Path(few_orbits).iterdir()) == before
-    (tmp_path / "file").write_text("")
-    assert run_command("train", few_orbits, tmp_path / "file", *FLAGS) == 2
-    assert "is a file" in capsys.readouterr().err
 
 
 def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):

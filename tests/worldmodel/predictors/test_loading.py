@@ -4,15 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
 from worldmodel.cli import main
 from worldmodel.predictors.checked import circles
-from worldmodel.predictors.loading import source_of
 
 DT = 0.008
 
@@ -103,43 +100,6 @@ def test_a_plain_function_knows_newton(verlet, held_out):
     jacobian = worldmodel.probe(verlet, held_out, readout="jacobian", model_context=2)
     assert jacobian.metrics["locality"] > 0.999
     assert jacobian.metrics["difference_error"] < 1e-5
-
-
-def test_a_module_trained_in_a_loop_of_its_own(held_out):
-    train = orbits.generate(orbits=200, samples=64, engine="kepler", seed=4)
-    x = torch.from_numpy(np.asarray(train.position.values)).float()
-    bend = x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]
-    unit = bend.square().mean().sqrt()
-    torch.manual_seed(0)
-
-    class Push(nn.Module):
-        def __init__(self):
-            super().__init__()
-            sizes = (nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
-            self.layers = nn.Sequential(*sizes)
-
-        def forward(self, x):
-            return self.layers(x[:, -1]) * unit
-
-    module = Push()
-    optimizer = torch.optim.Adam(module.parameters(), lr=3e-3)
-    for _ in range(600):
-        chosen = torch.randint(len(x), (64,)), torch.randint(62, (64,))
-        loss = (module(x[chosen[0], chosen[1] + 1][:, None]) - bend[chosen]).square().mean()
-        optimizer.zero_grad()
-        (loss / unit**2).backward()
-        optimizer.step()
-    model = worldmodel.TorchModule(module, 2, target="residual")
-    kicked = worldmodel.probe(model, held_out, states="kicked")
-    assert kicked.metrics["kick_r2"]["1"] > 0.9
-    jacobian = worldmodel.probe(model, held_out, readout="jacobian")
-    assert jacobian.metrics["locality"] > 0.99
-    assert "difference_error" not in jacobian.metrics  # autograd
-    probes = worldmodel.probe(
-        model, held_out, readout="linear", linear={"states": 100, "folds": 2},
-        untrained=lambda seed: worldmodel.TorchModule(Push(), 2, target="residual"),
-    )  # fmt: skip
-    assert probes.metrics["trained_r"] > 0.5
 
 
 def command(capsys, *words):
@@ -234,15 +194,6 @@ def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
         assert forces.metrics["kick_r2"]["1"] > 0.999
 
 
-def test_looking_for_a_module_executes_nothing(tmp_path, monkeypatch):
-    package = tmp_path / "quiet_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise RuntimeError('imported')")
-    (package / "models.py").write_text("raise RuntimeError('imported')")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert source_of("quiet_package.models:make") == package / "models.py"
-
-
 def test_derivatives_by_differences_are_those_of_the_function():
     matrix = np.array([[0.3, -1.0], [2.0, 0.7]])
     predictor = worldmodel.load_predictor(lambda x: x @ matrix.T + 0.1 * x**2, model_context=3)
@@ -275,16 +226,6 @@ def make(data, seed, folder, dt):
     model.told = {"data": data, "seed": seed, "folder": folder, "dt": dt}
     return model
 """
-
-
-def test_a_fingerprint_is_of_the_code_and_of_what_it_says(mine):
-    one, same = (worldmodel.load_predictor(f"{mine}:Model") for _ in range(2))
-    other = worldmodel.load_predictor(f"{mine}:Days", time_unit="d")
-    in_memory = worldmodel.load_predictor(one.predictor)
-    assert one.fingerprint == same.fingerprint
-    assert len({one.fingerprint, other.fingerprint, in_memory.fingerprint}) == 3
-    mine.write_text(FILE + "# another line")
-    assert worldmodel.load_predictor(f"{mine}:Model").fingerprint != one.fingerprint
 
 
 def test_a_world_of_another_step_is_refused_at_once(mine):

@@ -7,7 +7,6 @@ from orbits.force_samples import read_force_samples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe
-from worldmodel.probes.metrics import powers_of_mass
 
 
 @pytest.fixture(scope="module")
@@ -84,21 +83,3 @@ def test_a_table_of_different_centres_has_each_one_s_gm(some_run, make_orbits, t
     true = np.hypot(table["true_a_x"], table["true_a_y"])
     np.testing.assert_allclose(true * table["r"] ** 2, table["gm"])
     np.testing.assert_allclose(table["gm"], G * table["mass"])
-
-
-def test_centres_alike_have_no_exponent_of_gm(trained, newton_orbits, tmp_path):
-    metrics, *_ = probed(trained, newton_orbits, tmp_path, control="injected")
-    assert "gm_exponent" not in metrics
-    assert "third_law" not in metrics
-
-
-def test_powers_of_several_masses_are_found():
-    random = np.random.default_rng(0)
-    x = random.normal(size=(400, 2))
-    r = np.linalg.norm(x, axis=-1, keepdims=True)
-    orbit = np.repeat(np.arange(40), 10)
-    gm, own = np.exp(random.normal(size=(2, 40)))[:, orbit]
-    a = -3 * (gm**0.75 * own**-0.5)[:, None] * x / r**3
-    found = powers_of_mass(a, x, {"gm": gm, "own_mass": own}, orbit, 50, 0)
-    assert found["gm_exponent"]["value"] == pytest.approx(0.75, abs=1e-9)
-    assert found["own_mass_exponent"]["value"] == pytest.approx(-0.5, abs=1e-9)
