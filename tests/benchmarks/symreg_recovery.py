@@ -1,7 +1,6 @@
 """Recovery rates of the built-in engines, law by law and noise by noise, and what a fit costs.
 
     python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa] [--trials 200]
-    python tests/benchmarks/symreg_recovery.py --published   # the published operator set
 
 Seeds from 2000 on are reported and were not used for tuning; tuning used seeds below 140, and
 failures of seeds 1000 to 1005 were looked into. A fit
@@ -16,20 +15,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.units import G
-from symreg.engines import choose_engine
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import compare
-from symreg.formulas.watch import Watch
 from symreg.recovery import references
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.finding import MATCHING, find
+from symreg.recovery.finding import MATCHING
 from symreg.recovery.problem import Problem
 from symreg.recovery.recover import solve
 
 FIRST_SEED = 2000
 ROWS = 300
 ALL, SMALL = (0.0, 0.001, 0.01, 0.05), (0.0, 0.001, 0.01)
-PUBLISHED_OPERATORS = ("+", "*", "inv", "sin", "cos", "exp")
 
 Columns = dict[str, np.ndarray]
 
@@ -201,46 +196,6 @@ def nulls(trials: int, first: int, config: RecoverConfig) -> None:
     print(f"called a law, of {trials} trials: {called}")
 
 
-def published(seeds: range, config: RecoverConfig) -> None:
-    """Newton from forces between 2e-7 and 5e-3 (G = 39.478) in the published search space.
-
-    Operators + * 1/x sin cos exp, features r m1 m2, L1 loss. Counted twice: the formula that the
-    engine's searches found themselves (refitted and pruned, nothing else), and the law selected.
-    """
-    config = replace(config, operators=PUBLISHED_OPERATORS, loss="l1")
-    own = selected = 0
-    seconds = []
-    for seed in seeds:
-        rng = np.random.default_rng([seed, 11])
-        r = log_uniform(rng, 0.3, 32)
-        m1, m2 = rng.uniform(0.1, 5, ROWS), np.exp(rng.uniform(np.log(1e-9), np.log(1e-3), ROWS))
-        force = G * m1 * m2 / r**2
-        kept = (force > 2e-7) & (force < 5e-3)
-        X = np.column_stack([r, m1, m2])[kept]
-        samples = Samples(X, force[kept], ("r", "m1", "m2"), np.arange(int(kept.sum())))
-        known = references.of_table(samples.names, "newton")
-        engine, _ = choose_engine("operon", config.question)
-        began = time.process_time()
-        seeded = with_seed(config, seed)
-        found = find(samples, known, True, engine, seeded, config.seeds, Watch())
-        seconds.append(time.process_time() - began)
-        selected += found.verdict.verdict in MATCHING
-        raw = found.outcome.raw
-        is_newton = raw is not None and any(
-            compare(raw.expression, reference.family, samples.names).verdict in MATCHING
-            for reference in known
-        )
-        own += is_newton
-        if not is_newton:
-            print(f"    seed {seed}: {raw and raw.expression}", flush=True)
-    print(
-        f"{' '.join(PUBLISHED_OPERATORS)}, L1, seeds {seeds.start}..{seeds.stop - 1}, "
-        f"{config.seeds} searches a fit, population {config.individuals}, {config.generations} "
-        f"generations: the engine's own formula {own}/{len(seeds)}, the selected law "
-        f"{selected}/{len(seeds)}, {np.median(seconds):.1f} s a fit (median, one core)"
-    )
-
-
 def main() -> None:
     """Read the options and print what they ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -250,13 +205,10 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=200)
     parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
-    parser.add_argument("--published", action="store_true", help="the published setting")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     if arguments.trials:
         nulls(arguments.trials, arguments.first_seed, small(arguments))
-    elif arguments.published:
-        published(seeds, small(arguments))
     else:
         rates(arguments)
 

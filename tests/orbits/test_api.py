@@ -59,12 +59,6 @@ def test_planets_in_memory_equal_those_written(tmp_path, options):
     assert orbits.validate(memory) == []
 
 
-def test_in_memory_is_quiet(capfd):
-    orbits.generate(**SMALL)
-    orbits.ephemeris(start="2000", stop="2003")
-    assert capfd.readouterr() == ("", "")
-
-
 def test_a_configuration_and_options_combine(tmp_path):
     config = GenerateConfig(**SMALL, law="hooke")
     data = orbits.generate(None, config, seed=3)
@@ -125,17 +119,6 @@ def test_paths_are_accepted_wherever_data_are(tmp_path):
         with pytest.raises(ValueError, match="a dataset of orbits is needed, or the path of one"):
             draw(3)
     assert orbits.describe(str(path)) == orbits.describe(data)
-
-
-def test_a_dataset_in_memory_is_validated(tmp_path):
-    data = orbits.generate(**SMALL, dtype="float64")
-    wrong = data.assign(velocity=-data.velocity)
-    wrong.velocity.attrs = data.velocity.attrs
-    assert any("not the derivative" in problem for problem in orbits.validate(wrong))
-    assert orbits.validate(data.drop_vars("gm")) == ["gm is missing"]
-    assert any("type 'float32'" in p for p in orbits.validate(data.astype("float32")))
-    with pytest.raises(ValueError, match="format None, not 'principia-orbits'"):
-        orbits.validate(xr.Dataset())
 
 
 def test_two_bodies_are_seen_from_the_second():

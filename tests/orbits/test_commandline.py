@@ -66,20 +66,6 @@ def test_options_reach_the_dataclass_from_a_file_and_flags_win(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("typed", "options"),
-    [
-        ("--bodies mars --law hooke --bodies venus", {"law": "hooke", "bodies": ("mars", "venus")}),
-        ("--angle 1", {"kick": Kick(1.0)}),
-        ("--no-told --axes 3", {"told": False, "axes": 3}),
-        ("--axes null --kick.angle=1e-3", {"kick": Kick(1e-3)}),
-        ("--law 3", {"law": "3"}),
-    ],
-)
-def test_what_is_typed_has_the_type_that_is_declared(typed, options):
-    assert run_with(["probe", "x", *typed.split()]) == (0, [("x", Probe(**options))])
-
-
-@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ("prob x", "did you mean 'probe'?"),

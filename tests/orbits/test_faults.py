@@ -189,17 +189,3 @@ def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch,
     assert write(path, resolve(config)) <= 20
     assert validate(path) == []
     assert content(path) == content(uninterrupted)
-
-
-def test_a_read_only_place(small_disk):
-    remount(small_disk, "ro")
-    done = subprocess.run(
-        [*COMMAND, str(small_disk / "x.zarr"), "--orbits", "2", "--samples", "4"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    remount(small_disk, "rw")
-    assert done.returncode == 2
-    assert "read-only" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr

@@ -132,13 +132,6 @@ def test_a_gap_cuts_and_nothing_is_filled_in():
     assert set(np.round(data.position.values[:, :, 0, 0].ravel(), 12)) <= kept
 
 
-def test_several_trajectories_become_orbits():
-    frame = pd.concat([circles().assign(run=k) for k in "abc"])
-    data = orbits.from_table(frame, position=TWO, orbit="run")
-    assert data.sizes["orbit"] == 3
-    assert not data.attrs["one_system"]
-
-
 def test_frames():
     frame = circles(bodies=3)
     three = ("x1,y1", "x2,y2", "x3,y3")

@@ -56,18 +56,6 @@ def test_a_lock_is_never_written_through_a_link(tmp_path):
     assert (tmp_path / "victim").read_text() == "mine"
 
 
-def test_only_one_of_many_holds_a_folder_that_others_take_away(tmp_path):
-    """A lock whose file was removed between opening and locking is no lock."""
-    with held(tmp_path / "run", "first"):
-        (tmp_path / "run/.lock").unlink()
-        with (
-            held(tmp_path / "run", "second"),
-            pytest.raises(ValueError, match="third"),
-            held(tmp_path / "run", "third"),
-        ):
-            pass
-
-
 DOUBLED = (f"- &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))
 BOMB = "\n".join(["- &a0 [x, x]", *DOUBLED])
 """2**40 values in forty lines."""

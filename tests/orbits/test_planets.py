@@ -91,31 +91,6 @@ def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
     np.testing.assert_allclose(strength, 1, atol=1e-3)
 
 
-@pytest.mark.parametrize(("frame", "z"), [("ecliptic", 3e-4), ("icrf", 0.5)])
-def test_frames(tmp_path, frame, z):
-    config = EphemerisConfig(("earth",), "2000", "2003", frame=frame)
-    ephemeris(tmp_path / "p.zarr", config)
-    x = open_dataset(tmp_path / "p.zarr").position.values
-    assert x.shape[-1] == 3
-    # The Earth defines the ecliptic; from the equator it departs by sin(23.4 deg) = 0.4 au.
-    assert np.max(np.abs(x[..., 2])) < z
-    if frame == "icrf":
-        assert np.max(np.abs(x[..., 2])) > 0.35
-
-
-def test_a_finished_or_interrupted_ephemeris_goes_on_and_another_is_refused(tmp_path):
-    path = tmp_path / "p.zarr"
-    config = EphemerisConfig(("mars",), "2000", "2005")
-    ephemeris(path, config)
-    written = open_dataset(path).position.values
-    ephemeris(path, config)
-    (path / "position" / "c" / "0" / "0" / "0").unlink()
-    ephemeris(path, config)
-    np.testing.assert_array_equal(open_dataset(path).position.values, written)
-    with pytest.raises(ValueError, match="stop 2005 there, 2006 here"):
-        ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))
-
-
 def test_gm_is_that_of_the_sun_and_the_planet():
     """What moves one body relative to another is the sum of their masses; Jupiter's is 1e-3."""
     data = ephemeris(bodies=("mercury", "jupiter"), start="2000", stop="2003")

@@ -42,13 +42,6 @@ def test_functions_draw_the_numbers_and_return_their_axes(path):
     plt.close("all")
 
 
-def test_pictures(path, tmp_path):
-    assert main(["plot", str(path), str(tmp_path / "x.png"), "--orbits", "4"]) == 0
-    with Image.open(tmp_path / "x.png") as picture:
-        assert min(picture.size) > 300
-        assert len(np.unique(np.asarray(picture))) > 50
-
-
 def test_animation(tmp_path):
     path, out = tmp_path / "x.zarr", tmp_path / "x.gif"
     generate(path, GenerateConfig(orbits=2, samples=8, workers=1))

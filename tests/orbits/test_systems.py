@@ -10,7 +10,6 @@ from orbits.dataset import open_dataset
 from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.forces import parse_law
 from orbits.generation.generate import generate
-from orbits.generation.recipe import choose_check_engine
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.planets import PLANETS, gm_of, states
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
@@ -199,10 +198,3 @@ def test_impossible_systems_are_refused(tmp_path, settings, message):
     with pytest.raises(ValueError, match=message):
         generate(tmp_path / "x.zarr", GenerateConfig(orbits=4, samples=4, **settings))
     assert not (tmp_path / "x.zarr").exists()
-
-
-@pytest.mark.parametrize("engine", ["scipy", "heyoka", "kepler"])
-@pytest.mark.parametrize("spec", ["newton", "hooke"])
-@pytest.mark.parametrize("several", [False, True])
-def test_no_engine_is_checked_by_itself(engine, spec, several):
-    assert choose_check_engine(engine, parse_law(spec), several) != engine

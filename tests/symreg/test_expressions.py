@@ -1,7 +1,5 @@
 """Normal forms keep values and lose redundant constants; text is read, never executed."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import sympy
@@ -57,26 +55,6 @@ def test_redundant_constants_are_merged(expression, constants):
 @pytest.mark.parametrize("name", ["E", "I", "N", "S", "beta", "gamma", "zeta", "Q", "O", "pi_"])
 def test_names_that_sympy_owns_are_plain_symbols(name):
     assert read_formula(f"{name}/r**2") == symbol(name) / r**2
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "r**", "1/0", "__import__('os').system('true')", "r.real", "[r]", "lambda: 1", "r if m",
-        "x = 3", "exp(r", "print(r)", "r and m", "'r'", "exp(r, m)", "9**9**9**9", "True*r", "r;m",
-        "f'{r}'", "(r:=3)", "*r", "1e999*r", "é^^", "()" * 500,
-    ],
-)  # fmt: skip
-def test_what_is_not_a_formula_gets_one_clear_line(text):
-    with pytest.raises(ValueError, match=r".{10,}"):
-        read_formula(text)
-
-
-@given(st.text(max_size=40))
-@settings(max_examples=150, deadline=None)
-def test_any_text_is_a_formula_or_a_clear_refusal(text):
-    with contextlib.suppress(ValueError):
-        assert isinstance(read_formula(text), sympy.Expr)
 
 
 def test_a_law_is_read_by_its_name():

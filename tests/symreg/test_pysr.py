@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from orbits.expressions import parse_expression
@@ -24,8 +23,6 @@ from symreg.engines.pysr import (
     guess_for_pysr,
     read_hall_of_fame,
 )
-from symreg.formulas.watch import Watch
-from symreg.recovery.recover import recover
 
 HALL_OF_FAME = """Complexity,Loss,Equation
 1,2.5,"12.5"
@@ -121,29 +118,6 @@ def test_the_engine_returns_the_front_that_the_process_left(monkeypatch):
     assert str(front[-1].expression.free_symbols) == "{N}"
     assert front[-1].loss < 1e-20
     assert all(c.engine == "pysr" and c.seed == 4 for c in front)
-
-
-def test_seeds_share_processes_and_the_time_that_is_left(monkeypatch):
-    jobs = []
-
-    def fake(job, seconds):
-        searches = json.loads((job / "job.json").read_text())
-        jobs.append([each["new"]["random_state"] for each in searches])
-        for each in searches:
-            assert each["new"]["timeout_in_seconds"] <= 60.0 / len(searches)
-            assert (job / each["data"]).is_file()
-            if each["new"]["random_state"] == 5:
-                continue  # the process was ended before this one
-            (job / each["new"]["run_id"]).mkdir()
-            (job / each["new"]["run_id"] / "hall_of_fame.csv").write_text(HALL_OF_FAME)
-        return "no answer"
-
-    monkeypatch.setattr(adapter, "run_in_own_process", fake)
-    r = np.linspace(0.3, 3, 50)
-    budget = Budget(watch=Watch(60.0))
-    fronts = PySREngine().search_all(r[:, None], r**-2, ["r"], [3, 4, 5], budget, jobs=2)
-    assert sorted(jobs) == [[3, 5], [4]]
-    assert [front[0].seed for front in fronts] == [3, 4]
 
 
 def test_a_process_over_its_time_is_killed_with_its_children(tmp_path, monkeypatch):
@@ -377,17 +351,3 @@ def test_a_process_inside_julia_dies_with_its_killed_parent(tmp_path):
     parent.kill()
     parent.wait()
     assert ended(child)
-
-
-def test_a_hall_of_fame_of_pysrs_names_goes_on_from_the_features(tmp_path):
-    path = tmp_path / "hall_of_fame.csv"
-    path.write_text('Complexity,Loss,Equation\n5,1,"2.0 * x1 * exp(x0 ^ 0.3)"\n')
-    a, b = np.random.default_rng(0).uniform(1, 3, (2, 60))
-    table = pd.DataFrame({"y": 3 * b * np.exp(a**0.3), "a": a, "b": b})
-    options = {"target": "y", "features": "a,b", "engine": "projection", "null": False, "seeds": 1}
-    found = recover(table, guesses=str(path), **options)
-    # 1e-6: a table without noise, a fit that stops at 1e-9
-    assert np.max(np.abs(found.predict(table) / table.y - 1)) < 1e-6
-    path.write_text('Complexity,Loss,Equation\n5,1,"x2 * x0"\n')
-    with pytest.raises(ValueError, match="has x2, and the features are a, b"):
-        recover(table, guesses=str(path), **options)

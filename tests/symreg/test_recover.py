@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from orbits.command_line import main as run_command
@@ -26,14 +25,6 @@ def gate(found, name):
     """The gate of that name."""
     (one,) = (g for g in found.gates if g.name == name)
     return one
-
-
-def negative(table, rng):
-    """The table with accelerations of random size and direction."""
-    table = table.copy()
-    table[["a_x", "a_y"]] = rng.standard_normal((len(table), 2)) * table["a_norm"].mean()
-    table["a_norm"] = np.hypot(table["a_x"], table["a_y"])
-    return table
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -107,14 +98,6 @@ def test_nothing_is_never_called_a_law(kind, make_force_table):
         assert found.verdict == "different", found.explanation
 
 
-def test_random_accelerations_are_no_law(make_force_table):
-    table, attributes = make_force_table("newton", seed=0)
-    found = recover(ForceSamples(negative(table, np.random.default_rng(0)), attributes), FAST)
-    assert not found.recovered
-    assert found.verdict == "different"
-    assert not gate(found, "central").passed
-
-
 def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
     table, attributes = make_force_table("newton", seed=36)
     x, y, r = (table[c].to_numpy() for c in "xyr")
@@ -165,18 +148,6 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     assert {"expression", "complexity", "loss", "score", "seed"} <= set(result["pareto_front"][0])
     assert result["rows"] == len(table)
     assert result["groups"] == 100
-
-
-def test_files_that_are_no_force_samples_are_refused(tmp_path, capsys):
-    pd.DataFrame({"r": [1.0], "x": [1.0]}).to_parquet(tmp_path / "few.parquet")
-    (tmp_path / "text.parquet").write_text("not Parquet")
-    for name, says in (
-        ("few.parquet", "lacks the column"),
-        ("text.parquet", "not a readable"),
-        ("none.parquet", "does not exist"),
-    ):
-        assert run("recover", tmp_path / name, tmp_path / "law.json") == 2
-        assert says in capsys.readouterr().err
 
 
 QUICK = RecoverConfig(engine="projection", seeds=1)

@@ -144,21 +144,6 @@ def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
     assert pair_force(table, np.arange(len(table))).third_law == pytest.approx(0.5, rel=1e-6)
 
 
-def test_given_errors_weigh_the_rows(tmp_path):
-    table = gravity(noise=0.0)
-    table["sigma"] = 0.01 * table["F"]
-    bad = table.index < 30
-    table.loc[bad, "F"] *= 3
-    table.loc[bad, "sigma"] = 10 * table.loc[bad, "F"]
-    table.to_csv(tmp_path / "s.csv", index=False)
-    options = {"target": ("F",), "features": ("r", "m1", "m2"), "law": "newton"}
-    found = recover(
-        tmp_path / "s.csv",
-        RecoverConfig(**options, sigma="sigma", engine="projection", **QUICK),
-    )
-    assert found.constant.value == pytest.approx(G, rel=0.01)
-
-
 def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(user_table, "MOST_ROWS", 500)
     monkeypatch.setattr(user_table, "CSV_ROWS_AT_ONCE", 1000)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.experiments.answer import answer, answer_table, in_a_terminal
+from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.study_figures import FIGURES
 from symreg.experiments.study_figures.zoo import families
 
@@ -105,16 +105,6 @@ def test_the_answer_counts_kinds_by_setting_and_by_value():
     assert "Newtonian by context length: at 2 6 of 6 (61–100 %); at 32 0 of 6 (0–39 %)." in said
     assert "Newtonian by attention: at softmax 3 of 6 (19–81 %)" in said
     assert "The kick R² is largest with context length 2" in said
-
-
-def test_an_answer_needs_no_model_and_no_cell():
-    table = judged(law=["newton", "hooke"], seed=[0, 1]).assign(world_model=None)
-    assert "Newtonian" not in answer(table, ["law", "seed"])
-    assert "The kick R² is largest with law" in answer(table, ["law", "seed"])
-    assert answer(table.iloc[:0], ["law"]) == "No cell is done yet."
-    printed = in_a_terminal(table, ["law", "seed"]).splitlines()
-    assert printed[0].startswith("setting")
-    assert printed[2].startswith("law newton")
 
 
 def test_the_zoo_is_a_table_by_kick_r2():

@@ -98,13 +98,6 @@ def test_action_equals_reaction_or_there_is_no_law():
     assert "third law" in found.explanation
 
 
-def test_an_attraction_by_the_total_mass_is_not_newtons_force():
-    table = pairs(seed=43, source=lambda m1, m2: m1 + m2)
-    found = recover(ForceSamples(table, ATTRIBUTES), FAST)
-    assert not found.recovered
-    assert found.verdict == "different"
-
-
 def test_one_mass_that_varies_is_a_feature_and_none_is_a_plain_field():
     field = radial_field(pairs(masses="second"))
     assert field.samples.names == ("r", "m2")

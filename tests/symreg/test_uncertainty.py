@@ -93,15 +93,6 @@ def test_the_bootstrap_resamples_orbits_not_rows():
     assert widths[0] > 2.5 * widths[1]
 
 
-def test_statistical_and_systematic_parts_add_in_quadrature():
-    interval = exponent_intervals(field(2, 0.1, 0.02), 0.02, np.random.default_rng(0))["r"]
-    assert 1 / 3 < interval.statistical / interval.systematic < 3, "each has its say"
-    half = np.hypot(interval.statistical, interval.systematic)
-    # the bootstrap is not quite symmetric; a plain sum would be 26 % wider at the least
-    assert interval.high - interval.value == pytest.approx(half, rel=0.1)
-    assert interval.value - interval.low == pytest.approx(half, rel=0.1)
-
-
 def test_the_statistical_part_is_two_standard_errors():
     """A constant with noise of 5 % in 1000 independent rows: 1.96 * 5 % / sqrt(1000)."""
     rng = np.random.default_rng(3)

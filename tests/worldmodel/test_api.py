@@ -99,14 +99,6 @@ def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_pa
     assert "roll-out" in found._repr_html_()
 
 
-def test_models_in_memory_are_extrapolated_side_by_side(model, few_orbits, tmp_path):
-    found = worldmodel.extrapolate([model, model.untrained(0)], few_orbits, factors=(1, 4))
-    assert list(found.table["run"].unique()) == ["softmax, seed 0", "softmax, seed 0 (2)"]
-    found.write(tmp_path)
-    assert (tmp_path / "extrapolation.png").exists()
-    assert "ratio" in found._repr_html_()
-
-
 def test_the_threads_of_a_call_end_with_it(model, few_orbits):
     before = torch.get_num_threads()
     worldmodel.evaluate(model, few_orbits, threads=before + 1)

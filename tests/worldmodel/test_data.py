@@ -47,12 +47,3 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
     changed = (kicked != plain).any(-1).any(-1).any(-1)
     # A fair coin for 36 orbits: 18 +- 9 is three standard deviations.
     assert 9 <= int(changed.sum()) <= 27
-
-
-def test_an_unfinished_orbit_is_refused(make_orbits, tmp_path, monkeypatch):
-    source = Source(make_orbits(tmp_path / "orbits.zarr"))
-    whole = source.dataset["position"].values.copy()
-    whole[7, 3, 1] = np.nan
-    source.dataset["position"] = (source.dataset["position"].dims, whole)
-    with pytest.raises(ValueError, match="orbit 7 holds positions"):
-        source.read(range(10))

@@ -67,14 +67,6 @@ def test_differences_of_a_falling_body_are_its_velocity_and_its_acceleration():
     assert bends.flatten().tolist() == [0, 0, 10, 10, 10, 10]
 
 
-def test_positions_are_relative_in_time():
-    """Rotary angles enter as differences: without a mask's edge, a later start changes nothing."""
-    network, positions = network_of(window=2), positions_of()
-    assert torch.allclose(
-        network(positions)[:, 5:], network(positions[:, 2:])[:, 3:], rtol=1e-10, atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("target", ["position", "displacement", "residual"])
 def test_the_target_leads_back_to_the_next_position(target):
     positions = positions_of()

@@ -55,16 +55,6 @@ def test_a_roll_out_repeats_the_prediction(kind, bodies):
     np.testing.assert_allclose(rolled, so_far[:, 12:], rtol=1e-9, atol=1e-12)
 
 
-def test_activations_by_name():
-    model, positions = model_of(), positions_of()
-    found = model.activations(positions, ["embed", "blocks.1", "head"])
-    assert {name: value.shape for name, value in found.items()} == {
-        "embed": (3, 12, 16), "blocks.1": (3, 12, 16), "head": (3, 12, 2),
-    }  # fmt: skip
-    with pytest.raises(ValueError, match=r"did you mean 'blocks\.1\.mlp'"):
-        model.activations(positions, ["blocks.1.mpl"])
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"head": "tokens", "bins": 64, "bin_range": 4.0}, {"window": 2}, {"target": "position"}],

@@ -226,9 +226,3 @@ def make(data, seed, folder, dt):
     model.told = {"data": data, "seed": seed, "folder": folder, "dt": dt}
     return model
 """
-
-
-def test_a_world_of_another_step_is_refused_at_once(mine):
-    worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=DT)
-    with pytest.raises(ValueError, match="but the model was made for"):
-        worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=0.01)

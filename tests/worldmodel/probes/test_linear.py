@@ -45,11 +45,3 @@ def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_j
     assert metrics["positions_force"] < 0.2, "|F| is even in the positions"
     best = max(row["force"] for row in found["trained"].values())
     assert metrics["trained_force"] == best
-
-
-def test_another_law_has_no_elements(some_run, make_orbits, tmp_path, read_json_of):
-    data = make_orbits(tmp_path / "hooke.zarr", law="hooke", engine="scipy", orbits=100)
-    found = read_json_of(some_run(data), data, "linear")
-    assert "eccentricity" not in found["targets"]
-    # The force of a spring is proportional to the position.
-    assert found["metrics"]["positions_force_x"] == pytest.approx(1, abs=1e-6)

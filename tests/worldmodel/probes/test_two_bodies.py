@@ -55,12 +55,6 @@ def test_an_ellipse_follows_a_pair_until_it_is_kicked(run_of_pairs, pairs, tmp_p
     assert metrics["kick_r2"]["2"] < 0.8
 
 
-def test_an_untrained_network_knows_nothing_of_a_pair(run_of_pairs, pairs, tmp_path):
-    metrics, *_ = probed(run_of_pairs, pairs, tmp_path, control="untrained")
-    assert metrics["r2"] < 0.2
-    assert metrics["third_law"] > 0.1
-
-
 def test_every_read_out_takes_pairs(run_of_pairs, pairs, read_json_of):
     response = read_json_of(run_of_pairs, pairs, "kick_response", control="injected")
     assert min(response["r2"] + response["r2_gm"]) > 0.99  # close pairs: (ω dt)⁴ is not small
