@@ -47,10 +47,6 @@ def test_in_memory_equals_what_is_written_bit_for_bit(tmp_path, kind):
     assert orbits.describe(memory) == orbits.describe(tmp_path / "x.zarr")
 
 
-def test_in_memory_does_not_depend_on_the_number_of_workers():
-    require_same(orbits.generate(**SMALL), orbits.generate(**{**SMALL, "workers": 2}))
-
-
 @pytest.mark.parametrize("options", [{}, {"frame": "icrf", "centre": "barycentre"}])
 def test_planets_in_memory_equal_those_written(tmp_path, options):
     options = {"bodies": ("mars", "earth"), "start": "1990", "stop": "2000", **options}

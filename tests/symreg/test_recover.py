@@ -112,17 +112,6 @@ def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
     assert found.non_central == pytest.approx(0.4 / np.hypot(1, 0.4), rel=1e-4)
 
 
-def test_equal_seeds_give_equal_results(make_force_table):
-    table, attributes = make_force_table("newton", seed=38, noise=0.02)
-    first, second = (
-        recover(ForceSamples(table, attributes), RecoverConfig(seeds=2, jobs=j)) for j in (1, 2)
-    )
-    skipped = {"seconds", "configuration"}
-    assert {k: v for k, v in first.to_dict().items() if k not in skipped} == {
-        k: v for k, v in second.to_dict().items() if k not in skipped
-    }
-
-
 def run(*arguments):
     return run_command("symreg", COMMANDS, [str(a) for a in arguments])
 

@@ -1,13 +1,8 @@
 """Promises of training: going on equals never having stopped, and nothing good is ever lost."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,32 +75,6 @@ def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
             train(few_orbits, SMALL, out=tmp_path / "broken")
     train(few_orbits, SMALL, out=tmp_path / "broken")
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
-
-
-def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
-    """As a user would see it: every training is a process of its own, with as many threads."""
-    config = replace(SMALL, steps=150, checkpoint_every=7)
-    code = (
-        "import sys; from worldmodel.training import train; from worldmodel.config import "
-        "TrainConfig; train(sys.argv[1], TrainConfig(**eval(sys.argv[3])), out=sys.argv[2])"
-    )
-
-    def started(run):
-        arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        return subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
-
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert started(whole).wait() == 0
-    child = started(killed)
-    while len(read_metrics(killed)) < 30 and child.poll() is None:
-        time.sleep(0.01)
-    assert child.poll() is None, "finished before it could be killed"
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    assert len(read_metrics(killed)) < len(read_metrics(whole))
-    assert started(killed).wait() == 0
-    assert_same_run(whole, killed)
 
 
 def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
