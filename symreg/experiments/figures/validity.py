@@ -13,7 +13,6 @@ from worldmodel.predictors import CONTROLS
 
 LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 """Relative errors between which a colour changes."""
-MOST_PANELS = 3
 
 
 class ValidityFigure(RunFigure):
@@ -30,9 +29,10 @@ class ValidityFigure(RunFigure):
     def draw(self, shown: Shown) -> Figure | None:
         if not shown.far:
             return None
-        names = [name for name in shown.far if name in ("", "locally_linear", "untrained")]
-        names = sorted(names)[:MOST_PANELS]
-        figure, axes = panels(len(names), 4.3 * max(len(names), 2), 3.8)
+        # a lookup is what a model has to be told from
+        lookups = [name for name in shown.far if name and CONTROLS[name].remembers]
+        names = [name for name in ("", *lookups) if name in shown.far]
+        figure, axes = panels(len(names), 5.0 * max(len(names), 2), 4.0)
         for panel, name in zip(axes, names, strict=True):
             title = CONTROLS[name or "none"].label
             plot_validity(panel, shown.far[name], shown.trained, title=title)
@@ -76,6 +76,7 @@ def plot_validity(
     bar.ax.set_yticklabels([f"{level:.0%}" for level in LEVELS])
     axes.set_xscale("log")
     plain_ticks(axes)
+    axes.set_xlim(across[0], across[-1])
     axes.set_ylim(0, 2)
     axes.set_xlabel("distance r (au)")
     axes.set_ylabel("speed / circular speed")
