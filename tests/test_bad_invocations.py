@@ -432,7 +432,7 @@ def told(problems):
 
 def test_some_bad_invocations_of_every_sort_end_in_one_line(world, tmp_path):
     every = cases()
-    problems, _ = run_all(every[:: len(every) // 60], world, tmp_path)
+    problems, _ = run_all(every[:: len(every) // 40], world, tmp_path)
     assert not problems, told(problems)
 
 

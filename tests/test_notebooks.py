@@ -118,6 +118,20 @@ def disagreement(shown, found):
     return None
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        p if p.stem[:2] in ("01", "03") else pytest.param(p, marks=pytest.mark.slow)
+        for p in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
+def test_a_notebook_runs_in_its_small_setting(path, run_notebook):
+    cells = run_notebook(path.name, timeout=600).cells
+    drawn = [output for cell in cells for output in cell.get("outputs", ()) if "data" in output]
+    assert any("image/png" in output["data"] for output in drawn)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_it_shows(path, run_notebook):

@@ -10,11 +10,12 @@
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
 relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
 `classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
-tables whose truth is near a named law. `nulls`: permuted targets and pure noise. A formula is right by structure when sympy says that it is the
-law, or when its own constants, refitted to exact data, make it the law to 1e-7 there and to 1e-4 in
-ranges twenty times wider; by numbers when on fresh points its median error is below a quarter of
-the noise (1e-6 without noise) and 95 % of the points are within it. S, N and F say that a formula
-is right by structure, by numbers, and was said to be found.
+tables whose truth is near a named law. `nulls`: permuted targets and pure noise. A formula is right
+by structure when sympy says that it is the law, or when its own constants, refitted to exact data,
+make it the law to 1e-7 there and to 1e-4 in ranges twenty times wider; by numbers when on fresh
+points its median error is below a quarter of the noise (1e-6 without noise) and 95 % of the points
+are within it. S, N and F say that a formula is right by structure, by numbers, and was said to be
+found.
 """
 
 import argparse

@@ -206,7 +206,6 @@ def main() -> None:
     parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
     arguments = parser.parse_args()
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     if arguments.trials:
         nulls(arguments.trials, arguments.first_seed, small(arguments))
     else:

@@ -190,7 +190,6 @@ def test_nbody_and_solar_datasets(tmp_path):
         ({"system": "nbody", "dimensions": 2}, "three dimensions"),
         ({"system": "solar", "law": "hooke"}, "newton"),
         ({"system": "nbody", "engine": "kepler"}, "between two bodies only"),
-        ({"system": "nbody", "planets": 8, "semi_major_axis": (1.0, 1.1)}, "hardly any room"),
         ({"system": "nbody", "law": "power_law(n=4)"}, "no bound orbits"),
     ],
 )

@@ -44,18 +44,14 @@ PRODUCTS = {
     "a monomial": (lambda a, b: 3.7 * a**1.5 / b**2, 0.5, 4.0),
     "an exponent that is no half": (lambda a: 2 * a**-1.97, 1.0, 3.0),
     "a small constant": (lambda a, b: 6.6e-34 * a * b, 1.0, 3.0),
-    "a large constant": (lambda a, b: 1e30 * a / b**2, 1.0, 3.0),
 }
 SUMS = {
     "the law of cosines": (
         lambda a, b, c: np.sqrt(a**2 + b**2 - 2 * a * b * np.cos(c)), 1.0, 3.0,
     ),
-    "a square of a distance": (lambda a, b, c, d: (a - b) ** 2 + (c - d) ** 2, 1.0, 3.0),
-    "a plane": (lambda a, b: 3 * a - 2 * b + 0.5, 1.0, 3.0),
     "three terms": (lambda a, b, c: 4 * a * b + 2 * c + 7 / a, 1.0, 3.0),
     "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
     "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
-    "a polynomial through zero": (lambda a: a**2 - 3 * a + 1, 0.0, 3.0),
 }  # fmt: skip
 
 

@@ -82,10 +82,11 @@ def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table
 
 @pytest.mark.parametrize("kind", ["permuted", "noise", "nonsense"])
 def test_nothing_is_never_called_a_law(kind, make_force_table):
-    table, _ = make_force_table("newton", seed=41, noise=0.01, orbits=30)
+    table, _ = make_force_table("newton", seed=41, noise=0.01, orbits=20)
     field = radial_field(table).samples
     known = of_field(field.names, {}, None)
-    for trial in range(7):
+    # sums are tried, for long, where the target changes its sign
+    for trial in range(1 if kind == "nonsense" else 7):
         rng = np.random.default_rng(trial)
         y = {
             "permuted": field.y[rng.permutation(len(field.y))],

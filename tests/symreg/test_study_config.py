@@ -88,7 +88,7 @@ def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
         }
     )
 )  # fmt: skip
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_a_file_says_is_what_its_cells_have(grid):
     content = yaml.safe_load(yaml.safe_dump(changed(grid=grid)))
     cells = parse_study(content).cells

@@ -44,6 +44,7 @@ def test_the_question_holds_the_digits_before_the_one_that_it_asks_for():
     assert abs((values[:, -5] == key[:, 0]).double().mean() - 0.1) < 0.07
 
 
+@pytest.mark.slow
 def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
     table = trained(kinds=("softmax", "lssar"), factors=(1, 2), steps=400, **EASY)
     at_once = table[table["factor"] == 1]

@@ -5,6 +5,8 @@ import pytest
 
 from worldmodel.probes.readouts.linear import cross_validated_r2
 
+FEW = {"states": 500}
+
 
 def test_a_linear_target_is_found_and_noise_is_not():
     random = np.random.default_rng(0)
@@ -26,7 +28,7 @@ def test_a_group_is_never_predicted_from_itself():
 
 
 def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_of):
-    found = read_json_of(trained, newton_orbits, "linear", control="injected")
+    found = read_json_of(trained, newton_orbits, "linear", control="injected", linear=FEW)
     for target in found["targets"]:
         assert found["metrics"][f"trained_{target}"] == pytest.approx(1, abs=1e-3)
     # the untrained network beside it stays a network: it does not hold the shape of the orbit
@@ -35,7 +37,7 @@ def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_
 
 
 def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):
-    found = read_json_of(trained, newton_orbits, "linear")
+    found = read_json_of(trained, newton_orbits, "linear", linear=FEW)
     assert found["layers"] == ["embed", "blocks.0", "blocks.1", "norm"]
     assert set(found["trained"]) == set(found["untrained"]) == set(found["layers"])
     assert {"force", "force_x", "r", "eccentricity", "lrl_y"} < set(found["targets"])
