@@ -3,13 +3,12 @@
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
-    python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
 
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
 relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
-`classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
+`traps`: exact
 tables whose truth is near a named law. `nulls`: permuted targets and pure noise. A formula is right
 by structure when sympy says that it is the law, or when its own constants, refitted to exact data,
 make it the law to 1e-7 there and to 1e-4 in ranges twenty times wider; by numbers when on fresh
@@ -270,67 +269,11 @@ def main() -> None:
         part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():
         part = parts.add_parser(name)
-        part.add_argument("--seeds", type=int, default=5)
         part.add_argument("--draws", type=int, default=200)
         part.set_defaults(run=run)
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=RuntimeWarning)
     arguments.run(arguments)
-
-
-def classics(seed: int) -> dict[str, tuple[pd.DataFrame, str, tuple[str, ...], str]]:
-    """Tables of real or textbook laws: table, target, features, the law."""
-    rng = np.random.default_rng(seed)
-    planets = pd.DataFrame(
-        {
-            "a": [0.387, 0.723, 1.0, 1.524, 5.203, 9.537],
-            "P": [0.241, 0.615, 1.0, 1.881, 11.86, 29.45],
-        }
-    )
-    n = 200
-    m1, m2 = rng.uniform(1, 10, n), rng.uniform(1, 10, n)
-    r, V = rng.uniform(0.3, 3, n), rng.uniform(1, 10, n)
-    moles, T = rng.uniform(0.5, 5, n), rng.uniform(200, 400, n)
-    wobble = 1 + 0.01 * rng.standard_normal(n)
-    place = np.arange(7)
-    tables = {
-        "kepler": (planets, "P", ("a",), "a**(3/2)"),
-        "newton": (
-            pd.DataFrame({"F": 6.674 * m1 * m2 / r**2 * wobble, "m1": m1, "m2": m2, "r": r}),
-            "F", ("m1", "m2", "r"), "m1*m2/r**2",
-        ),
-        "ideal gas": (
-            pd.DataFrame({"P": 8.314 * moles * T / V * wobble, "n": moles, "T": T, "V": V}),
-            "P", ("n", "T", "V"), "n*T/V",
-        ),
-        "bode": (
-            pd.DataFrame({"a": 0.4 + 0.3 * 2.0**place, "n": place}), "a", ("n",),
-            "0.4 + 0.3*exp(0.6931471805599453*n)",
-        ),
-    }  # fmt: skip
-    for name, target, feature, law in (
-        ("hubble", "v", "D", "D"), ("leavitt", "M", "logP", "3.0*logP + 10.0"),
-    ):  # fmt: skip
-        path = SHARED / "empirical" / f"{name}.csv"
-        if path.is_file():
-            tables[name] = (pd.read_csv(path), target, (feature,), law)
-    return tables
-
-
-def run_classics(arguments: argparse.Namespace) -> None:
-    """Every classic with every seed: the same form, constants free."""
-    for name in classics(0):
-        right = 0
-        for seed in range(arguments.seeds):
-            table, target, features, law = classics(seed)[name]
-            found = recover(table, target=target, features=features, seed=seed, null=False)
-            wanted = skeleton(normal_form(with_floats(parse_expression(law))))[0]
-            same = compare(found.expression, law, features, limit=5.0).verdict in MATCHING
-            same = same or str(skeleton(normal_form(found.formula))[0]) == str(wanted)
-            right += same
-            print(f"{name:<10} {seed} {'yes' if same else 'no ':<4} found={found.found} "
-                  f"{found.expression}", flush=True)  # fmt: skip
-        print(f"== {name}: {right} of {arguments.seeds}", flush=True)
 
 
 TRAPS = {
@@ -392,9 +335,7 @@ def run_nulls(arguments: argparse.Namespace) -> None:
     print(f"== found: {wrong} of {arguments.draws}")
 
 
-PARTS = {
-    "classics": run_classics, "traps": run_traps, "nulls": run_nulls,
-}  # fmt: skip
+PARTS = {"traps": run_traps, "nulls": run_nulls}
 
 if __name__ == "__main__":
     main()

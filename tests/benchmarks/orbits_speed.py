@@ -138,12 +138,7 @@ def planets(repeats: int) -> dict[str, object]:
     def engine(name: str):
         some = slice(0, SYSTEMS[name])
         return integrate_bodies(
-            NEWTON,
-            systems.position[some],
-            systems.velocity[some],
-            systems.mass[some],
-            times,
-            name,
+            NEWTON, systems.position[some], systems.velocity[some], systems.mass[some], times, name
         )
 
     def ias15():

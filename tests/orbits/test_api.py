@@ -90,8 +90,7 @@ def test_a_mistake_is_one_clear_sentence(options, message):
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["--law newtn", "--engine heyoke", "--engine kepler --law hooke", "--law GM*log(r)"],
+    "options", ["--law newtn", "--engine heyoke", "--engine kepler --law hooke", "--law GM*log(r)"]
 )
 def test_check_refuses_what_cannot_be_made(tmp_path, capsys, options):
     from orbits.cli import main

@@ -6,13 +6,7 @@ import pytest
 from orbits.config import BODIES, EphemerisConfig
 from orbits.dataset import open_dataset
 from orbits.elements import elements_from_state
-from orbits.planets import (
-    ephemeris,
-    gm_of,
-    julian_date,
-    rotation_to_ecliptic,
-    states,
-)
+from orbits.planets import ephemeris, gm_of, julian_date, rotation_to_ecliptic, states
 from orbits.units import GM_SUN, JULIAN_YEAR_DAYS
 
 SEMI_MAJOR_AXES = {

@@ -87,25 +87,6 @@ def test_the_command_prints_the_verdict(capsys):
     assert capsys.readouterr().out.startswith("up_to_scale: ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("import os", "newton"), "cannot be read"),
-        (("newtn", "newton"), "did you mean 'newton'"),
-        (("1/r", "yukawa(lenth=2)"), "did you mean 'length'"),
-        (("1/r", "1/r", "--low", "-1"), "--low is -1; it should be greater than 0"),
-        (("1/r", "1/r", "--low", "4"), "0 < low < high"),
-        (("1/r", "1/r", "--limit", "0"), "greater than 0"),
-        (("__import__('os')", "1/r"), "formula"),
-    ],
-)
-def test_mistakes_get_one_line_and_exit_code_2(arguments, says, capsys):
-    assert run("compare", *arguments) == 2
-    error = capsys.readouterr().err
-    assert says in error
-    assert error.count("\n") == 1
-
-
 def test_the_engines_are_listed_with_how_to_get_them(capsys):
     began = time.process_time()
     assert run("engines") == 0

@@ -125,14 +125,6 @@ def test_a_form_of_ones_own_has_intervals_that_hold_the_truth(seed):
     assert gate_of(wrong, "no smooth misfit").passed is False
 
 
-@pytest.mark.parametrize("form", ["a + b", "p + q"])
-def test_a_form_without_constants_or_features_is_refused(form):
-    rng = np.random.default_rng(0)
-    a, b = rng.uniform(1, 3, (2, 50))
-    with pytest.raises(ValueError, match=r"name features \(a, b\) and constants"):
-        searched({"y": a + b, "a": a, "b": b}, form=form)
-
-
 def test_the_gas_constant_has_its_unit():
     rng = np.random.default_rng(0)
     n, T, V = rng.uniform(1, 3, (3, 100)) * [[1.0], [100.0], [0.01]]

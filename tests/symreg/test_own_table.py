@@ -170,9 +170,7 @@ def test_constants_are_recognised_by_value_and_unit():
     # litres and kilojoules: R = 8.314 kJ/K per 1000 mol; one of the user's units each
     y = 8.314462618e-3 * n * T / V * 1e6 * (1 + 0.001 * rng.standard_normal(100))
     found = searched(
-        {"y": y, "n": n, "T": T, "V": V},
-        units=("y=Pa", "n=mol", "T=K", "V=L"),
-        form="k*n*T/V",
+        {"y": y, "n": n, "T": T, "V": V}, units=("y=Pa", "n=mol", "T=K", "V=L"), form="k*n*T/V"
     )
     known = found.coefficients["k"].recognised
     assert known.name == "gas constant R"

@@ -3,12 +3,8 @@
 import re
 
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from symreg.cli import main
-from symreg.experiments.config import RunConfig
 from symreg.experiments.grid import bundled, load_study, parse_study
 
 GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
@@ -74,32 +70,6 @@ def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
         "attention=relu,window=none,seed=3",
     ]
     assert all(cell.config.generate.samples == 300 for cell in study.cells)
-
-
-@given(
-    st.fixed_dictionaries(
-        {
-            "seed": st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True),
-            "kicked": st.lists(st.floats(0, 1), min_size=1, max_size=3, unique=True),
-            "mass": st.lists(
-                st.tuples(st.floats(0.1, 1), st.floats(1, 10)).map(list),
-                min_size=1, max_size=2, unique_by=tuple,
-            ),
-        }
-    )
-)  # fmt: skip
-@settings(max_examples=20, deadline=None)
-def test_what_a_file_says_is_what_its_cells_have(grid):
-    content = yaml.safe_load(yaml.safe_dump(changed(grid=grid)))
-    cells = parse_study(content).cells
-    assert len(cells) == len(grid["seed"]) * len(grid["kicked"]) * len(grid["mass"])
-    assert len({cell.name for cell in cells}) == len(cells)
-    for cell in cells:
-        assert cell.config.seed in grid["seed"]
-        assert cell.config.train.kicked in grid["kicked"]
-        assert list(cell.config.generate.mass) in grid["mass"]
-        assert "/" not in cell.name
-        assert RunConfig.of(cell.config.identity) == cell.config
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.zoo import families
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
@@ -105,23 +104,3 @@ def test_the_answer_counts_kinds_by_setting_and_by_value():
     assert "Newtonian by context length: at 2 6 of 6 (61–100 %); at 32 0 of 6 (0–39 %)." in said
     assert "Newtonian by attention: at softmax 3 of 6 (19–81 %)" in said
     assert "The kick R² is largest with context length 2" in said
-
-
-def test_the_zoo_is_a_table_by_kick_r2():
-    table = frame(**TABLES["zoo"])
-    table["model"] = table["model"].fillna("zoo/law.py:make")
-    table["kicked.kick_r2_first"] = [0.1 * number for number in range(len(table))]
-    table["processor_seconds.model.json"] = 3.0
-    told = {"world_model": "Newtonian", "recovered": True, "kicked.expression": "39.5/r**2"}
-    table = table.assign(**told)
-    found = FIGURES["zoo"].summary(table)
-    assert sorted(found["family"]) == ["law", "lstm", "published, position"]
-    assert found["seeds"].sum() == len(table)
-    assert found["kick R²"].is_monotonic_decreasing
-    for row in found.itertuples():
-        own = table[families(table) == row.family]
-        assert row[3] == pytest.approx(own["kicked.kick_r2_first"].median())
-    assert set(found["training, processor s"]) == {3.0}
-    assert set(found["formula off kicked states"]) == {"39.5/r^2"}
-    assert found["recovered"].tolist() == found["seeds"].tolist()
-    assert FIGURES["context"].summary(table) is None

@@ -1,7 +1,6 @@
 """Law and masses from positions alone: found where they are, and refused where they are not."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import orbits
 import symreg
 from symreg.cli import main
 
-STARS = Path(__file__).parents[3] / "shared" / "data" / "gravitybench" / "modified_gravity_1.97.csv"
 TWO = ("x1,y1", "x2,y2")
 
 
@@ -147,22 +145,6 @@ def test_the_command_writes_what_the_function_gives(tmp_path, capsys, world):
     assert {"law", "exponent", "masses"} <= set(written)
     assert set(written["masses"][0]) >= {"body", "value", "low", "high", "weighable"}
     assert symreg.Weighing.read(out).law == "newton"
-
-
-def test_the_stars_of_gravitybench():
-    if not STARS.exists():
-        pytest.skip(f"{STARS} is not here: data of others are not part of the project")
-    data = orbits.from_table(
-        STARS, position=("star1_x,star1_y,star1_z", "star2_x,star2_y,star2_z"), time_unit="s",
-        length_unit="m",
-    )  # fmt: skip
-    found = symreg.weigh(data, unit="m")
-    assert found.exponent.low > 1.965
-    assert found.exponent.high < 1.975
-    first, second = (found.mass(name).value for name in ("star1", "star2"))
-    assert first / second == pytest.approx(10.1 / 5.6, rel=0.01)
-    assert first == pytest.approx(10.1, rel=0.01)
-    assert found.law != "newton"
 
 
 @pytest.mark.slow

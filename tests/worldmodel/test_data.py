@@ -8,12 +8,7 @@ import torch
 
 import worldmodel.data
 from worldmodel.config import TrainConfig
-from worldmodel.data import (
-    Batches,
-    Source,
-    mapped_positions,
-    training_positions,
-)
+from worldmodel.data import Batches, Source, mapped_positions, training_positions
 
 CONFIG = TrainConfig(context_length=3, batch_tokens=96)
 

@@ -242,30 +242,6 @@ def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):
     assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 0
 
 
-def watched(monkeypatch, name, seen):
-    """Let a method of the trainer add what it gives to a list."""
-    whole = getattr(training.Trainer, name)
-    monkeypatch.setattr(
-        training.Trainer, name, lambda self, *given: seen.append(whole(self, *given)) or seen[-1]
-    )
-
-
-def test_noise_is_on_what_is_seen_and_not_on_targets(few_orbits, monkeypatch):
-    shown, given = [], []
-    watched(monkeypatch, "_with_noise", shown)
-    whole = training.Batches.next
-    monkeypatch.setattr(
-        training.Batches, "next", lambda self: given.append(whole(self)) or given[-1]
-    )
-    train(few_orbits, replace(SMALL, steps=20, context_noise=0.1))
-    noise = []
-    for (seen, following), crops in zip(shown, given, strict=True):
-        assert torch.equal(following, crops[:, 1:])
-        noise.append((seen - crops[:, :-1]).flatten())
-    # 2560 normal numbers: their rms is known to 1/sqrt(2 * 2560) = 1.4 %
-    assert torch.cat(noise).square().mean().sqrt().item() == pytest.approx(0.1, rel=0.06)
-
-
 def test_the_best_weights_are_kept(few_orbits, tmp_path, monkeypatch):
     values = iter([3.0, 1.0, 2.0])
     monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
