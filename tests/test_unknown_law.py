@@ -7,8 +7,6 @@ import pytest
 import orbits
 import symreg
 import worldmodel
-from orbits.cli import main as orbits_main
-from worldmodel.cli import main as worldmodel_main
 
 SMALL = {"d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 6, "batch_tokens": 64}
 
@@ -29,13 +27,6 @@ def imported(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(imported):
     return worldmodel.train(imported, context_length=2, **SMALL)
-
-
-def test_orbits_reads_it(imported, tmp_path, capsys):
-    for words in (["info"], ["validate"], ["plot", str(tmp_path / "x.png")]):
-        assert orbits_main([words[0], str(imported), *words[1:]]) == 0, capsys.readouterr().err
-    with pytest.raises(ValueError, match="the law of the data is not known"):
-        orbits.plot_energy_drift(imported)
 
 
 def test_a_model_of_it_is_trained_and_evaluated(imported, model):
@@ -68,16 +59,3 @@ def test_the_oracle_beside_a_model(imported):
     law = symreg.recover(measured, engine="projection", seeds=1, null=False)
     assert law.exponent.value == pytest.approx(-2, abs=0.01)
     assert "unknown" not in law.explanation
-
-
-def test_the_commands_are_one_line(imported, model, tmp_path, capsys):
-    model.save(tmp_path / "model")
-    out = str(tmp_path / "f.parquet")
-    assert worldmodel_main(["probe", str(tmp_path / "model"), str(imported), out]) == 0
-    said = capsys.readouterr()
-    assert "the law of the data is not known" in said.out + said.err
-    code = worldmodel_main(
-        ["probe", str(tmp_path / "model"), str(imported), out, "--states", "kicked"]
-    )
-    assert code == 2
-    assert capsys.readouterr().err.count("\n") == 1

@@ -1,7 +1,7 @@
-"""Laws that the search has no list of: found by structure and by numbers, beside other searches.
+"""Laws that the search has no list of: found by structure and by numbers.
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
-    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon
+    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
@@ -166,40 +166,17 @@ def ours(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, 
     return sympy.sympify(found.formula), found.found
 
 
-def operon(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
-    """pyoperon's own regressor: default settings, but functions and five steps on constants.
-
-    One thread, at most half a minute. It takes float32.
-    """
-    from pyoperon.sklearn import SymbolicRegressor
-
-    model = SymbolicRegressor(
-        random_state=seed, n_threads=1, max_time=30, optimizer_iterations=5,
-        allowed_symbols="add,sub,mul,div,sqrt,square,exp,log,sin,cos,constant,variable",
-    )  # fmt: skip
-    rows = table[[*names, "target"]].to_numpy(np.float32)
-    model.fit(rows[:, :-1], rows[:, -1])
-    text = model.get_model_string(model.model_, 12, names)
-    local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(text.replace("^", "**"), locals=local), None
-
-
-SEARCHES = {"principia": ours, "operon": operon}
-
-
 def run_laws(arguments: argparse.Namespace) -> None:
     """Every law at every noise with every seed by every search."""
     rows = []
     laws = [law for law in arguments.laws_of() if not arguments.laws or law.name in arguments.laws]
     laws = laws[:: arguments.every]
     for noise in arguments.noise:
-        for search in ["principia", *arguments.searches]:
-            for law in laws:
-                for seed in range(arguments.seeds):
-                    rows.append(_one(law, noise, search, seed))
-                    print(_line(rows[-1]), flush=True)
-            done = [r for r in rows if r["noise"] == noise and r["search"] == search]
-            print(_summary(done), flush=True)
+        for law in laws:
+            for seed in range(arguments.seeds):
+                rows.append(_one(law, noise, seed))
+                print(_line(rows[-1]), flush=True)
+        print(_summary([r for r in rows if r["noise"] == noise]), flush=True)
     if arguments.out:
         with open(arguments.out, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0])
@@ -207,19 +184,19 @@ def run_laws(arguments: argparse.Namespace) -> None:
             writer.writerows(rows)
 
 
-def _one(law: Law, noise: float, search: str, seed: int) -> dict:
+def _one(law: Law, noise: float, seed: int) -> dict:
     table = law.table(np.random.default_rng([seed, 1]), ROWS, noise)
     names = [name for name in table if name != "target"]
     began, cpu, found = time.monotonic(), time.process_time(), None
     try:
-        formula, found = SEARCHES[search](table, names, seed)
+        formula, found = ours(table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
         structure, numbers = by_structure(law, formula), by_numbers(law, formula, noise)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
         formula, structure, numbers = str(error)[:80], False, False
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     return {
-        "law": law.name, "noise": noise, "search": search, "seed": seed, "structure": structure,
+        "law": law.name, "noise": noise, "seed": seed, "structure": structure,
         "numbers": numbers, "found": found, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
         "formula": str(formula),
     }  # fmt: skip
@@ -229,7 +206,7 @@ def _line(row: dict) -> str:
     marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
     marks += "F" if row["found"] else "-"
     return (
-        f"{row['search']:<10}{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
+        f"{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
         f"{row['seconds']:6.1f} s {row['cpu']:6.1f} s  {row['formula'][:110]}"
     )
 
@@ -241,7 +218,7 @@ def _summary(rows: list[dict]) -> str:
     wrong = [row["found"] for row in rows if not row["structure"]]
     missed = sorted({row["law"] for row in rows if not row["structure"]})
     return (
-        f"== {rows[0]['search']}, noise {rows[0]['noise']:g}: structure "
+        f"== noise {rows[0]['noise']:g}: structure "
         f"{sum(r['structure'] for r in rows) / count:.0%}, numbers "
         f"{sum(r['numbers'] for r in rows) / count:.0%} of {count}; seconds: median "
         f"{np.median(seconds):.1f}, most {max(seconds):.0f}; of the processor: median "
@@ -264,7 +241,6 @@ def main() -> None:
         part.add_argument("--seeds", type=int, default=3)
         part.add_argument("--laws", nargs="*")
         part.add_argument("--every", type=int, default=1, help="each so manyth law")
-        part.add_argument("--with", dest="searches", nargs="*", default=[], choices=["operon"])
         part.add_argument("--out")
         part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():

@@ -68,19 +68,14 @@ def test_a_configuration_and_options_combine(tmp_path):
     [
         ({"lwa": "newton"}, "lwa is not known; did you mean 'law'?"),
         ({"law": "newtn"}, "did you mean 'newton'?"),
-        ({"engine": "heyoke"}, "did you mean 'heyoka'?"),
         ({"orbits": 0}, "orbits is 0; it should be greater than or equal to 1"),
-        ({"orbits": 2.5}, "orbits is 2.5; it should be a valid integer"),
-        ({"orbits": True}, "orbits is True; it should be a valid integer"),
         (
             {"system": "binary"},
             "system is 'binary'; it should be 'relative', 'barycentric', 'nbody' or 'solar'",
         ),
         ({"mass": (2.0, 1.0)}, "mass is 2 to 1; low comes first."),
-        ({"mass": 1.0}, "mass is 1.0; it should be a valid tuple"),
         ({"dt": float("nan")}, "dt is nan; it should be"),
         ({"config": {"orbits": 3}}, "config is {'orbits': 3}; a GenerateConfig is needed."),
-        ({"out": GenerateConfig()}, "is no path"),
     ],
 )
 def test_a_mistake_is_one_clear_sentence(options, message):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from orbits.files import held, read_json, write_text, written_aside
+from orbits.files import held, write_text, written_aside
 
 
 def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):
@@ -16,15 +16,6 @@ def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):
         raise RuntimeError
     assert path.read_text() == "earlier"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
-
-
-@pytest.mark.parametrize("content", [None, b"{half", b"\xff\xfe"])
-def test_a_file_that_is_missing_or_not_json_is_named(tmp_path, content):
-    path = tmp_path / "a.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a\.json (does not exist|is not a JSON file)"):
-        read_json(path)
 
 
 HOLDER = """

@@ -86,16 +86,11 @@ def test_spec_reads_back_as_the_same_law(name, value):
     ("text", "hint"),
     [
         ("newtn", "did you mean 'newton'"),
-        ("yukava(length=2)", "did you mean 'yukawa'"),
         ("yukawa(lenght=2)", "did you mean 'length'"),
         ("yukawa(2)", "name each parameter, as in yukawa(length=1.5)"),
-        ("yukawa(length='x')", "must be a number"),
         ("yukawa(length=0)", "must be above 0"),
-        ("plummer(softening=-1)", "must be above 0"),
-        ("power_law(n=1e999)", "must be a finite number"),
         ("newton(n=2)", "has no parameters"),
         ("newton(", "cannot be read"),
-        ("power_law(n=2, n=3)", "gives n twice"),
         ("", "Known:"),
     ],
 )

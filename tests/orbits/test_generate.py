@@ -13,7 +13,6 @@ from orbits.forces import parse_law
 from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
-from orbits.storage import Place
 from orbits.validation import validate
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
@@ -119,14 +118,6 @@ def test_a_folder_of_something_else_is_not_touched(tmp_path, capsys):
     assert code == 2
     assert "is not a dataset" in lines[-1]
     assert sorted(tmp_path.iterdir()) == [tmp_path / "thesis.txt"]
-
-
-def test_two_writers_do_not_share_a_path(tmp_path):
-    path = tmp_path / "x.zarr"
-    with Place(path).alone(), pytest.raises(ValueError, match="another process"):
-        generate(path, SMALL)
-    generate(path, SMALL)
-    assert open_dataset(path).sizes["orbit"] == 40
 
 
 @pytest.mark.parametrize("engine", ["auto", "scipy"])

@@ -134,32 +134,6 @@ def test_an_orbit_does_not_depend_on_its_neighbours(engine):
         np.testing.assert_array_equal(alone, together[7:12])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"engine": "heyoke"}, "did you mean 'heyoka'"),
-        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton between two bodies only"),
-        ({"gm": np.array([-1.0])}, "must be above 0"),
-        ({"gm": np.ones(3)}, "one per orbit"),
-        ({"position": np.zeros((1, 2))}, "collide"),
-        ({"position": np.array([[np.nan, 0.0]])}, "not finite"),
-        ({"velocity": np.zeros((1, 3))}, "must both be"),
-        ({"times": np.array([0.0, 0.1, 0.1])}, "ascend"),
-        ({"times": np.array([0.1, 0.2])}, "start at 0"),
-    ],
-)
-def test_impossible_requests_are_refused(change, message):
-    request = {
-        "law": NEWTON,
-        "position": np.array([[1.0, 0.0]]),
-        "velocity": np.array([[0.0, 6.0]]),
-        "gm": np.array([GM_SUN]),
-        "times": np.array([0.0, 0.1]),
-    }
-    with pytest.raises(ValueError, match=message):
-        integrate(**{**request, **change})
-
-
 @pytest.mark.parametrize("engine", ["scipy", "heyoka"])
 def test_a_collision_is_an_error_not_a_nan(engine):
     with pytest.raises(ValueError, match="come too close"):

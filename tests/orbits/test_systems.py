@@ -173,16 +173,6 @@ def test_solar_systems_start_from_the_ephemeris_and_follow_it():
     assert gm_of("sun") == pytest.approx(systems.mass[0, 0] * G)
 
 
-def test_nbody_and_solar_datasets(tmp_path):
-    data = made(tmp_path / "n.zarr", system="nbody", planets=2)
-    assert data.position.shape == (16, 40, 3, 3)
-    assert data.semi_major_axis.shape == (16, 2)
-    assert data.attrs["integration"]["max_relative_error"] < 1e-7
-    data = made(tmp_path / "s.zarr", system="solar", orbits=2)
-    assert list(data.body_name.values) == ["sun", *PLANETS]
-    assert data.attrs["system"] == "nbody"
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

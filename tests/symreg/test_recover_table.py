@@ -163,40 +163,19 @@ def run(*arguments):
     return run_command("symreg", COMMANDS, [str(a) for a in arguments])
 
 
-def broken(kind):
-    """A table of gravity with one thing wrong."""
-    table = gravity(40)
-    rows = {"one row": 1, "no rows": 0}
-    if kind in rows:
-        return table.head(rows[kind])
-    if kind == "text":
-        return table.astype({"r": object}).assign(r=["0.5"] * 39 + ["far"])
-    if kind == "mixed":
-        return table.assign(r=[1.0, "two"] * 20)
-    values = {
-        "nan": np.nan, "infinity": np.inf, "minus infinity": -np.inf, "constant": 1.0,
-    }  # fmt: skip
-    if kind == "constant":
-        return table.assign(r=1.0)
-    if kind == "constant target":
-        return table.assign(F=1.0)
-    if kind == "booleans":
-        return table.assign(r=[True, False] * 20)
-    table.loc[3, "r"] = values[kind]
-    return table
-
-
 @pytest.mark.parametrize(
-    ("kind", "says"),
+    ("change", "says"),
     [
-        ("one row", "1 row"), ("no rows", "0 row"), ("text", "not numeric"),
-        ("mixed", "not numeric"), ("nan", "not finite"), ("infinity", "not finite"),
-        ("minus infinity", "not finite"), ("booleans", "not numeric"),
-        ("constant target", "target F is 1 in every row"),
+        (lambda t: t.head(1), "1 row"), (lambda t: t.head(0), "0 row"),
+        (lambda t: t.assign(r=[1.0, "two"] * 20), "not numeric"),
+        (lambda t: t.assign(r=[True, False] * 20), "not numeric"),
+        (lambda t: t.assign(r=[1.0, np.nan] * 20), "not finite"),
+        (lambda t: t.assign(r=[1.0, np.inf] * 20), "not finite"),
+        (lambda t: t.assign(F=1.0), "target F is 1 in every row"),
     ],
 )  # fmt: skip
-def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
-    broken(kind).to_csv(tmp_path / "bad.csv", index=False)
+def test_bad_tables_get_one_line_and_exit_code_2(change, says, tmp_path, capsys):
+    change(gravity(40)).to_csv(tmp_path / "bad.csv", index=False)
     code = run("recover", tmp_path / "bad.csv", tmp_path / "o.json", "--target", "F",
                "--features", "r,m1")  # fmt: skip
     error = capsys.readouterr().err
@@ -210,17 +189,9 @@ def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
     ("options", "says"),
     [
         (("--target", "F"), "--features is missing"),
-        (("--features", "r"), "--target F"),
         (("--target", "F", "--features", "r,m3"), "did you mean 'm2'"),
         (("--target", "f", "--features", "r"), "Known: F, m1, m2, orbit, r"),
-        (("--target", "F", "--features", "r,r"), "asked for twice"),
-        (("--target", "F", "--features", "r", "--groups", "orbits"), "did you mean 'orbit'"),
-        (("--target", "F", "--features", "r", "--sigma", "-1"), "above 0"),
-        (("--target", "F", "--features", "r", "--sigma", "sig"), "not known"),
         (("--target", "F", "--features", "r", "--units", "F=N"), "lacks r"),
-        (("--target", "F", "--features", "r", "--units", "F=N", "r=parsec"), "unit 'parsec'"),
-        (("--target", "F", "--features", "r", "--units", "F=N", "r=au/(1+m)"), "cannot be read"),
-        (("--target", "F", "--features", "r", "--units", "F"), "name=unit"),
         (
             ("--target", "F", "--features", "r,m1,m2", "--law", "newton", "--units",
              "F=kg", "r=au", "m1=kg", "m2=kg"),
@@ -228,14 +199,9 @@ def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
         ),
         (("--target", "F", "--features", "m1,m2", "--law", "newton"), "needs a feature called r"),
         (("--target", "F", "--features", "r", "--law", "q/r**2"), "which are no features"),
-        (("--target", "F", "--features", "r", "--law", "r**"), "cannot be read"),
-        (("--target", "F", "--features", "r", "--law", "newtn"), "did you mean 'newton'"),
         (("--target", "F", "m1", "--features", "r"), "components of a vector"),
-        (("--pair",), "not known"),
         (("--pair", "--units", "m1=kg"), "--units cannot be given with --pair"),
-        (("--target", "F,m1", "--features", "x,y", "--units", "x=m"), "--units cannot be given"),
         (("--target", "F", "--features", "r", "--operators", "+,snh"), "operator 'snh'"),
-        (("--target", "F", "--features", "r", "--loss", "l2"), "did you mean 'l1'"),
     ],
 )  # fmt: skip
 def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsys):

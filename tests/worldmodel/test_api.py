@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import numpy as np
 import pytest
 import torch
 
@@ -86,17 +85,6 @@ def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
         _ = reading.forces
     with pytest.raises(dataclasses.FrozenInstanceError):
         reading.metrics = {}
-
-
-def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_path):
-    out = tmp_path / "evaluation.json"
-    assert main(["evaluate", str(run), few_orbits, str(out)]) == 0
-    found = worldmodel.evaluate(model, few_orbits)
-    written = json.loads(out.read_text())
-    assert written["next_step"] == dataclasses.asdict(found.next_step)
-    np.testing.assert_array_equal(written["rollout"]["median_error"], found.rollout.median_error)
-    assert written["run"] == str(run)
-    assert "roll-out" in found._repr_html_()
 
 
 def test_the_threads_of_a_call_end_with_it(model, few_orbits):

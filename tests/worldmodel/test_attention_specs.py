@@ -30,14 +30,9 @@ def test_a_specification_reads_back_as_itself(text):
         ("lsar", "did you mean 'lssar'"),
         ("lssar(power=3)", "parameter of attention 'lssar'.* 'power' is not known"),
         ("lssar(p=0)", "power p = 0"),
-        ("lssar(p=-1)", "power p = -1"),
-        ("lssar(p=inf)", "power p = inf"),
-        ("lssar(p=three)", r"p must be a number, as in lssar\(p=15\)"),
         ("lssar(3)", r"name each parameter, as in lssar\(p=15\)"),
         ("lssar(p=3", "cannot be read"),
-        ("lssar(p=3, p=15)", "gives p twice"),
         ("", "cannot be read"),
-        ("softmax(p=3)", "has no parameters"),
     ],
 )
 def test_a_mistake_is_answered_with_what_is_allowed(text, message):
