@@ -79,6 +79,11 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_workers(tmp_path, c
     assert files_of(tmp_path / "one.zarr") == files_of(tmp_path / "more.zarr")
 
 
+def test_shards_differ_from_one_another(tmp_path):
+    x = made(tmp_path / "x.zarr").position.values
+    assert not np.any(x[:16] == x[16:32])
+
+
 @pytest.mark.parametrize("engine", ["scipy", "heyoka"])
 @pytest.mark.parametrize("system", ["relative", "barycentric", "nbody"])
 def test_every_system_is_made_by_every_engine(tmp_path, system, engine):

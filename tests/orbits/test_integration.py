@@ -151,3 +151,8 @@ def test_a_runge_kutta_step_is_of_fourth_order():
 
     assert error(8) < 1e-5  # (1/8)^4/120 of a radian
     assert error(8) / error(16) == pytest.approx(16, rel=0.1)
+
+
+def test_a_drift_counts_in_both_directions():
+    invariant = np.array([[2.0, 2.0, 2.5], [2.0, 1.5, 2.0], [2.0, 2.0, 2.0]])
+    np.testing.assert_allclose(invariants.drift(invariant, 2.0), [0.25, 0.25, 0])

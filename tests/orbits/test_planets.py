@@ -6,7 +6,13 @@ import pytest
 from orbits.config import BODIES, EphemerisConfig
 from orbits.dataset import open_dataset
 from orbits.elements import elements_from_state
-from orbits.planets import ephemeris, gm_of, julian_date, rotation_to_ecliptic, states
+from orbits.planets import (
+    ephemeris,
+    gm_of,
+    julian_date,
+    rotation_to_ecliptic,
+    states,
+)
 from orbits.units import GM_SUN, JULIAN_YEAR_DAYS
 
 SEMI_MAJOR_AXES = {
@@ -14,6 +20,13 @@ SEMI_MAJOR_AXES = {
     "saturn": 9.5367, "uranus": 19.189, "neptune": 30.070,
 }  # fmt: skip
 """Mean elements at J2000, au (Standish, JPL: Keplerian elements for 1800-2050)."""
+
+
+def test_dates():
+    assert julian_date("2000") == 2451545.0
+    assert julian_date("2000-01-01") == 2451544.5
+    assert julian_date("1950-01-01") == 2433282.5
+    assert julian_date("2001") - julian_date("2000") == 365.25
 
 
 def test_the_sun_has_the_gaussian_constant():
@@ -42,6 +55,16 @@ def test_keplers_third_law(body):
     assert measured == pytest.approx(period, rel=tolerance)
     elements = elements_from_state(*states(body, dates[:1000:10]), np.full(100, gm))
     assert np.mean(elements.semi_major_axis) == pytest.approx(a, rel=tolerance)
+
+
+def test_velocity_is_the_derivative_of_position():
+    h = 0.05
+    for body in BODIES:
+        for centre in ("sun", "barycentre"):
+            x, v = states(body, julian_date("1987.3") + np.array([-h, 0.0, h]), centre)
+            difference = (x[2] - x[0]) / (2 * h) * JULIAN_YEAR_DAYS
+            # (2 pi h / 88 d)^2 / 6 for Mercury
+            np.testing.assert_allclose(difference, v[1], rtol=0, atol=3e-6 * np.linalg.norm(v[1]))
 
 
 def test_the_solar_systems_barycentre_is_at_rest():
@@ -83,6 +106,18 @@ def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
     strength = np.linalg.norm(acceleration, axis=-1) * r**2 / data.gm.values[:, None]
     # finite step: (2 pi 0.31^-1.5 dt)^2 / 12 = 4e-4 at Mercury's perihelion; the other planets 3e-4
     np.testing.assert_allclose(strength, 1, atol=1e-3)
+
+
+@pytest.mark.parametrize(("frame", "z"), [("ecliptic", 3e-4), ("icrf", 0.5)])
+def test_frames(tmp_path, frame, z):
+    config = EphemerisConfig(("earth",), "2000", "2003", frame=frame)
+    ephemeris(tmp_path / "p.zarr", config)
+    x = open_dataset(tmp_path / "p.zarr").position.values
+    assert x.shape[-1] == 3
+    # The Earth defines the ecliptic; from the equator it departs by sin(23.4 deg) = 0.4 au.
+    assert np.max(np.abs(x[..., 2])) < z
+    if frame == "icrf":
+        assert np.max(np.abs(x[..., 2])) > 0.35
 
 
 def test_gm_is_that_of_the_sun_and_the_planet():

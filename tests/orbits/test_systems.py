@@ -10,6 +10,8 @@ from orbits.dataset import open_dataset
 from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.forces import parse_law
 from orbits.generation.generate import generate
+from orbits.generation.quality import relative_error
+from orbits.generation.recipe import choose_check_engine
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.planets import PLANETS, gm_of, states
 from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
@@ -187,3 +189,17 @@ def test_impossible_systems_are_refused(tmp_path, settings, message):
     with pytest.raises(ValueError, match=message):
         generate(tmp_path / "x.zarr", GenerateConfig(orbits=4, samples=4, **settings))
     assert not (tmp_path / "x.zarr").exists()
+
+
+def test_the_error_of_an_orbit_is_its_largest():
+    exact = np.tile([2.0, 0.0], (2, 3, 1))
+    found = exact.copy()
+    found[1, 1] += [0.0, 0.5]
+    np.testing.assert_allclose(relative_error(found, exact), [0, 0.25])
+
+
+@pytest.mark.parametrize("engine", ["scipy", "heyoka", "kepler"])
+@pytest.mark.parametrize("spec", ["newton", "hooke"])
+@pytest.mark.parametrize("several", [False, True])
+def test_no_engine_is_checked_by_itself(engine, spec, several):
+    assert choose_check_engine(engine, parse_law(spec), several) != engine

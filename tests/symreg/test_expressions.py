@@ -6,7 +6,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol
+from symreg.formulas.expressions import complexity, evaluate, normal_form, skeleton, symbol
 from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
@@ -50,6 +50,12 @@ def test_normal_form_keeps_every_value(expression):
 def test_redundant_constants_are_merged(expression, constants):
     _, values = skeleton(normal_form(expression))
     assert len(values) == constants
+
+
+def test_complexity_counts_what_is_written():
+    assert complexity(r) == 1
+    assert complexity(read_formula("GM/r**2")) == 5  # GM, *, r, **, 2
+    assert complexity(-r) == 1
 
 
 @pytest.mark.parametrize("name", ["E", "I", "N", "S", "beta", "gamma", "zeta", "Q", "O", "pi_"])

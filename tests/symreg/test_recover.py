@@ -10,6 +10,7 @@ from orbits.files import read_json
 from orbits.force_samples import ForceSamples, write_force_samples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples
+from symreg.recovery import finding
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import radial_field
 from symreg.recovery.problem import Problem
@@ -113,6 +114,12 @@ def test_a_field_that_is_not_central_is_no_central_law(make_force_table):
     assert found.non_central == pytest.approx(0.4 / np.hypot(1, 0.4), rel=1e-4)
 
 
+def test_a_repulsion_is_not_an_attraction(make_force_table):
+    table, attributes = make_force_table("newton", seed=37)
+    table[["a_x", "a_y"]] *= -1
+    assert not recover(ForceSamples(table, attributes), FAST).recovered
+
+
 def run(*arguments):
     return run_command("symreg", COMMANDS, [str(a) for a in arguments])
 
@@ -140,6 +147,16 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     assert result["groups"] == 100
 
 
+def test_a_few_repelled_rows_are_left_out_and_reported(make_force_table):
+    table, _ = make_force_table("newton", seed=43)
+    table.loc[:9, ["a_x", "a_y"]] *= -1  # 10 of 1000
+    field = radial_field(table)
+    assert len(field.samples.y) == 990
+    assert "10 of 1000 rows repel" in field.notes[0]
+    table.loc[:99, ["a_x", "a_y"]] *= -1  # more than a few are part of the field
+    assert len(radial_field(table).samples.y) == 1000
+
+
 QUICK = RecoverConfig(engine="projection", seeds=1)
 
 
@@ -164,3 +181,26 @@ def test_a_null_that_finds_a_law_leaves_none_to_claim(make_force_table, monkeypa
     assert found.nulls["permuted"].recovered
     assert [gate.name for gate in found.gates if not gate.passed] == ["permuted targets"]
     assert not found.recovered
+
+
+def test_no_formula_is_fitted_to_held_out_groups(make_force_table, monkeypatch):
+    """A fifth of the orbits, whole; and it is on them that R² is measured."""
+    searched, measured = [], []
+    search, r_squared = finding.search_seeds, finding.r_squared
+
+    def watched_search(engine, samples, *rest):
+        searched.append(samples)
+        return search(engine, samples, *rest)
+
+    def watched_r_squared(found, true):
+        measured.append(true)
+        return r_squared(found, true)
+
+    monkeypatch.setattr(finding, "search_seeds", watched_search)
+    monkeypatch.setattr(finding, "r_squared", watched_r_squared)
+    table, attributes = make_force_table("newton", seed=45, noise=0.01)
+    recover(ForceSamples(table, attributes), QUICK, null=False)
+    assert len(np.unique(searched[0].groups)) == 80
+    assert len(searched[0].y) == 800
+    assert len(measured[0]) == 200
+    assert not set(searched[0].y) & set(measured[0])

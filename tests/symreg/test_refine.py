@@ -5,6 +5,7 @@ import pytest
 import sympy
 
 from symreg.fit.named_laws import fitted_laws
+from symreg.fit.noise import sharp, weighed
 from symreg.fit.refine import (
     Fitted,
     is_same_law,
@@ -76,11 +77,30 @@ def test_named_laws_are_told_apart(name, function):
     assert preferred(fitted_laws(samples), samples.n_effective, ERROR_FLOOR).name == name
 
 
+def test_rows_that_scatter_count_less_and_a_smooth_deviation_does_not():
+    rng = np.random.default_rng(0)
+    x = np.sort(np.exp(rng.uniform(np.log(0.3), np.log(3), 1000)))
+    ragged = x > 2.4
+    error = np.where(ragged, 0.8, 0.005) * rng.standard_normal(1000)
+    samples = weighed(Samples(x[:, None], 39 / x**2 * np.exp(error), ("r",), np.arange(1000)), 0.02)
+    assert samples.weights[ragged].mean() < 0.1 * samples.weights[~ragged].mean()
+    assert not sharp(samples)[ragged].all()
+    bent = 39 / x**2 * (1 + 0.3 * np.maximum(x - 2, 0))
+    samples = weighed(Samples(x[:, None], bent, ("r",), np.arange(1000)), 0.02)
+    np.testing.assert_allclose(samples.weights, 1, atol=0.1)
+
+
 def test_whole_groups_are_held_out():
     """Rows of one orbit are alike: one of them in the fit would vouch for the others."""
     training, held_out = samples_of(lambda x: 1 / x).split(0.2, np.random.default_rng(0))
     assert (len(training.y), len(held_out.y)) == (480, 120)
     assert not set(training.groups) & set(held_out.groups)
+
+
+def test_a_factor_counts_the_same_everywhere():
+    """Between 0.3 and 3 au a force falls by a hundred; 10 % too much are 10 % everywhere."""
+    samples = samples_of(lambda x: 39.478 / x**2)
+    np.testing.assert_allclose(samples.residuals(1.1 * samples.y), np.log(1.1))
 
 
 @pytest.mark.parametrize(

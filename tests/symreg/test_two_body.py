@@ -11,6 +11,7 @@ from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import radial_field
+from symreg.recovery.problem import of_force_samples
 from symreg.recovery.recover import recover
 
 FAST = RecoverConfig(individuals=100, generations=10, null=False)
@@ -122,3 +123,11 @@ def test_a_central_mass_that_varies_by_orbit(column, make_force_table):
     exponent = found.exponents[column]
     assert exponent.low <= 1 <= exponent.high
     assert exponent.high - exponent.low < 0.1
+
+
+@pytest.mark.parametrize(("reaction", "passes"), [(0.86, True), (0.84, False), (1.16, False)])
+def test_the_third_law_may_be_broken_by_the_margin_alone(reaction, passes):
+    table = pairs(noise=0.0)
+    table[["ax2", "ay2"]] *= reaction
+    (found,) = of_force_samples(ForceSamples(table, ATTRIBUTES), RecoverConfig()).gates
+    assert (found.name, found.passed) == ("third law", passes)

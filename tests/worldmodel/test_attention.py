@@ -143,3 +143,11 @@ def test_rows_sum_to_one(spec, visible):
     weights = make_attention(spec, 4, 2).double().weights(q, k, visible)
     assert torch.allclose(weights.sum(-1), torch.ones(()).double(), rtol=0, atol=1e-14)
     assert (weights >= 0).all()
+
+
+def test_the_count_is_the_number_of_keys_seen():
+    for visible in VISIBLES:
+        n_key = 9 + visible.query_offset
+        mask = visible.mask(9, n_key)
+        seen = torch.ones(9, n_key) if mask is None else mask
+        assert torch.equal(visible.count(9, n_key), seen.sum(-1).double())

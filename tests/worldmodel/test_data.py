@@ -7,8 +7,14 @@ import pytest
 import torch
 
 import worldmodel.data
-from worldmodel.config import TrainConfig
-from worldmodel.data import Batches, Source, mapped_positions, training_positions
+from worldmodel.config import ModelConfig, TrainConfig
+from worldmodel.data import (
+    Batches,
+    Source,
+    mapped_positions,
+    measure_scales,
+    training_positions,
+)
 
 CONFIG = TrainConfig(context_length=3, batch_tokens=96)
 
@@ -42,3 +48,10 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
     changed = (kicked != plain).any(-1).any(-1).any(-1)
     # A fair coin for 36 orbits: 18 +- 9 is three standard deviations.
     assert 9 <= int(changed.sum()) <= 27
+
+
+def test_standardised_targets_have_unit_size(few_orbits):
+    position = Source(few_orbits).read(range(40)).position
+    scales = measure_scales(position, ModelConfig())
+    step = np.diff(position, axis=1) / scales.target
+    assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)

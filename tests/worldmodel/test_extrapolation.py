@@ -8,7 +8,7 @@ from orbits.config import GenerateConfig
 from orbits.files import read_json
 from orbits.generation.generate import generate
 from worldmodel.cli import main
-from worldmodel.extrapolation import extrapolate
+from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss
 from worldmodel.source import Source
 from worldmodel.training import train
@@ -32,6 +32,26 @@ def study(tmp_path_factory):
     return runs, data
 
 
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_one_pass_over_the_longest_gives_every_segment(study, length):
+    (run, _), _ = study
+    model = WorldModel.load(run)
+    positions = torch.randn(3, 6 * length + 1, 1, 2)
+    config, scales = model.network.config, model.record.scales
+    losses = segment_losses(model, positions, length)
+    for factor in range(1, 7):
+        seen = positions[:, : factor * length]
+        if factor * length == 1:
+            continue  # a single position is not scored in a model with a longer context
+        with torch.no_grad():
+            output = model.network(seen)
+        whole = loss(config, scales, output, seen, positions[:, 1 : factor * length + 1])
+        scored = torch.tensor([length - 1, *[length] * (factor - 1)]).double()
+        parts = torch.tensor(losses[:factor]).nan_to_num()
+        # float32: a few units in the last place, whatever the order of summation
+        assert whole.item() == pytest.approx((parts @ scored / scored.sum()).item(), rel=1e-5)
+
+
 def test_table_json_and_figure_are_written(study, tmp_path, capsys):
     runs, data = study
     factors = ["--factors", "2", "16"]
@@ -47,6 +67,14 @@ def test_table_json_and_figure_are_written(study, tmp_path, capsys):
     assert written["configuration"]["factors"] == [2, 16]
     assert (tmp_path / "extrapolation.png").read_bytes().startswith(b"\x89PNG")
     assert "lssar" in capsys.readouterr().out
+
+
+def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
+    (run, _), data = study
+    asked, read = [], Source.read
+    monkeypatch.setattr(Source, "read", lambda self, i: asked.append(list(i)) or read(self, i))
+    extrapolate([run], data, factors=(1,))
+    assert asked == [[11]]  # a tenth of twelve orbits
 
 
 def test_the_loss_of_a_length_is_the_mean_over_it(study):

@@ -67,6 +67,14 @@ def test_differences_of_a_falling_body_are_its_velocity_and_its_acceleration():
     assert bends.flatten().tolist() == [0, 0, 10, 10, 10, 10]
 
 
+def test_positions_are_relative_in_time():
+    """Rotary angles enter as differences: without a mask's edge, a later start changes nothing."""
+    network, positions = network_of(window=2), positions_of()
+    assert torch.allclose(
+        network(positions)[:, 5:], network(positions[:, 2:])[:, 3:], rtol=1e-10, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("target", ["position", "displacement", "residual"])
 def test_the_target_leads_back_to_the_next_position(target):
     positions = positions_of()
@@ -87,3 +95,12 @@ def test_tokens_lead_back_to_within_half_a_bin(decode):
     certain = 50.0 * torch.nn.functional.one_hot(bin_of(following, config), config.bins)
     decoded = next_position(config, scales, certain, seen, decode)
     assert (decoded - following).abs().max() <= 5.0 / 700 + 1e-12
+
+
+def test_a_body_without_force_has_no_residual():
+    t = torch.arange(6, dtype=torch.float64)[None, :, None, None]
+    positions = 3 + 2 * t + 5 * t**2
+    target = raw_target("residual", positions[:, :-1], positions[:, 1:])
+    assert target.flatten().tolist() == [7, 10, 10, 10, 10], "the first is a displacement"
+    straight = 3 + 2 * t
+    assert not raw_target("residual", straight[:, :-1], straight[:, 1:])[:, 1:].any()

@@ -242,6 +242,43 @@ def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):
     assert run_command("train", few_orbits, tmp_path / "run", *FLAGS, "--steps", 1) == 0
 
 
+def watched(monkeypatch, name, seen):
+    """Let a method of the trainer add what it gives to a list."""
+    whole = getattr(training.Trainer, name)
+    monkeypatch.setattr(
+        training.Trainer, name, lambda self, *given: seen.append(whole(self, *given)) or seen[-1]
+    )
+
+
+def test_the_held_out_loss_is_that_of_held_out_orbits(few_orbits, monkeypatch):
+    """Other held-out orbits change it; other training orbits do not, where nothing is learned."""
+    known, losses = open_dataset(few_orbits).load(), []
+    watched(monkeypatch, "held_out_loss", losses)
+    still = replace(SMALL, steps=1, muon_lr=1e-30, adamw_lr=1e-30)
+    for first, last in ((40, 40), (36, 40), (20, 21)):
+        data = known.copy(deep=True)
+        data["position"][first:last] = data["position"][first:last].values[:, ::-1]
+        train(data, still)
+    assert losses[0] != losses[1]
+    assert losses[0] == pytest.approx(losses[2], rel=1e-6), "reversed in time, of the same scales"
+
+
+def test_noise_is_on_what_is_seen_and_not_on_targets(few_orbits, monkeypatch):
+    shown, given = [], []
+    watched(monkeypatch, "_with_noise", shown)
+    whole = training.Batches.next
+    monkeypatch.setattr(
+        training.Batches, "next", lambda self: given.append(whole(self)) or given[-1]
+    )
+    train(few_orbits, replace(SMALL, steps=20, context_noise=0.1))
+    noise = []
+    for (seen, following), crops in zip(shown, given, strict=True):
+        assert torch.equal(following, crops[:, 1:])
+        noise.append((seen - crops[:, :-1]).flatten())
+    # 2560 normal numbers: their rms is known to 1/sqrt(2 * 2560) = 1.4 %
+    assert torch.cat(noise).square().mean().sqrt().item() == pytest.approx(0.1, rel=0.06)
+
+
 def test_the_best_weights_are_kept(few_orbits, tmp_path, monkeypatch):
     values = iter([3.0, 1.0, 2.0])
     monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))

@@ -57,6 +57,18 @@ def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
     assert guessed["digits"].item() == pytest.approx(0.25, abs=0.12)
 
 
+def test_no_sequence_of_training_is_evaluated(monkeypatch):
+    found, whole = [], Passkeys.draw
+    monkeypatch.setattr(
+        Passkeys, "draw", lambda self, *size: found.append(whole(self, *size)) or found[-1]
+    )
+    options = {"length": 12, "digits": 2, "decoys": 0, "d_model": 16, "steps": 2, "batch": 40}
+    trained(kinds=("softmax",), factors=(1,), evaluated=40, **options)
+    *seen, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
+    assert len(seen) == 2
+    assert not evaluated & set.union(*seen)
+
+
 def test_the_script_writes_table_options_and_picture(tmp_path, capsys):
     small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
     main([str(tmp_path), "--kinds", "softmax", "lssar", *small.split(), "--evaluated", "20"])

@@ -11,7 +11,7 @@ from orbits.units import GM_SUN
 from worldmodel import probe
 from worldmodel.kick import kick
 from worldmodel.predictors.law import follow
-from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration
+from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.metrics import measure, power_of_distance
@@ -73,6 +73,22 @@ def turns_and_scales(arcs, before, kick):
     return (turn + np.pi) % (2 * np.pi) - np.pi, scale
 
 
+@pytest.mark.parametrize(("angle", "scale"), [(0.5, (0.85, 1.1)), (0.2, (1.0, 1.3))])
+def test_kicks_fill_the_angles_and_factors_that_are_asked_for(angle, scale):
+    """Of 1000 uniform draws the outermost lie within 1 % of the ends, but for e^-5 or less."""
+    x, v = circle(np.linspace(0.5, 2, 1000), DT * np.arange(4))
+    random = np.random.default_rng(5)
+    arcs = kick(x, v, np.full(1000, GM_SUN), parse_law("newton"), DT, 1, 2, angle, scale, random)
+    turn, factor = turns_and_scales(arcs, v, 1)
+    width = scale[1] - scale[0]
+    assert -angle <= turn.min() < -0.98 * angle
+    assert 0.98 * angle < turn.max() <= angle
+    assert scale[0] <= factor.min() * (1 + 1e-12) < scale[0] + 0.02 * width
+    assert scale[1] - 0.02 * width < factor.max() <= scale[1] * (1 + 1e-12)
+    # uniform: variance of the angle a²/3, known to 4 standard errors of 1000 draws
+    assert np.mean(turn**2) == pytest.approx(angle**2 / 3, rel=4 * np.sqrt(0.8 / 1000))
+
+
 def test_the_kick_of_the_options_is_the_kick_of_the_states(trained, newton_orbits):
     config = ProbeConfig(states="kicked", kick_angle=0.3, kick_scale=(0.9, 1.2), orbits=40)
     subject = Experiment(trained, newton_orbits, config)
@@ -118,6 +134,20 @@ def test_the_power_of_a_known_field_is_found(n):
     assert found["attractive"] == 1
 
 
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    covered = 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        x = random.normal(size=(200, 2))
+        r = np.linalg.norm(x, axis=-1, keepdims=True)
+        orbit = np.repeat(np.arange(20), 10)
+        noise = np.exp(0.1 * np.repeat(random.normal(size=20), 10))[:, None]
+        found = power_of_distance(-noise * x / r**3, x, np.ones(200), orbit, 100, seed)
+        covered += found["exponent"]["low"] <= 2 <= found["exponent"]["high"]
+    # Bootstrap over 20 groups covers a little less than 95 %; 80 is 3 standard deviations off 92.
+    assert covered >= 80
+
+
 def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
     forces = probe(run, data, **options)
@@ -161,12 +191,32 @@ def test_an_untrained_network_knows_nothing(trained, newton_orbits, tmp_path, st
         assert attributes["model"]["kind"] == "untrained"
 
 
+def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_orbits):
+    for seed in (0, 3):
+        run = some_run(few_orbits, steps=0, seed=seed)
+        config = ProbeConfig(control="untrained", seed=seed)
+        subject = Experiment(run, few_orbits, config)
+        assert subject.model.fingerprint != subject.trained.fingerprint
+        assert subject.model.fingerprint == subject.untrained.fingerprint
+
+
 def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):
     first = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
     again = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
     other = probed(trained, newton_orbits, tmp_path, states="kicked", seed=5)
     assert first[1].equals(again[1])
     assert not first[1].equals(other[1])
+
+
+def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):
+    """Farther in or out any model extrapolates, after a kick as well as before."""
+    subject = Experiment(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
+    arcs = subject.arcs()
+    r = np.linalg.norm(arcs.position, axis=-1)
+    low, high = np.quantile(r, (0.2, 0.8))
+    np.testing.assert_array_equal(
+        within(arcs, subject.orbits, (low, high)), (low <= r) & (r <= high)
+    )
 
 
 def test_r_squared_after_a_kick_is_that_of_its_step_alone():

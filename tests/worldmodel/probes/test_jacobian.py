@@ -7,7 +7,7 @@ from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel.predictors.checked import OfPositions
 from worldmodel.predictors.law import law_jacobians
-from worldmodel.probes.readouts.jacobian import locality
+from worldmodel.probes.readouts.jacobian import gradient, locality
 from worldmodel.probes.states import read_orbits, undisturbed
 from worldmodel.source import Source
 from worldmodel.world_model import WorldModel
@@ -33,6 +33,13 @@ def test_inertia_is_local_and_standing_still_is_not():
     inertia[:, -2] = -np.eye(2)
     spread = np.broadcast_to(np.eye(2) / 6, (1, 6, 2, 2))
     np.testing.assert_allclose(locality(np.concatenate((inertia, stay, spread))), [1, 0, 0])
+
+
+def test_a_misjudged_velocity_does_not_show_as_a_force():
+    """x̂ = x + 0.9 (x − x₋): the last step is taken for too short, and no force acts."""
+    jacobians = np.stack((-0.9 * np.eye(2), 1.9 * np.eye(2)))[None]
+    direction = np.array([[0.6, 0.8]])
+    np.testing.assert_allclose(gradient(jacobians, direction, np.ones((1, 1)), DT), 0, atol=1e-9)
 
 
 @pytest.mark.parametrize("attention", ["softmax", "lssar"])

@@ -47,3 +47,10 @@ def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_j
     assert metrics["positions_force"] < 0.2, "|F| is even in the positions"
     best = max(row["force"] for row in found["trained"].values())
     assert metrics["trained_force"] == best
+
+
+def test_a_target_far_from_zero_is_no_easier():
+    """R² counts from the mean: noise about 100 is still noise."""
+    random = np.random.default_rng(2)
+    features, noise = random.normal(size=(300, 3)), 100 + random.normal(size=(300, 1))
+    assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 5, 0)[0] < 0.1

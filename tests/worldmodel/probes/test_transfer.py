@@ -5,6 +5,9 @@ import pytest
 
 from orbits.force_samples import read_force_samples
 from worldmodel import probe
+from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.experiment import Experiment
+from worldmodel.probes.readouts.transfer import Transfer, _split
 
 SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens": 512}
 
@@ -53,3 +56,10 @@ def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, 
         table[[f"m{body}"]].to_numpy() * table[[f"ax{body}", f"ay{body}"]] for body in (1, 2)
     )
     np.testing.assert_allclose(force.to_numpy(), -reaction.to_numpy(), rtol=1e-9)
+
+
+def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):
+    subject = Experiment(some_run(newton_orbits), newton_orbits, ProbeConfig(readout="transfer"))
+    full, few = (part.trajectories.index for part in _split(Transfer(**SMALL), subject))
+    assert (len(full), len(few)) == (300, 40)
+    assert not set(full) & set(few)
