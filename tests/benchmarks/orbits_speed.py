@@ -4,8 +4,7 @@
 
 Contestants take turns, round after round, on one core; the ratios are medians over the rounds, so
 that whatever else the machine does strikes all of them. Two bodies: 1000 samples over 5 periods,
-e ~ U(0, 0.9). Planets: a star with 8 planets, 100 samples over 5 periods of the innermost: with
-more, IAS15, which steps onto every sample, would be held up by the sampling.
+e ~ U(0, 0.9).
 """
 
 import argparse
@@ -21,17 +20,14 @@ from scipy.optimize import newton
 
 from orbits.config import GenerateConfig
 from orbits.elements import Elements, period, state_from_elements
-from orbits.engines.integrate import integrate, integrate_bodies
+from orbits.engines.integrate import integrate
 from orbits.forces import parse_law
 from orbits.generation.generate import generate
-from orbits.invariants import total_energy
-from orbits.populations import Ranges, sample_masses, sample_planets
-from orbits.units import GM_SUN, G
+from orbits.units import GM_SUN
 
 NEWTON = parse_law("newton")
-SAMPLES, PERIODS, PLANET_SAMPLES = 1000, 5, 100
+SAMPLES, PERIODS = 1000, 5
 ORBITS = {"heyoka": 512, "kepler": 512, "scipy": 8, "point by point": 2}
-SYSTEMS = {"heyoka": 16, "scipy": 1, "rebound IAS15": 4}
 
 
 def two_body_states(count: int, seed: int = 0):
@@ -122,71 +118,6 @@ def two_bodies(repeats: int) -> dict[str, object]:
     }
 
 
-def planets(repeats: int) -> dict[str, object]:
-    """Rates, errors and ratios with a star and eight planets."""
-    import rebound
-
-    count = max(SYSTEMS.values())
-    rng = np.random.default_rng(0)
-    mass = sample_masses(count * 8, "controlled", (1e-7, 1e-4), "planet", rng).reshape(count, 8)
-    systems = sample_planets(
-        NEWTON, Ranges((0.3, 32.0), (0.0, 0.1)), np.ones(count), mass, 10.0, rng
-    )
-    innermost = period(systems.semi_major_axis.min(), GM_SUN)
-    times = np.arange(PLANET_SAMPLES) * (PERIODS * innermost / PLANET_SAMPLES)
-
-    def engine(name: str):
-        some = slice(0, SYSTEMS[name])
-        return integrate_bodies(
-            NEWTON, systems.position[some], systems.velocity[some], systems.mass[some], times, name
-        )
-
-    def ias15():
-        x = np.empty((SYSTEMS["rebound IAS15"], PLANET_SAMPLES, 9, 3))
-        v = np.empty_like(x)
-        for i in range(len(x)):
-            simulation = rebound.Simulation()
-            simulation.G, simulation.integrator = G, "ias15"
-            for m, p, w in zip(
-                systems.mass[i], systems.position[i], systems.velocity[i], strict=True
-            ):
-                simulation.add(m=m, x=p[0], y=p[1], z=p[2], vx=w[0], vy=w[1], vz=w[2])
-            for k, t in enumerate(times):
-                simulation.integrate(t)
-                simulation.serialize_particle_data(xyz=x[i, k], vxvyvz=v[i, k])
-        return x, v
-
-    contestants = {
-        "heyoka": lambda: engine("heyoka"),
-        "scipy": lambda: engine("scipy"),
-        "rebound IAS15": ias15,
-    }
-    seconds = rounds(contestants, SYSTEMS, repeats)
-    states = {name: run() for name, run in contestants.items()}
-    reference = states["heyoka"][0]
-
-    def drift(x: np.ndarray, v: np.ndarray) -> float:
-        energy = total_energy(NEWTON, x, v, systems.mass[: len(x)])
-        return float(np.max(np.abs(energy / energy[:, :1] - 1)))
-
-    def around_star(x: np.ndarray) -> np.ndarray:
-        return x[:, :, 1:] - x[:, :, :1]
-
-    return {
-        "rates": {name: 1 / statistics.median(values) for name, values in seconds.items()},
-        "errors": {
-            f"{name}, from heyoka": relative_error(around_star(x), around_star(reference[: len(x)]))
-            for name, (x, _) in states.items()
-            if name != "heyoka"
-        }
-        | {f"{name}, energy": drift(*state) for name, state in states.items()},
-        "ratios": {
-            "heyoka / scipy": (ratio(seconds, "heyoka", "scipy"), 10),
-            "heyoka / rebound IAS15": (ratio(seconds, "heyoka", "rebound IAS15"), 3),
-        },
-    }
-
-
 def cost_per_orbit(counts: tuple[int, ...]) -> dict[int, float]:
     """Seconds of one core per orbit of `orbits generate`, by the number of orbits."""
     found = {}
@@ -219,7 +150,6 @@ def main() -> None:
     options = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     show("two bodies, one core", two_bodies(options.repeats), "orbits")
-    show("a star and eight planets, one core", planets(options.repeats), "systems")
     print("\ngenerating, microseconds of one core per orbit")
     costs = cost_per_orbit((1_000, 10_000, 100_000))
     for count, cost in costs.items():

@@ -1,6 +1,6 @@
 """Where the time of a training run goes: into the model, not into reading or writing.
 
-    pytest -s -n 0 -m benchmark tests/benchmarks/test_training_speed.py
+pytest -s -n 0 -m benchmark tests/benchmarks/test_training_speed.py
 """
 
 import json

@@ -2,7 +2,6 @@
 
     python tests/benchmarks/weighing.py solar --noise 0 1e-8 1e-6 1e-5
     python tests/benchmarks/weighing.py worlds --noise 0 1e-6
-    python tests/benchmarks/weighing.py searched --noise 0 1e-6 --draws 3
 
 Noise of `solar` is in au, of the others relative to the size of the system. Every draw has its own
 seed, from 0.
@@ -104,44 +103,9 @@ def worlds(arguments):
                   f"{inside} of {total} in their intervals", flush=True)  # fmt: skip
 
 
-SEARCHED = ("GM*(1/r**2+0.02*r)", "GM*exp(-r/3)/r", "GM*(1+0.2*log(r))/r**2")
-"""Laws of no family, which the engines have to write."""
-
-
-def searched(arguments):
-    """Formulas and masses of four-body worlds under laws that no family holds."""
-    import orbits
-    import symreg
-
-    r = np.array([0.5, 1.0, 2.0])
-    for law in SEARCHED:
-        true_pull = orbits.parse_law(law).radial_acceleration(r, 1.0)
-        for noise in arguments.noise:
-            right, worst, seconds, missed = 0, [], [], []
-            for seed in range(arguments.draws):
-                data = world(law, seed, planets=3)
-                size = float(np.sqrt(np.mean(data["position"].values ** 2)))
-                began = time.monotonic()
-                found = symreg.weigh(noisy(data, noise * size, seed))
-                seconds.append(time.monotonic() - began)
-                true = data["mass"].values[0]
-                pairs = list(zip(found.masses, true, strict=True))
-                worst.append(max(abs((m.value or np.inf) / t - 1) for m, t in pairs))
-                pull = np.inf
-                if found.central:
-                    pull = orbits.parse_law(found.law).radial_acceleration(r, 1.0)
-                # the constants of the law have six digits
-                same = len(found.parameters) == 1 and np.allclose(pull, true_pull, rtol=1e-3)
-                right += same
-                missed += [] if same else [f"seed {seed}: {found.law}"]
-            print(f"{law:<24} noise {noise:<7.0e} formula {right} of {arguments.draws}, worst mass "
-                  f"{np.median(worst):.1e} (median), {np.median(seconds):.0f} s"
-                  + "".join(f"; {miss}" for miss in missed), flush=True)  # fmt: skip
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["solar", "worlds", "searched"])
+    parser.add_argument("what", choices=["solar", "worlds"])
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1e-6])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--each", action="store_true")

@@ -163,27 +163,6 @@ def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, capsys, name,
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "spec", "message"),
-    [
-        ("", "bad.py", "give package.module:name or path/to/file.py:name"),
-        ("", "nowhere/bad.py:make", "there is no file nowhere/bad.py"),
-        ("", "no_such_package.models:make", "there is no module no_such_package"),
-        ("1 / 0", "./bad.py:make", "does not run: ZeroDivisionError"),
-        ("def", "./bad.py:make", "SyntaxError"),
-        ("import a_package_that_nobody_has", "./bad.py:make", "it needs the package"),
-    ],
-)
-def test_code_that_is_not_there_or_does_not_run_is_one_line(
-    tmp_path, monkeypatch, text, spec, message
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.py").write_text(text)
-    with pytest.raises(ValueError, match=message) as refusal:
-        worldmodel.load_predictor(config=worldmodel.PredictorConfig(model=spec))
-    assert "\n" not in str(refusal.value)
-
-
 def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
     space = {}
     exec(FILE, space)
