@@ -3,8 +3,8 @@
     python tests/benchmarks/attention_speed.py
 
 The network is the package's own (context 128, d_model 128, 4 layers, 4 heads, 16 sequences a
-step). Steps of all contestants alternate, and the medians are
-compared, so that whatever else the machine does strikes all of them.
+step). Steps of all contestants alternate, and the medians are compared, so that whatever else the
+machine does strikes all of them.
 """
 
 import argparse
