@@ -276,7 +276,7 @@ def about_the_model(
 def about_the_kind(found: "WorldModelKind") -> str:
     """The world-model score in a sentence."""
     if found.kind == NEWTONIAN:
-        return "Right after a kick and on far states: it knows the force, where the next line says."
+        return "Right after a kick and on far states: it knows the force in the region told below."
     if found.kind == INTERPOLATOR:
         return "Right near its training orbits, lost on far states: it interpolates."
     if found.kind == ANOTHER:

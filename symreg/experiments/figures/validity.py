@@ -22,7 +22,7 @@ class ValidityFigure(RunFigure):
     caption = (
         "Where the implied acceleration is right: the median relative error of the vector on far "
         "states, by distance and by speed in circular speeds. Light: within 10 %. Crosses: single "
-        "states that are off by more. Grey: distances and speeds of orbits like those of training."
+        "states that are off by more. Blue: distances and speeds of orbits like those of training."
     )
     wide = True
 
@@ -71,7 +71,7 @@ def plot_validity(
     wrong = error > LEVELS[3]
     axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
     if trained is not None:
-        axes.scatter(*trained, s=2, color="#777777", alpha=0.25, linewidths=0, rasterized=True)
+        axes.scatter(*trained, s=2, color="#1f4e9c", alpha=0.35, linewidths=0, rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, ticks=LEVELS)
     bar.ax.set_yticklabels([f"{level:.0%}" for level in LEVELS])
     axes.set_xscale("log")
