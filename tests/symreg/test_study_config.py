@@ -85,21 +85,3 @@ def test_every_bundled_study_is_sound(name):
     assert study.question.endswith("?")
     assert re.search(r"\d+ core-minutes|not measured", study.cost)
     assert study.figure != "none"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["contxt"], "did you mean 'context'?"),
-        (["nothing.yaml"], "nothing.yaml does not exist"),
-        (["context", "--workers", "-1"], "--workers is -1"),
-        (["context", "--scheduler", "tcp://127.0.0.1:1"], "no dask scheduler answers"),
-    ],
-)
-def test_the_command_answers_a_mistake_with_one_line(
-    arguments, message, tmp_path, capfd, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
-    assert main(["study", *arguments]) == 2
-    assert message in capfd.readouterr().err.splitlines()[-1]

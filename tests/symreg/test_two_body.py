@@ -31,15 +31,9 @@ def gate(found, name):
 
 
 def pairs(seed=0, noise=0.01, orbits=120, rows=8, masses="both", source=lambda m1, m2: m2):
-    """Force samples of two bodies, as a probe writes them.
+    """Force samples of two bodies, as a probe writes them: orbits with masses of their own.
 
-    Args:
-        seed: of everything random.
-        noise: of each component of an acceleration, relative to its size.
-        orbits: groups, each with masses of its own.
-        rows: of each group.
-        masses: which vary: both, second or neither.
-        source: the mass that the first body is attracted by.
+    `masses` says which vary (both, second, neither), `source` the mass that attracts the first.
     """
     rng = np.random.default_rng(seed)
     m1, m2 = np.exp(rng.uniform(np.log(0.1), 0, (2, orbits)))
