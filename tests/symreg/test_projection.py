@@ -49,7 +49,6 @@ SUMS = {
     "the law of cosines": (
         lambda a, b, c: np.sqrt(a**2 + b**2 - 2 * a * b * np.cos(c)), 1.0, 3.0,
     ),
-    "three terms": (lambda a, b, c: 4 * a * b + 2 * c + 7 / a, 1.0, 3.0),
     "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
     "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
 }  # fmt: skip

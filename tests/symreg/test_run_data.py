@@ -33,7 +33,7 @@ def test_imported_orbits_are_trained_on_probed_and_reported(imported, tmp_path):
     assert found.law == "unknown"
     assert found.recovered is None
     assert set(found.sources) == {"orbit"}
-    assert set(found.controls) == {"untrained"}
+    assert set(found.controls) == {"untrained", "locally_linear"}
     assert found.sources["orbit"].r2 is None
     assert "not known" in found.words
     assert "kicked states" in found.words

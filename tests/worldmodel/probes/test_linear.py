@@ -5,7 +5,7 @@ import pytest
 
 from worldmodel.probes.readouts.linear import cross_validated_r2
 
-FEW = {"states": 500}
+FEW = {"states": 300, "folds": 3}
 
 
 def test_a_linear_target_is_found_and_noise_is_not():
