@@ -56,10 +56,9 @@ def main() -> None:
     wall = timed(
         "study", f"{out}/speed.yaml", "--out", f"{out}/study", "--workers", str(options.workers)
     )
-    stages = pd.read_csv(out / "study" / "results.csv")["seconds"].sum()
-    cells = [json.loads(p.read_text())["seconds"] for p in (out / "study" / "logs").glob("*.json")]
+    inside = pd.read_csv(out / "study" / "results.csv")["seconds"].sum()
     print(f"load {os.getloadavg()}; study of {options.cells} cells: {wall:.1f} s")
-    for name, total in (("alone", sum(alone)), ("inside", sum(cells)), ("stages", stages)):
+    for name, total in (("alone", sum(alone)), ("inside", inside)):
         if total:
             ratio = wall / (total / options.workers)
             print(f"{name:7s} sum {total:7.1f} s   wall / (sum / workers) = {ratio:.3f}")

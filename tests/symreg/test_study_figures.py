@@ -7,12 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.experiments.answer import answer, answer_table, in_a_terminal
+from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.attention import plot_kinds
-from symreg.experiments.study_figures.base import plot_against
-from symreg.experiments.study_figures.extrapolation import plot_loss_ratios
-from symreg.experiments.study_figures.zoo import families
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
@@ -82,39 +78,6 @@ def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_pat
         assert texts(figure).count("not measured") == len(figure.axes)
 
 
-def test_a_point_for_every_cell_and_a_line_through_the_medians():
-    axes = Figure().subplots()
-    table = pd.DataFrame({"x": [1, 1, 1, 2, 2], "y": [1.0, 2.0, 9.0, 4.0, None]})
-    assert plot_against(axes, table, "x", {"y": "y"}) is axes
-    assert len(axes.collections[0].get_offsets()) == 4
-    np.testing.assert_allclose(axes.lines[0].get_xydata(), [[1, 2], [2, 4]])
-
-
-def test_settings_are_named_apart():
-    axes = Figure().subplots()
-    plot_kinds(axes, frame(**TABLES["attention"]), "kicked.kick_r2_first")
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "full context", "kicked training", "window 2", "window 2, kicked training",
-    ]  # fmt: skip
-
-
-def test_no_two_curves_look_alike():
-    axes = Figure().subplots()
-    plot_loss_ratios(axes, frame(**TABLES["extrapolation"]), "title")
-    named = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
-    assert len(named) == 4 * len(KINDS)
-    assert len({(line.get_color(), line.get_linestyle()) for line in named}) == len(named)
-
-
-def test_loss_ratios_begin_at_one():
-    axes = Figure().subplots()
-    plot_loss_ratios(axes, frame(attention=["softmax"], seed=[0, 1]), "title")
-    for line in axes.lines[:3]:
-        np.testing.assert_allclose(np.asarray(line.get_xydata())[0], [1, 1])
-
-
 def judged(**axes):
     """A table whose models are Newtonian where their context is short."""
     table = frame(**axes)
@@ -141,50 +104,3 @@ def test_the_answer_counts_kinds_by_setting_and_by_value():
     assert "Newtonian by context length: at 2 6 of 6 (61–100 %); at 32 0 of 6 (0–39 %)." in said
     assert "Newtonian by attention: at softmax 3 of 6 (19–81 %)" in said
     assert "The kick R² is largest with context length 2" in said
-
-
-def test_an_answer_needs_no_model_and_no_cell():
-    table = judged(law=["newton", "hooke"], seed=[0, 1]).assign(world_model=None)
-    assert "Newtonian" not in answer(table, ["law", "seed"])
-    assert "The kick R² is largest with law" in answer(table, ["law", "seed"])
-    assert answer(table.iloc[:0], ["law"]) == "No cell is done yet."
-    printed = in_a_terminal(table, ["law", "seed"]).splitlines()
-    assert printed[0].startswith("setting")
-    assert printed[2].startswith("law newton")
-
-
-def test_seeds_alone_are_one_setting():
-    table = judged(seed=[0, 1, 2])
-    assert [row[0] for row in answer_table(table, ["seed"])[1:]] == ["all cells"]
-
-
-def test_a_grid_of_anything_is_drawn_by_setting():
-    axes = {"context_length": [2, 32], "generate.dt": [0.01, 0.02], "seed": [0, 1]}
-    table = judged(**axes)
-    table.attrs["axes"] = list(axes)
-    table.loc[0, "kicked.kick_r2_first"] = -50.0
-    (figure, caption), *_ = FIGURES["grid"].draw(table).values()
-    ticks = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert ticks == [f"context length {n}, dt {dt}" for n in (2, 32) for dt in (0.01, 0.02)]
-    assert figure.axes[0].get_xlim()[0] > -1.2
-    assert "Arrows" in caption
-
-
-def test_the_zoo_is_a_table_by_kick_r2():
-    table = frame(**TABLES["zoo"])
-    table["model"] = table["model"].fillna("zoo/law.py:make")
-    table["kicked.kick_r2_first"] = [0.1 * number for number in range(len(table))]
-    table["processor_seconds.model.json"] = 3.0
-    told = {"world_model": "Newtonian", "recovered": True, "kicked.expression": "39.5/r**2"}
-    table = table.assign(**told)
-    found = FIGURES["zoo"].summary(table)
-    assert sorted(found["family"]) == ["law", "lstm", "published, position"]
-    assert found["seeds"].sum() == len(table)
-    assert found["kick R²"].is_monotonic_decreasing
-    for row in found.itertuples():
-        own = table[families(table) == row.family]
-        assert row[3] == pytest.approx(own["kicked.kick_r2_first"].median())
-    assert set(found["training, processor s"]) == {3.0}
-    assert set(found["formula off kicked states"]) == {"39.5/r^2"}
-    assert found["recovered"].tolist() == found["seeds"].tolist()
-    assert FIGURES["context"].summary(table) is None

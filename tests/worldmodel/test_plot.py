@@ -47,12 +47,3 @@ def test_the_picture_is_written(run, few_orbits, tmp_path):
     picture = tmp_path / "attention.png"
     assert main(["attention", run, few_orbits, str(picture), "--orbit", "3"]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("options", [["--orbit", "40"], ["--length", "25"]])
-def test_an_orbit_that_is_not_there_is_one_line(run, few_orbits, tmp_path, capsys, options):
-    assert main(["attention", run, few_orbits, str(tmp_path / "out.png"), *options]) == 2
-    error = capsys.readouterr().err
-    assert "has 40 orbits of 24 states" in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "out.png").exists()

@@ -54,6 +54,7 @@ def test_the_best_answer_without_the_mass_has_a_loss_of_one():
     assert error / ignorance(z.abs()).mean() == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_network_learns_to_remember_and_none_can_without_being_told():
     small = {"kinds": ("softmax",), "length": 8, "factors": (1,), "steps": 300, "evaluated": 256}
     told = recall(ToldMass(Options(**small))).iloc[0]

@@ -69,12 +69,6 @@ def test_bodies_are_refused_where_a_read_out_knows_fewer():
         worldmodel.probe(worldmodel.StraightLine(), three, control="keplerian")
 
 
-def test_tokens_have_no_derivatives(few_orbits):
-    model = worldmodel.train(few_orbits, **NETWORK, head="tokens", bins=50)
-    with pytest.raises(ValueError, match="have no derivatives"):
-        worldmodel.probe(model, few_orbits, readout="jacobian")
-
-
 @pytest.mark.parametrize(
     ("out", "options", "words"),
     [
