@@ -133,7 +133,8 @@ symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --train.held-out 0.2 --train.threads 1 --recover.held-out 0.3 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
     --no-compile --probe.threads 1 --probe.checkpoint best \
-    --correction numerov {KICK} --far.count 20 --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
+    --correction numerov {KICK} --far.count 20 \
+    --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
     --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
     --evaluate.orbits 5 --evaluate.steps 5 --decode centre --extrapolate.threads 1 \
     --extrapolate.checkpoint best --factors 1 2 --extrapolate.orbits 5 {SEARCH} {THRESHOLDS}

@@ -10,8 +10,8 @@ from symreg.cli import main
 
 TINY = {
     "d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 60, "search_seeds": 1, "workers": 1,
-    "recover.individuals": 40, "recover.generations": 3, "recover.engine": "projection",
-    "context_length": 2, "train.held_out": 0.3,
+    "recover.individuals": 40, "recover.generations": 3, "recover.engine": "operon",
+    "recover.null": False, "context_length": 2, "train.held_out": 0.3,
 }  # fmt: skip
 
 
@@ -29,11 +29,12 @@ def imported(tmp_path_factory):
 
 
 def test_imported_orbits_are_trained_on_probed_and_reported(imported, tmp_path):
-    found = symreg.run(data=str(imported), out=str(tmp_path / "run"), **TINY)
+    asked = {"controls": ("untrained",), "readouts": ("jacobian",)}
+    found = symreg.run(data=str(imported), out=str(tmp_path / "run"), **TINY, **asked)
     assert found.law == "unknown"
     assert found.recovered is None
     assert set(found.sources) == {"orbit"}
-    assert set(found.controls) == {"untrained", "locally_linear"}
+    assert set(found.controls) == {"untrained"}
     assert found.sources["orbit"].r2 is None
     assert "not known" in found.words
     assert "kicked states" in found.words

@@ -48,7 +48,8 @@ class Still(ArcPredictor):
 
 
 STILL = Control(
-    "still", "a body that never moves", "still", "black", "Nothing.", lambda model, law, memory: Still(7.5)
+    "still", "a body that never moves", "still", "black", "Nothing.",
+    lambda model, law, memory: Still(7.5),
 )
 '''
 
