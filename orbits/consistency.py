@@ -163,11 +163,10 @@ def _mutual_truncation(
     for i in range(mass.shape[1]):
         for j in range(mass.shape[1]):
             if i != j:
-                between = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
+                apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
                 both = mass[:, None, i] + mass[:, None, j]
-                found[:, :, i] += (
-                    mass[:, None, j] / both * _truncation(law, dt, *between, G * both)[0]
-                )
+                size, _, _ = _truncation(law, dt, apart, parting, G * both)
+                found[:, :, i] += mass[:, None, j] / both * size
     return found
 
 
