@@ -85,7 +85,7 @@ worldmodel probe plain flat.zarr tuned.parquet --readout transfer {TRANSFER}
 worldmodel probe plain flat.zarr bias.json --readout inductive_bias {BIAS}
 worldmodel probe plain flat.zarr symmetry.json --readout symmetry --symmetry.states 20
 worldmodel probe plain flat.zarr field.json --readout field --field.states 20 --field.velocities 3
-worldmodel probe plain flat.zarr far.parquet --states far --far.count 20
+worldmodel probe plain flat.zarr far.json --readout far --far.count 20
 worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh

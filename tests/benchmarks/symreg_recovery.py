@@ -1,6 +1,6 @@
 """Recovery rates of the built-in engines, law by law and noise by noise, and what a fit costs.
 
-    python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa] [--trials 200]
+    python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa]
 
 Seeds from 2000 on are reported and were not used for tuning; tuning used seeds below 140, and
 failures of seeds 1000 to 1005 were looked into. A fit
@@ -172,30 +172,6 @@ def rates(arguments: argparse.Namespace) -> None:
             print(line, flush=True)
 
 
-def nulls(trials: int, first: int, config: RecoverConfig) -> None:
-    """Permuted targets, pure noise and nonsense forces: how many are called a law."""
-    called = dict.fromkeys(("permuted", "noise", "nonsense"), 0)
-    for trial in range(trials):
-        kind = tuple(called)[trial % 3]
-        rng = np.random.default_rng([first + trial, 7])
-        cell = CELLS[trial % len(CELLS)]
-        samples = table(cell, 0.01, first + trial)
-        if kind == "permuted":
-            y = samples.y[rng.permutation(ROWS)]
-        elif kind == "noise":
-            y = np.exp(rng.normal(size=ROWS))
-        else:
-            y = rng.normal(size=ROWS) * np.sin(40 * samples.X[:, -1]) + rng.exponential(size=ROWS)
-        samples = Samples(samples.X, y, samples.names, samples.groups)
-        known = references.of_table(samples.names, None)
-        found = solve(Problem(samples, known, False, ROWS), with_seed(config, first + trial))
-        if found.recovered or found.verdict in MATCHING:
-            called[kind] += found.recovered
-            print(f"    trial {trial} ({kind}): {found.expression}, R² {found.r2:.3f}, "
-                  f"recovered {found.recovered}", flush=True)  # fmt: skip
-    print(f"called a law, of {trials} trials: {called}")
-
-
 def main() -> None:
     """Read the options and print what they ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -204,12 +180,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of a law's name")
     parser.add_argument("--population", type=int, default=200)
     parser.add_argument("--generations", type=int, default=20)
-    parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
     arguments = parser.parse_args()
-    if arguments.trials:
-        nulls(arguments.trials, arguments.first_seed, small(arguments))
-    else:
-        rates(arguments)
+    rates(arguments)
 
 
 if __name__ == "__main__":

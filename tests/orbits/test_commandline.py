@@ -66,33 +66,6 @@ def test_options_reach_the_dataclass_from_a_file_and_flags_win(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("prob x", "did you mean 'probe'?"),
-        ("probe", "required: out"),
-        ("probe x --contxt-length 3", "did you mean --context-length?"),
-        (
-            "probe x --context-length three",
-            "--context-length is 'three'; it should be a valid integer",
-        ),
-        (
-            "probe x --context-length 0",
-            "--context-length is 0; it should be greater than or equal to 1.",
-        ),
-        ("probe x --angle -1", "--angle is -1"),
-        ("probe x --config missing.yaml", "missing.yaml"),
-    ],
-)
-def test_a_mistake_gets_one_line_and_exit_code_2(arguments, expected, capsys):
-    code, seen = run_with(arguments.split())
-    out, err = capsys.readouterr()
-    assert (code, seen, out) == (2, [], "")
-    assert expected in err
-    assert err.startswith("tool")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("error", "code", "expected"),
     [
         (ValueError("gm is\nnegative"), 2, "tool probe: gm is negative"),

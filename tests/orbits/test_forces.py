@@ -80,21 +80,3 @@ def test_spec_reads_back_as_the_same_law(name, value):
     law = parse_law(name)
     changed = type(law)(**dict.fromkeys(law.parameters, value))
     assert parse_law(changed.spec) == changed
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("newtn", "did you mean 'newton'"),
-        ("yukawa(lenght=2)", "did you mean 'length'"),
-        ("yukawa(2)", "name each parameter, as in yukawa(length=1.5)"),
-        ("yukawa(length=0)", "must be above 0"),
-        ("newton(n=2)", "has no parameters"),
-        ("newton(", "cannot be read"),
-        ("", "Known:"),
-    ],
-)
-def test_an_unknown_law_is_answered_with_what_is_known(text, hint):
-    with pytest.raises(ValueError) as refusal:
-        parse_law(text)
-    assert hint in str(refusal.value)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.study_figures import FIGURES
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
@@ -76,31 +75,3 @@ def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_pat
     for figure, _ in FIGURES[kind].draw(bare).values():
         figure.savefig(tmp_path / "bare.png")
         assert texts(figure).count("not measured") == len(figure.axes)
-
-
-def judged(**axes):
-    """A table whose models are Newtonian where their context is short."""
-    table = frame(**axes)
-    short = table["kicked.kick_r2_first"] > 0.9
-    kinds = np.where(short, "Newtonian", "Keplerian")
-    return table.assign(cell="x", error=None, gates_failed=None, recovered=short, world_model=kinds)
-
-
-def test_the_answer_counts_kinds_by_setting_and_by_value():
-    axes = {"context_length": [2, 32], "attention": ["softmax", "lssar"], "seed": [0, 1, 2]}
-    table = judged(**axes)
-    rows = answer_table(table, list(axes))
-    assert rows[0][:3] == ["setting", "cells", "Newtonian"]
-    assert [row[0] for row in rows[1:]] == [
-        f"context length {n}, attention {kind}" for n in (2, 32) for kind in axes["attention"]
-    ]
-    assert rows[1][1:3] == ["3", "3 of 3 (44–100 %)"]
-    assert rows[3][1:3] == ["3", "0 of 3 (0–56 %)"]
-    median, low, high = (float(x) for x in rows[1][3].replace("[", "").replace("]", "").replace(
-        ",", "").split())  # fmt: skip
-    assert low <= median <= high
-    said = answer(table, list(axes))
-    assert "Of 12 cells that are done: 6 Newtonian, 6 Keplerian." in said
-    assert "Newtonian by context length: at 2 6 of 6 (61–100 %); at 32 0 of 6 (0–39 %)." in said
-    assert "Newtonian by attention: at softmax 3 of 6 (19–81 %)" in said
-    assert "The kick R² is largest with context length 2" in said

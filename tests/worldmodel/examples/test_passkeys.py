@@ -1,9 +1,8 @@
 """The passkey task: what it asks, that it can be learned, and that a blind model guesses."""
 
-import pandas as pd
 import pytest
 import torch
-from passkeys import DECOY, PASSKEY, QUESTION, Options, Passkeys, main
+from passkeys import DECOY, PASSKEY, QUESTION, Options, Passkeys
 from recall import recall
 
 EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
@@ -67,15 +66,3 @@ def test_no_sequence_of_training_is_evaluated(monkeypatch):
     *seen, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
     assert len(seen) == 2
     assert not evaluated & set.union(*seen)
-
-
-def test_the_script_writes_table_options_and_picture(tmp_path, capsys):
-    small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
-    main([str(tmp_path), "--kinds", "softmax", "lssar", *small.split(), "--evaluated", "20"])
-    table = pd.read_csv(tmp_path / "retrieval.csv")
-    assert table["attention"].tolist() == ["softmax"] * 2 + ["lssar"] * 2
-    assert (tmp_path / "retrieval.png").read_bytes().startswith(b"\x89PNG")
-    assert "length at which half is reproduced" in capsys.readouterr().out
-    for wrong in (["--kinds", "lsar"], ["--length", "20"]):
-        with pytest.raises(SystemExit, match=r"did you mean 'lssar'|give --length 30 or more"):
-            main([str(tmp_path), *wrong])

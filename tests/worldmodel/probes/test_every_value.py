@@ -9,6 +9,7 @@ from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 TINY = {
+    "far": {"count": 20},
     "field": {"states": 20, "velocities": 2},
     "inductive_bias": {"datasets": 2, "examples": 5, "tests": 5, "steps": 2},
     "jacobian": {"states": 5},
