@@ -1,7 +1,8 @@
-"""Lookups: the training orbits themselves, asked what came next, at the model's own context.
+"""Lookups: the training orbits themselves, asked what came next.
 
-They know no law. On states like those of training they are right, after a kick too where the
-context is two positions long, for then both lie after it; beyond them they are lost.
+They know no law. They compare the last two positions, which hold the whole state, so that right
+after a kick they see nothing of before it. On states like those of training they are right,
+beyond them they are lost.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,11 @@ from worldmodel.predictors.base import Control, Memory, Predictor, by_windows
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
 
+SEEN = 2
+"""Last positions that are compared, of a model that sees as many."""
 NEIGHBOURS = 24
-"""Training contexts that a linear map is fitted to, of a context of two in a plane: three to each
-of its coefficients and more; as many times more as a longer context has coefficients."""
+"""Training contexts that a linear map is fitted to: in a plane three to each of its coefficients,
+and more."""
 MOST_CONTEXTS = 200_000
 """Training contexts that are remembered, evenly spread where there are more."""
 
@@ -27,7 +30,7 @@ class Lookup:
 
     Args:
         memory: (orbit, time, axis) positions of the training orbits, au.
-        context_length: positions compared.
+        context_length: positions that a prediction waits for, as the model's does.
         linear: fit a linear map to the neighbours; else copy the nearest one's displacement.
     """
 
@@ -36,14 +39,15 @@ class Lookup:
     ) -> None:
         from scipy.spatial import cKDTree
 
-        windows = np.lib.stride_tricks.sliding_window_view(memory, context_length + 1, axis=1)
-        stretches = windows.swapaxes(2, 3).reshape(-1, context_length + 1, memory.shape[2])
+        seen = min(context_length, SEEN)
+        windows = np.lib.stride_tricks.sliding_window_view(memory, seen + 1, axis=1)
+        stretches = windows.swapaxes(2, 3).reshape(-1, seen + 1, memory.shape[2])
         chosen = stretches[:: max(1, len(stretches) // MOST_CONTEXTS)].astype(np.float64)
         self.context_length = context_length
         self.scale = float(np.std(np.diff(chosen, axis=1))) / float(np.std(chosen))
         self.features = self._features(chosen[:, :-1])
         self.moved = chosen[:, -1] - chosen[:, -2]
-        self.neighbours = NEIGHBOURS * context_length // 2 if linear else 1
+        self.neighbours = NEIGHBOURS if linear else 1
         self.tree = cKDTree(self.features)
 
     def _features(self, contexts: np.ndarray) -> np.ndarray:
@@ -59,7 +63,7 @@ class Lookup:
         return by_windows(positions, self.context_length, self._following)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
-        asked = self._features(contexts)
+        asked = self._features(contexts[:, -SEEN:])
         _, near = self.tree.query(asked, self.neighbours)
         if self.neighbours == 1:
             return contexts[:, -1] + self.moved[near]
