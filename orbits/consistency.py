@@ -105,22 +105,21 @@ def _velocity_mismatch(
     """(orbit,) mismatch of velocities and positions, over what is allowed.
 
     Each displacement is compared with the corrected trapezoidal rule,
-    (v0 + v1) dt/2 - (a1 - a0) dt^2/12, whose error is (w dt)^5/720 of the separation for motion of
-    rate w; accelerations come from the law.
+    (v0 + v1) dt/2 - (a1 - a0) dt^2/12, whose error is a dt^2 (w dt)^3/720 where the acceleration a
+    changes at the rate w; accelerations come from the law.
     """
     dt, system = attributes["dt"], attributes["system"]
     about_barycentre = system == "planets" and attributes["centre"] == "barycentre"
     if system == "nbody":
         assert mass is not None
         acceleration = _mutual_acceleration(law, position, mass)
-        truncation = _mutual_truncation(law, dt, position, mass)
+        truncation = _mutual_truncation(law, dt, position, velocity, mass)
         slow = np.ones(truncation.shape, dtype=bool)
     else:
         position, velocity = relative_states(system, position, velocity)
         acceleration = law.acceleration(position, gm[:, None])
-        r = np.linalg.norm(position, axis=-1)
-        phase, size = _phase(law, dt, r, gm[:, None]), _larger(r)
-        truncation, slow = _truncation(phase, size), phase <= FAST
+        truncation, phase, size = _truncation(law, dt, position, velocity, gm[:, None])
+        slow = phase <= FAST
         if about_barycentre:
             truncation += phase**3 * size
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
@@ -141,27 +140,32 @@ def _larger(values: np.ndarray) -> np.ndarray:
     return np.maximum(values[:, 1:], values[:, :-1])
 
 
-def _phase(law: ForceLaw, dt: float, r: np.ndarray, strength: Any) -> np.ndarray:
-    """(orbit, step, ...) phase between two states, rad, of motion at a distance."""
-    return _larger(dt * np.sqrt(-law.radial_acceleration(r, strength) / r))
+def _truncation(
+    law: ForceLaw, dt: float, position: np.ndarray, velocity: np.ndarray, strength: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Error allowed to the trapezoidal rule, au; phase between two states, rad; separation, au.
 
-
-def _truncation(phase: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Error allowed to the trapezoidal rule, au."""
-    return 100 * phase**5 / 720 * size  # 100: eccentric motion has higher harmonics
+    The force changes with the phase, or with the distance of a body that flies by or away.
+    """
+    r = np.linalg.norm(position, axis=-1)
+    phase = _larger(dt * np.sqrt(-law.radial_acceleration(r, strength) / r))
+    change = np.maximum(phase, _larger(dt * np.linalg.norm(velocity, axis=-1) / r))
+    size = _larger(r)
+    # 100: eccentric motion has higher harmonics
+    return 100 * phase**2 * change**3 / 720 * size, phase, size
 
 
 def _mutual_truncation(
-    law: ForceLaw, dt: float, position: np.ndarray, mass: np.ndarray
+    law: ForceLaw, dt: float, position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
     """(system, step, body) the same of bodies that attract one another: of every pair its share."""
     found = np.zeros((len(position), position.shape[1] - 1, position.shape[2]))
     for i in range(mass.shape[1]):
         for j in range(mass.shape[1]):
             if i != j:
-                r = np.linalg.norm(position[:, :, i] - position[:, :, j], axis=-1)
+                apart, moving = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
                 both = mass[:, None, i] + mass[:, None, j]
-                allowed = _truncation(_phase(law, dt, r, G * both), _larger(r))
+                allowed, _, _ = _truncation(law, dt, apart, moving, G * both)
                 found[:, :, i] += mass[:, None, j] / both * allowed
     return found
 

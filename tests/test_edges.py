@@ -53,6 +53,16 @@ def test_bodies_side_by_side_begin_with_the_sun_that_attracts_them():
         orbits.ephemeris(bodies=("jupiter", "saturn", "sun"), **TOGETHER)
 
 
+@pytest.mark.parametrize("seed", [28, 30])
+def test_bodies_that_part_are_valid(seed):
+    # far from one another they hardly turn, and the force falls as fast as ever
+    settings = {"system": "barycentric", "law": "power_law(n=3)", "samples": 16, "seed": seed}
+    data = orbits.generate(**settings, orbits=200, engine="scipy").load()
+    assert orbits.validate(data) == []
+    data["velocity"].values[124, 8] *= 1.001
+    assert "velocity is not the derivative" in " ".join(orbits.validate(data))
+
+
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
     """Run a command in an empty folder; every warning is an error."""
