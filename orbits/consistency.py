@@ -163,10 +163,10 @@ def _mutual_truncation(
     for i in range(mass.shape[1]):
         for j in range(mass.shape[1]):
             if i != j:
-                apart, moving = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
+                apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
                 both = mass[:, None, i] + mass[:, None, j]
-                allowed, _, _ = _truncation(law, dt, apart, moving, G * both)
-                found[:, :, i] += mass[:, None, j] / both * allowed
+                size, _, _ = _truncation(law, dt, apart, parting, G * both)
+                found[:, :, i] += mass[:, None, j] / both * size
     return found
 
 

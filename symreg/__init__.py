@@ -16,6 +16,4 @@ in a process of its own.
 
 import lazy_loader
 
-from orbits import __version__ as __version__
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,8 +16,7 @@ from .recovery.plot import plot_pareto_front as plot_pareto_front
 from .recovery.recover import recover as recover
 from .recovery.result import Quantity as Quantity
 from .recovery.result import Recovery as Recovery
+from .version import __version__ as __version__
 from .weighing.config import WeighConfig as WeighConfig
 from .weighing.result import Weighing as Weighing
 from .weighing.weigh import weigh as weigh
-
-__version__: str

@@ -40,7 +40,8 @@ THRESHOLDS = (
     "--thresholds.newtonian-r2 0.8 --thresholds.keplerian-r2 0.6 --thresholds.orbit-r2 0.7 "
     "--thresholds.locality 0.8 --thresholds.held-out-ratio 4 --thresholds.range-ratio 6 "
     "--thresholds.misfit-p 1e-3 "
-    "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6"
+    "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6 --thresholds.far-error 0.2 "
+    "--thresholds.field-part 0.05"
 )
 SEARCH = (
     "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
@@ -84,6 +85,7 @@ worldmodel probe plain flat.zarr tuned.parquet --readout transfer {TRANSFER}
 worldmodel probe plain flat.zarr bias.json --readout inductive_bias {BIAS}
 worldmodel probe plain flat.zarr symmetry.json --readout symmetry --symmetry.states 20
 worldmodel probe plain flat.zarr field.json --readout field --field.states 20 --field.velocities 3
+worldmodel probe plain flat.zarr far.json --readout far --far.count 20
 worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
@@ -131,7 +133,8 @@ symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --train.held-out 0.2 --train.threads 1 --recover.held-out 0.3 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
     --no-compile --probe.threads 1 --probe.checkpoint best \
-    --correction numerov {KICK} --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
+    --correction numerov {KICK} --far.count 20 \
+    --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
     --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
     --evaluate.orbits 5 --evaluate.steps 5 --decode centre --extrapolate.threads 1 \
     --extrapolate.checkpoint best --factors 1 2 --extrapolate.orbits 5 {SEARCH} {THRESHOLDS}

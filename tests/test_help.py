@@ -9,7 +9,6 @@ from importlib import import_module
 
 import pytest
 
-from orbits.command_line import wrapped
 from orbits.forces import LAWS
 
 PROGRAMS = ("orbits", "worldmodel", "symreg")
@@ -77,34 +76,12 @@ def test_a_shell_completes_commands_and_options(program, capsys, tmp_path):
         assert whole in done.stdout.split()
 
 
-@pytest.mark.parametrize("words", [["--completion"], ["--completion", "bsh"]])
-def test_a_shell_that_is_not_known_is_one_line(words, capsys):
-    assert run("orbits", *words) == 2
-    said = capsys.readouterr().err
-    assert "bash" in said
-    assert said.count("\n") == 1
-
-
 @pytest.mark.parametrize(("program", "words"), EXAMPLES, ids=str)
 def test_an_example_of_a_help_page_is_understood(program, words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "mine.yaml").write_text("name: mine\nquestion: is it?\ngrid: {seed: [0, 1]}\n")
     assert run(program, *words, "--check") == 0, capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("program", "name"), sorted({(program, words[0]) for program, words in EXAMPLES})
-)
-def test_a_help_page_fits_the_terminal_and_ends_with_examples(program, name, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    page = help_of(program, name, capsys)
-    first, end = page.splitlines()[0], page[page.rindex("\nexample") :]
-    assert first.startswith(f"usage: {program} {name}")
-    assert first.endswith("[options]")
-    assert f"  {program} {name}" in end
-    explained = [line for line in page.splitlines() if line.startswith("   ")]
-    assert max(map(len, explained), default=0) <= 80
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -135,25 +112,3 @@ def test_every_command_has_an_example():
 def test_every_law_is_listed(program, name, capsys):
     page = help_of(program, name, capsys)
     assert [law for law in LAWS if law not in page] == []
-
-
-@pytest.mark.parametrize("check", [[], ["--check"]])
-def test_a_table_without_a_target_is_told_what_to_add(check, tmp_path, capsys):
-    table = tmp_path / "table.csv"
-    table.write_text("r,F\n1,2\n2,3\n")
-    assert run("symreg", "recover", str(table), str(tmp_path / "law.json"), *check) == 2
-    said = capsys.readouterr().err
-    assert "add --target F --features" in said
-    assert "Columns there: r, F." in said
-    assert said.count("\n") == 1
-
-
-def test_sentences_are_wrapped_and_tables_are_not():
-    row = "states     law found     verdict    " + "x" * 80
-    sentence = "a model that knows the force goes on as before " * 4
-    found = wrapped(f"{row}\n  {sentence}\n\nshort", 60).splitlines()
-    assert found[0] == row
-    assert all(len(line) <= 60 for line in found[1:])
-    assert all(line.startswith("  ") for line in found[1:-2])
-    assert " ".join(" ".join(found[1:-2]).split()) == sentence.strip()
-    assert found[-2:] == ["", "short"]

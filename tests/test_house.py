@@ -12,10 +12,6 @@ from types import ModuleType
 
 import pytest
 
-from orbits.options import hints_of, is_group, option_names
-from symreg.cli import main
-from symreg.experiments.config import RunConfig
-
 PACKAGES = ("orbits", "worldmodel", "symreg")
 ROOT = Path(__file__).parents[1]
 FILES = {
@@ -88,29 +84,6 @@ def test_nothing_of_ours_is_started_as_a_process_but_pysr():
     }
     provenance = {module for module in started if module.endswith("provenance")}
     assert started == {"symreg.engines.pysr"} | provenance
-
-
-def test_a_run_restates_no_option_of_its_stages():
-    own = {name for name, hint in hints_of(RunConfig).items() if not is_group(hint)}
-    free = {name for name in option_names(RunConfig) if name not in RunConfig.DECIDED}
-    restated = {name for name in free if "." in name and name.rpartition(".")[2] in own}
-    assert restated == {"generate.workers"}  # of one set of orbits, not of steps side by side
-
-
-def test_the_usual_options_of_a_run_fit_on_a_page(capsys):
-    assert main(["run", "--help"]) == 0
-    usual = capsys.readouterr().out
-    assert main(["run", "--help-all"]) == 0
-    every = capsys.readouterr().out
-    own = ("--help", "--config", "--check")
-
-    def options(page):
-        return [line for line in page.splitlines() if re.match(r"  --(?!help|config|check)", line)]
-
-    assert 20 <= len(options(usual)) <= 40
-    free = [name for name in option_names(RunConfig) if name not in RunConfig.DECIDED]
-    assert len(options(every)) == len(free)
-    assert all(word in usual for word in own)
 
 
 @pytest.mark.parametrize(

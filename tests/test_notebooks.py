@@ -2,12 +2,9 @@
 
 import ast
 import re
-import subprocess
-import sys
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
-from types import ModuleType
 
 import nbformat
 import pytest
@@ -55,38 +52,6 @@ def private_uses(tree):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_uses_public_names_alone(path):
     assert private_uses(parsed(path)) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [
-        ("import orbits.plot", "orbits.plot"),
-        ("from symreg.experiments import figures", "symreg.experiments"),
-        ("from worldmodel import plot", "worldmodel.plot"),
-        ("import orbits\norbits.dataset.open_dataset('x')", "orbits.dataset"),
-        ("import orbits as o", "orbits"),
-    ],
-)
-def test_what_is_not_public_is_noticed(code, name):
-    assert private_uses(ast.parse(code)) == [name]
-
-
-@pytest.mark.parametrize("package", OURS)
-def test_no_public_name_is_a_module(package):
-    module = import_module(package)
-    modules = [n for n in module.__all__ if isinstance(getattr(module, n), ModuleType)]
-    assert modules == []
-
-
-def test_no_public_name_changes_how_a_notebook_draws():
-    code = (
-        "import matplotlib, orbits, symreg, worldmodel\n"
-        "matplotlib.use('svg')\n"
-        "[getattr(p, name) for p in (orbits, symreg, worldmodel) for name in p.__all__]\n"
-        "print(matplotlib.get_backend())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "svg"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -154,28 +119,17 @@ def disagreement(shown, found):
 
 
 @pytest.mark.parametrize(
-    ("shown", "found", "agree"),
+    "path",
     [
-        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9989 of 39.52/r**2", True),
-        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9991 of 39.47/r**3", False),
-        ("R² = 0.9991 of 39.47/r**2", "R² = 0.9991 of 39.47*r", False),
-        ("worst 2e-14", "worst 3e-14", True),
-        ("worst 2e-14", "worst 2e-13", False),
-        ("0.000 in 12.5 s", "-0.001 in 3 s", True),
-        ("4 of 5 agree", "5 of 5 agree", False),
-        ("commit 1aa7ca7d90be", "commit ef2586b7281d", True),
+        p if p.stem[:2] in ("01", "03") else pytest.param(p, marks=pytest.mark.slow)
+        for p in NOTEBOOKS
     ],
+    ids=lambda path: path.stem,
 )
-def test_texts_that_part_are_noticed(shown, found, agree):
-    shown, found = ({"text": text} for text in (shown, found))
-    assert (disagreement(printed(shown), printed(found)) is None) == agree
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_widget_says_in_words_what_it_is(path):
-    data = [o.get("data", {}) for cell in code_cells(path) for o in cell.outputs]
-    said = [kinds["text/plain"] for kinds in data if WIDGET in kinds]
-    assert all(text.endswith("the angle of the kick") for text in said), "not its class's name"
+def test_a_notebook_runs_in_its_small_setting(path, run_notebook):
+    cells = run_notebook(path.name, timeout=600).cells
+    drawn = [output for cell in cells for output in cell.get("outputs", ()) if "data" in output]
+    assert any("image/png" in output["data"] for output in drawn)
 
 
 @pytest.mark.slow

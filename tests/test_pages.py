@@ -73,11 +73,6 @@ def test_a_command_of_a_page_is_understood(page, words, folder, capsys):
     assert code == 0 or elsewhere, error
 
 
-def test_the_pages_show_every_program():
-    assert {words[0] for _, words in commands()} == set(PROGRAMS)
-    assert len(PAGES) > 15
-
-
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
 def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     monkeypatch.setattr(worldmodel, "train", partial(worldmodel.train, steps=20))
@@ -85,15 +80,6 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     found = {}
     for block in blocks(page, "python"):
         exec(re.sub(r"orbits=\d+", "orbits=40", block), found)
-
-
-def test_the_kind_of_attention_of_the_page_is_that_of_the_docstring():
-    (page,) = (page for page in PAGES if page.stem == "attention")
-    (shown,) = blocks(page, "python")
-    told = import_module("worldmodel.attention").__doc__
-    assert [line.strip() for line in shown.splitlines() if line] == [
-        line.strip() for line in told[told.index("import torch\n") :].splitlines() if line.strip()
-    ][: len([line for line in shown.splitlines() if line])]
 
 
 def test_the_study_of_the_page_has_every_key(folder):

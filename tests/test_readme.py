@@ -76,7 +76,7 @@ def test_a_run_prints_what_the_readme_shows(tmp_path, capsys):
     (shown,) = (block for block in blocks_of("") if block.startswith("states"))
     assert symreg_main(["run", "--out", str(tmp_path / "run")]) == 0
     printed = capsys.readouterr().out
-    printed = printed[printed.index("states     law found") : printed.index("\nReport:")]
+    printed = printed[printed.index("states          law found") : printed.index("\nReport:")]
     number = re.compile(r"-?\d+\.\d+")
     shown_rows, printed_rows = shown.strip().splitlines(), printed.strip().splitlines()
     assert len(shown_rows) == len(printed_rows)

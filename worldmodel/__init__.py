@@ -18,6 +18,4 @@ importing the package does not import torch, the first use of a name does.
 
 import lazy_loader
 
-from orbits import __version__ as __version__
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

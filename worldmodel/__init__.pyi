@@ -29,6 +29,5 @@ from .probes.plot import plot_linear as plot_linear
 from .probes.probe import probe as probe
 from .probes.readouts.base import Reading as Reading
 from .training import train as train
+from .version import __version__ as __version__
 from .world_model import WorldModel as WorldModel
-
-__version__: str

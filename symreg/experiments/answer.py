@@ -11,6 +11,7 @@ SEED = "seed"
 MEASURES = {
     "kicked.kick_r2_first": "kick R²",
     "kicked.kick_r2_4": "kick R², 4 steps on",
+    "far.error": "error on far states",
     "kicked.exponent": "exponent",
     "kicked.exponent_of_m2": "exponent of m2",
     "transfer.r2": "R², fine-tuned",

@@ -23,7 +23,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from multiprocessing import forkserver, parent_process
+from multiprocessing import forkserver, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -259,9 +259,10 @@ LOADED = (
 
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONSAFEPATH": "1",
+    "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
 }  # fmt: skip
-"""Of workers: one thread each, and nothing imported from the current directory."""
+"""Of workers: one thread each, nothing imported from the current directory, and no word of the
+semaphores of those that were killed, which are removed."""
 
 
 class Worker(ForkServerProcess):
@@ -288,9 +289,12 @@ def workers_of(count: int) -> ProcessPoolExecutor:
     context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
     context.set_forkserver_preload([*LOADED])
     os.environ.update(ENVIRONMENT)
+    resource_tracker.ensure_running()  # here, since it changes the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # workers inherit this
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for name, value in mine.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
     return ProcessPoolExecutor(count, context, _prepare)
@@ -298,15 +302,14 @@ def workers_of(count: int) -> ProcessPoolExecutor:
 
 def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
     """End workers; at once, or when they have done what they were given."""
-    if at_once:
-        for process in [*(workers._processes or {}).values()]:
-            process.kill()
-    workers.shutdown(cancel_futures=at_once)
+    running = workers._processes  # those that are just being started come into it
+    workers.shutdown(wait=not at_once, cancel_futures=at_once)
+    for process in [*running.values()] if at_once else ():
+        process.kill()
 
 
 def _prepare() -> None:
-    """Leave Ctrl-C to the process that began the work, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """End with the process that began the work, which alone answers Ctrl-C."""
     parent = parent_process()
     assert parent is not None  # for the type checker: this is a worker
 

@@ -23,6 +23,7 @@ from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, readout_tables, undominated
 from symreg.recovery import words
 from symreg.recovery.gates import turning
+from worldmodel.predictors import CONTROLS as PREDICTORS
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:
@@ -98,6 +99,7 @@ def render(run: Run, config: RunConfig) -> str:
     return environment().get_template("report.html.jinja").render(
         run=run, config=config, words=words, true_law=known_law(run.law),
         titles=SOURCES | CONTROLS | TRANSFERS,
+        lookups=[name for name in run.controls if PREDICTORS[name].remembers],
         nulls=[name for name in CONTROLS if name != "injected"],
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         command=command_of(config),

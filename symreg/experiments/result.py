@@ -94,6 +94,10 @@ class Run:
         """Sources and controls together."""
         return self.sources | self.controls
 
+    def far_error(self, name: str) -> float | None:
+        """Median relative error on far states of the model (`kicked`) or of a control."""
+        return self.readouts.get("far" if name == "kicked" else f"far_{name}", {}).get("error")
+
     @property
     def report(self) -> Path:
         """The page."""
@@ -114,7 +118,8 @@ class Run:
 
     def __str__(self) -> str:
         """What the run found, as lines for a terminal."""
-        rows = [("states", "law found", "verdict", "constant [95 %]", "exponent", "R²")]
+        head = ("states", "law found", "verdict", "constant [95 %]", "exponent", "R²", "far states")
+        rows = [head]
         for name, source in self.results.items():
             law = source.recovery
             rows.append(
@@ -125,6 +130,7 @@ class Run:
                     words.interval(law.constant, ".2f"),
                     words.interval(law.exponent, ".3f"),
                     words.fixed(source.r2),
+                    words.percent(self.far_error(name), 1, ""),
                 )
             )
         lines = words.table(rows)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from orbits.files import write_text, written_aside
 from orbits.provenance import git_commit, versions
-from symreg.experiments.answer import answer, answer_table
+from symreg.experiments.answer import MEASURES, answer, answer_table
 from symreg.experiments.grid import NO_FIGURE, Study
 from symreg.experiments.report import embedded, environment, save
 from symreg.experiments.study_figures import FIGURES
@@ -17,16 +17,11 @@ SHOWN = {
     "world_model": "world model",
     "kicked.verdict": "law, kicked states",
     "kicked.expression": "formula, kicked states",
-    "kicked.exponent": "exponent",
     "kicked.constant": "constant",
-    "kicked.kick_r2_first": "kick R², first step",
-    "kicked.kick_r2_4": "kick R², 4 steps",
-    "orbit.r2": "R², orbits",
+    **MEASURES,
     "planets.exponent": "exponent, planets",
     "transfer.verdict": "law, fine-tuned",
     "jacobian.locality": "Jacobian locality",
-    "evaluate.error_16": "roll-out error, 16 steps",
-    "extrapolate.ratio_16": "loss at 16×",
     "seconds": "seconds",
 }
 """Columns of the page's table, of the many in results.csv."""

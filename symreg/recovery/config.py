@@ -63,7 +63,7 @@ class Thresholds(Options):
     one step after a kick."""
     copier_likeness: Annotated[float, FRACTION] = 0.5
     """Least cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
-    far_error: Annotated[float, FRACTION] = 0.1
+    far_error: Annotated[float, FRACTION] = 0.15
     """Largest median relative error of the acceleration on states that no training orbit is like,
     or three times that of the injected law there."""
     field_part: Annotated[float, FRACTION] = 0.03

@@ -48,7 +48,7 @@ from symreg.recovery.words import (
 
 Metric = float | None
 FIT_ERROR = "the error of the fit"
-FAR = "far states"
+FAR, LOCAL = "far states", "locality of the Jacobian"
 OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
 """That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
 LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
@@ -280,7 +280,7 @@ def world_model_kind(
         for name, (r2, k) in after.items()
     ]
     if not gm_varies:
-        newtonian.append(measured(at_least("locality of the Jacobian", locality, t.locality)))
+        newtonian.append(measured(at_least(LOCAL, locality, t.locality)))
     if kicked.recovered or injected is None or injected.recovered:
         found = kicked.verdict if kicked.recovered else "not recovered"
         asked = " or ".join(MATCHING)
@@ -291,6 +291,8 @@ def world_model_kind(
         measured(share(name, own.get(key), beyond[0].most or t.far_error, "median error"))
         for name, key in OWN_FIELD.items()
     ]
+    if not gm_varies:
+        another.append(measured(at_least(LOCAL, locality, t.locality)))
     keplerian = [
         measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
         at_most(soon, first, t.keplerian_r2),
@@ -302,7 +304,7 @@ def world_model_kind(
     newtonian += beyond
     if follows and not _fails(newtonian) and all(gate.passed for gate in beyond):
         kind = NEWTONIAN
-    elif all(gate.passed for gate in another):
+    elif all(gate.passed for gate in another[:2]) and not _fails(another):
         kind = ANOTHER
     elif all(gate.passed for gate in parrot):
         kind = PARROT

@@ -276,7 +276,7 @@ def about_the_model(
 def about_the_kind(found: "WorldModelKind") -> str:
     """The world-model score in a sentence."""
     if found.kind == NEWTONIAN:
-        return "Right after a kick and on states that no training orbit is like: it knows a force."
+        return "Right after a kick and on far states: it knows the force in the region told below."
     if found.kind == INTERPOLATOR:
         return "Right near its training orbits, lost on far states: it interpolates."
     if found.kind == ANOTHER:
@@ -323,7 +323,8 @@ def region(far: Mapping[str, float | None]) -> str:
     said += f"; beyond: {listed(wrong)}." if wrong else "."
     ways = {way: far.get(f"{way}_error") for way in ("anticlockwise", "clockwise")}
     good = [way for way, error in ways.items() if error is not None and error <= RIGHT]
-    if len(good) == 1 and None not in ways.values():
+    worst = max((error for error in ways.values() if error is not None), default=0.0)
+    if len(good) == 1 and worst > 3 * RIGHT:
         said += f" It is right for bodies that move {good[0]}, and wrong for the others."
     limits = []
     for name, what in FIELD_PARTS.items():

@@ -34,8 +34,8 @@ def found_by(run):
 def differences(first, second, tolerance):
     """Lines that say what differs."""
     lines = []
-    for name in sorted(first.keys() | second.keys()):
-        a, b = first.get(name), second.get(name)
+    for name in sorted(first.keys() & second.keys()):
+        a, b = first[name], second[name]
         if isinstance(a, float) and isinstance(b, float):
             same = math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
         else:
@@ -54,8 +54,12 @@ def main():
     options = parser.parse_args()
     first, second = found_by(options.first), found_by(options.second)
     lines = differences(first, second, options.tolerance)
-    print("\n".join(lines) or f"{len(first)} numbers and verdicts are the same.")
-    raise SystemExit(1 if lines else 0)
+    alone = len(first.keys() ^ second.keys())
+    same = len(first.keys() & second.keys()) - len(lines)
+    print(
+        "\n".join([*lines, f"{same} numbers and verdicts are the same; {alone} of one run alone."])
+    )
+    raise SystemExit(1 if len(lines) > 1 else 0)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,20 @@
-"""Laws that the search has no list of: found by structure and by numbers, beside other searches.
+"""Laws that the search has no list of: found by structure and by numbers.
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
-    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
+    python tests/benchmarks/discovery.py feynman --every 3 --seeds 1
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
-    python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
-    python tests/benchmarks/discovery.py coverage --draws 200
 
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
 relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
-`classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
-tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`: how
-often 95 % intervals hold the truth. A formula is right by structure when sympy says that it is the
-law, or when its own constants, refitted to exact data, make it the law to 1e-7 there and to 1e-4 in
-ranges twenty times wider; by numbers when on fresh points its median error is below a quarter of
-the noise (1e-6 without noise) and 95 % of the points are within it. S, N and F say that a formula
-is right by structure, by numbers, and was said to be found.
+`traps`: exact
+tables whose truth is near a named law. `nulls`: permuted targets and pure noise. A formula is right
+by structure when sympy says that it is the law, or when its own constants, refitted to exact data,
+make it the law to 1e-7 there and to 1e-4 in ranges twenty times wider; by numbers when on fresh
+points its median error is below a quarter of the noise (1e-6 without noise) and 95 % of the points
+are within it. S, N and F say that a formula is right by structure, by numbers, and was said to be
+found.
 """
 
 import argparse
@@ -37,7 +35,7 @@ from orbits.expressions import parse_expression
 from symreg.fit.refine import fit
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING, compare
-from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
+from symreg.formulas.expressions import evaluate, normal_form, skeleton, with_floats
 from symreg.recovery.recover import recover
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -168,55 +166,17 @@ def ours(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, 
     return sympy.sympify(found.formula), found.found
 
 
-def operon(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
-    """pyoperon's own regressor: default settings, but functions and five steps on constants.
-
-    One thread, at most half a minute. It takes float32.
-    """
-    from pyoperon.sklearn import SymbolicRegressor
-
-    model = SymbolicRegressor(
-        random_state=seed, n_threads=1, max_time=30, optimizer_iterations=5,
-        allowed_symbols="add,sub,mul,div,sqrt,square,exp,log,sin,cos,constant,variable",
-    )  # fmt: skip
-    rows = table[[*names, "target"]].to_numpy(np.float32)
-    model.fit(rows[:, :-1], rows[:, -1])
-    text = model.get_model_string(model.model_, 12, names)
-    local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(text.replace("^", "**"), locals=local), None
-
-
-def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
-    """gplearn's regressor, its default settings."""
-    from gplearn.genetic import SymbolicRegressor
-
-    functions = ("add", "sub", "mul", "div", "sqrt", "log", "sin", "cos")
-    model = SymbolicRegressor(function_set=functions, random_state=seed, feature_names=names)
-    model.fit(table[names].to_numpy(), table["target"].to_numpy())
-    known = {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-    }  # fmt: skip
-    local = {name: sympy.Symbol(name, real=True) for name in names}
-    return sympy.sympify(str(model._program), locals={**known, **local}), None
-
-
-SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
-
-
 def run_laws(arguments: argparse.Namespace) -> None:
     """Every law at every noise with every seed by every search."""
     rows = []
     laws = [law for law in arguments.laws_of() if not arguments.laws or law.name in arguments.laws]
     laws = laws[:: arguments.every]
     for noise in arguments.noise:
-        for search in ["principia", *arguments.searches]:
-            for law in laws:
-                for seed in range(arguments.seeds):
-                    rows.append(_one(law, noise, search, seed))
-                    print(_line(rows[-1]), flush=True)
-            done = [r for r in rows if r["noise"] == noise and r["search"] == search]
-            print(_summary(done), flush=True)
+        for law in laws:
+            for seed in range(arguments.seeds):
+                rows.append(_one(law, noise, seed))
+                print(_line(rows[-1]), flush=True)
+        print(_summary([r for r in rows if r["noise"] == noise]), flush=True)
     if arguments.out:
         with open(arguments.out, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0])
@@ -224,19 +184,19 @@ def run_laws(arguments: argparse.Namespace) -> None:
             writer.writerows(rows)
 
 
-def _one(law: Law, noise: float, search: str, seed: int) -> dict:
+def _one(law: Law, noise: float, seed: int) -> dict:
     table = law.table(np.random.default_rng([seed, 1]), ROWS, noise)
     names = [name for name in table if name != "target"]
     began, cpu, found = time.monotonic(), time.process_time(), None
     try:
-        formula, found = SEARCHES[search](table, names, seed)
+        formula, found = ours(table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
         structure, numbers = by_structure(law, formula), by_numbers(law, formula, noise)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
         formula, structure, numbers = str(error)[:80], False, False
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     return {
-        "law": law.name, "noise": noise, "search": search, "seed": seed, "structure": structure,
+        "law": law.name, "noise": noise, "seed": seed, "structure": structure,
         "numbers": numbers, "found": found, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
         "formula": str(formula),
     }  # fmt: skip
@@ -246,7 +206,7 @@ def _line(row: dict) -> str:
     marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
     marks += "F" if row["found"] else "-"
     return (
-        f"{row['search']:<10}{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
+        f"{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
         f"{row['seconds']:6.1f} s {row['cpu']:6.1f} s  {row['formula'][:110]}"
     )
 
@@ -258,7 +218,7 @@ def _summary(rows: list[dict]) -> str:
     wrong = [row["found"] for row in rows if not row["structure"]]
     missed = sorted({row["law"] for row in rows if not row["structure"]})
     return (
-        f"== {rows[0]['search']}, noise {rows[0]['noise']:g}: structure "
+        f"== noise {rows[0]['noise']:g}: structure "
         f"{sum(r['structure'] for r in rows) / count:.0%}, numbers "
         f"{sum(r['numbers'] for r in rows) / count:.0%} of {count}; seconds: median "
         f"{np.median(seconds):.1f}, most {max(seconds):.0f}; of the processor: median "
@@ -281,75 +241,15 @@ def main() -> None:
         part.add_argument("--seeds", type=int, default=3)
         part.add_argument("--laws", nargs="*")
         part.add_argument("--every", type=int, default=1, help="each so manyth law")
-        part.add_argument(
-            "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
-        )
         part.add_argument("--out")
         part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():
         part = parts.add_parser(name)
-        part.add_argument("--seeds", type=int, default=5)
         part.add_argument("--draws", type=int, default=200)
-        part.add_argument("--noise", type=float, default=0.02, help="of coverage")
         part.set_defaults(run=run)
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=RuntimeWarning)
     arguments.run(arguments)
-
-
-def classics(seed: int) -> dict[str, tuple[pd.DataFrame, str, tuple[str, ...], str]]:
-    """Tables of real or textbook laws: table, target, features, the law."""
-    rng = np.random.default_rng(seed)
-    planets = pd.DataFrame(
-        {
-            "a": [0.387, 0.723, 1.0, 1.524, 5.203, 9.537],
-            "P": [0.241, 0.615, 1.0, 1.881, 11.86, 29.45],
-        }
-    )
-    n = 200
-    m1, m2 = rng.uniform(1, 10, n), rng.uniform(1, 10, n)
-    r, V = rng.uniform(0.3, 3, n), rng.uniform(1, 10, n)
-    moles, T = rng.uniform(0.5, 5, n), rng.uniform(200, 400, n)
-    wobble = 1 + 0.01 * rng.standard_normal(n)
-    place = np.arange(7)
-    tables = {
-        "kepler": (planets, "P", ("a",), "a**(3/2)"),
-        "newton": (
-            pd.DataFrame({"F": 6.674 * m1 * m2 / r**2 * wobble, "m1": m1, "m2": m2, "r": r}),
-            "F", ("m1", "m2", "r"), "m1*m2/r**2",
-        ),
-        "ideal gas": (
-            pd.DataFrame({"P": 8.314 * moles * T / V * wobble, "n": moles, "T": T, "V": V}),
-            "P", ("n", "T", "V"), "n*T/V",
-        ),
-        "bode": (
-            pd.DataFrame({"a": 0.4 + 0.3 * 2.0**place, "n": place}), "a", ("n",),
-            "0.4 + 0.3*exp(0.6931471805599453*n)",
-        ),
-    }  # fmt: skip
-    for name, target, feature, law in (
-        ("hubble", "v", "D", "D"), ("leavitt", "M", "logP", "3.0*logP + 10.0"),
-    ):  # fmt: skip
-        path = SHARED / "empirical" / f"{name}.csv"
-        if path.is_file():
-            tables[name] = (pd.read_csv(path), target, (feature,), law)
-    return tables
-
-
-def run_classics(arguments: argparse.Namespace) -> None:
-    """Every classic with every seed: the same form, constants free."""
-    for name in classics(0):
-        right = 0
-        for seed in range(arguments.seeds):
-            table, target, features, law = classics(seed)[name]
-            found = recover(table, target=target, features=features, seed=seed, null=False)
-            wanted = skeleton(normal_form(with_floats(parse_expression(law))))[0]
-            same = compare(found.expression, law, features, limit=5.0).verdict in MATCHING
-            same = same or str(skeleton(normal_form(found.formula))[0]) == str(wanted)
-            right += same
-            print(f"{name:<10} {seed} {'yes' if same else 'no ':<4} found={found.found} "
-                  f"{found.expression}", flush=True)  # fmt: skip
-        print(f"== {name}: {right} of {arguments.seeds}", flush=True)
 
 
 TRAPS = {
@@ -411,46 +311,7 @@ def run_nulls(arguments: argparse.Namespace) -> None:
     print(f"== found: {wrong} of {arguments.draws}")
 
 
-COVERED: dict[str, tuple[str, dict[str, float]]] = {
-    "newton": ("a/r**2", {"a": 39.478}),
-    "power": ("a*r**b", {"a": 3.0, "b": -1.7}),
-    "yukawa": ("a*exp(-b*r)/r**2", {"a": 5.0, "b": 0.8}),
-    "linear": ("a*r + b", {"a": 2.0, "b": 1.0}),
-    "two powers": ("a/r**2 + b/r**4", {"a": 4.0, "b": 0.3}),
-    "softened": ("a*r/(r**2 + b)", {"a": 3.0, "b": 0.4}),
-    "logarithm": ("a*log(b*r)", {"a": 2.0, "b": 9.0}),
-    "exponential": ("a*exp(b*r)", {"a": 1.0, "b": 0.7}),
-    "cubic": ("a*r + b*r**3", {"a": 1.0, "b": 0.2}),
-    "hooke": ("a*r", {"a": 7.0}),
-    "both signs": ("a*(r - 1)", {"a": 7.0}),
-}
-"""Formulas of one feature and their constants."""
-
-
-def run_coverage(arguments: argparse.Namespace) -> None:
-    """How often the interval of every constant holds the truth, 100 rows."""
-    for name, (form, truth) in COVERED.items():
-        values = {symbol(constant): value for constant, value in truth.items()}
-        held = dict.fromkeys(truth, 0)
-        law = parse_expression(form).subs(values)
-        for draw in range(arguments.draws):
-            rng = np.random.default_rng([draw, 6])
-            r = rng.uniform(0.3, 3, 100)
-            y = evaluate(law, ["r"], r[:, None]) * (1 + arguments.noise * rng.standard_normal(100))
-            found = recover(
-                pd.DataFrame({"F": y, "r": r}), target="F", features=("r",), form=form, seed=draw,
-                null=False,
-            )  # fmt: skip
-            for constant, value in truth.items():
-                quantity = found.coefficients[constant]
-                held[constant] += bool(quantity.low <= value <= quantity.high)
-        shares = ", ".join(f"{c} {h / arguments.draws:.1%}" for c, h in held.items())
-        print(f"{name:<12} {form:<20} {shares}", flush=True)
-
-
-PARTS = {
-    "classics": run_classics, "traps": run_traps, "nulls": run_nulls, "coverage": run_coverage,
-}  # fmt: skip
+PARTS = {"traps": run_traps, "nulls": run_nulls}
 
 if __name__ == "__main__":
     main()

@@ -1,8 +1,6 @@
 """Recovery rates of the built-in engines, law by law and noise by noise, and what a fit costs.
 
-    python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa] [--trials 200]
-    python tests/benchmarks/symreg_recovery.py --others      # others on the same tables
-    python tests/benchmarks/symreg_recovery.py --published   # the published operator set
+    python tests/benchmarks/symreg_recovery.py [--seeds 10] [--only Yukawa]
 
 Seeds from 2000 on are reported and were not used for tuning; tuning used seeds below 140, and
 failures of seeds 1000 to 1005 were looked into. A fit
@@ -11,33 +9,22 @@ counts as a success when sympy finds the selected formula equal to the law up to
 
 import argparse
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import sympy
 
-from orbits.statistics import r_squared
 from orbits.units import G
-from symreg.engines import choose_engine
-from symreg.engines.operon import to_sympy
-from symreg.fit.monomial import fit_monomial, usable
-from symreg.fit.refine import UNDEFINED
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import compare
-from symreg.formulas.expressions import evaluate, feature_symbols, symbol
-from symreg.formulas.watch import Watch
 from symreg.recovery import references
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.finding import MATCHING, find
+from symreg.recovery.finding import MATCHING
 from symreg.recovery.problem import Problem
 from symreg.recovery.recover import solve
 
 FIRST_SEED = 2000
 ROWS = 300
 ALL, SMALL = (0.0, 0.001, 0.01, 0.05), (0.0, 0.001, 0.01)
-PUBLISHED_OPERATORS = ("+", "*", "inv", "sin", "cos", "exp")
 
 Columns = dict[str, np.ndarray]
 
@@ -185,181 +172,6 @@ def rates(arguments: argparse.Namespace) -> None:
             print(line, flush=True)
 
 
-def nulls(trials: int, first: int, config: RecoverConfig) -> None:
-    """Permuted targets, pure noise and nonsense forces: how many are called a law."""
-    called = dict.fromkeys(("permuted", "noise", "nonsense"), 0)
-    for trial in range(trials):
-        kind = tuple(called)[trial % 3]
-        rng = np.random.default_rng([first + trial, 7])
-        cell = CELLS[trial % len(CELLS)]
-        samples = table(cell, 0.01, first + trial)
-        if kind == "permuted":
-            y = samples.y[rng.permutation(ROWS)]
-        elif kind == "noise":
-            y = np.exp(rng.normal(size=ROWS))
-        else:
-            y = rng.normal(size=ROWS) * np.sin(40 * samples.X[:, -1]) + rng.exponential(size=ROWS)
-        samples = Samples(samples.X, y, samples.names, samples.groups)
-        known = references.of_table(samples.names, None)
-        found = solve(Problem(samples, known, False, ROWS), with_seed(config, first + trial))
-        if found.recovered or found.verdict in MATCHING:
-            called[kind] += found.recovered
-            print(f"    trial {trial} ({kind}): {found.expression}, R² {found.r2:.3f}, "
-                  f"recovered {found.recovered}", flush=True)  # fmt: skip
-    print(f"called a law, of {trials} trials: {called}")
-
-
-def others(seeds: range, config: RecoverConfig, only: str = "") -> None:
-    """The same tables (1 % noise) for others: laws found by each, and median seconds of a fit."""
-    methods = {
-        "gplearn": by_gplearn,
-        "pyoperon": by_pyoperon,
-        "log-linear": by_exponents,
-        "symreg": lambda samples, cell, seed: by_symreg(samples, cell, with_seed(config, seed)),
-    }
-    print(
-        "gplearn: population 1000, 20 generations, add sub mul div sqrt log inv. pyoperon: its "
-        "own SymbolicRegressor, population 1000, 50 generations, add sub mul div exp sqrt square, "
-        "5 local steps. log-linear: exponents rounded to halves. symreg: "
-        f"{config.seeds} searches, population {config.individuals}, {config.generations} "
-        f"generations. Seeds {seeds.start}..{seeds.stop - 1}; the winner's structure counts."
-    )
-    print(f"{'law':<18}" + "".join(f"{name:>20}" for name in methods))
-    for cell in CELLS:
-        if cell.bias or only not in cell.name:
-            continue
-        line = f"{cell.name:<18}"
-        for method in methods.values():
-            found, seconds = 0, []
-            for seed in seeds:
-                samples = table(cell, 0.01, seed)
-                began = time.process_time()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    answer = method(samples, cell, seed)
-                seconds.append(time.process_time() - began)
-                found += answer if isinstance(answer, bool) else is_law(answer, samples, cell)
-            line += f"{found:>9}/{len(seeds)}{np.median(seconds):>7.2f} s"
-        print(line, flush=True)
-
-
-def is_law(expression: sympy.Expr, samples: Samples, cell: Cell) -> bool:
-    """Whether a formula is the cell's law up to its constants."""
-    if expression.has(*UNDEFINED):
-        return False
-    truth = cell.force(dict(zip(samples.names, samples.X.T, strict=True)))
-    if r_squared(evaluate(expression, samples.names, samples.X), truth) < 0.99:
-        return False  # not worth sympy's time
-    return any(
-        compare(expression, reference.family, samples.names).verdict in MATCHING
-        for reference in references.of_table(samples.names, cell.reference)
-    )
-
-
-def by_symreg(samples: Samples, cell: Cell, config: RecoverConfig) -> bool:
-    """Everything that `symreg recover` does but the null."""
-    known = references.of_table(samples.names, cell.reference)
-    return solve(Problem(samples, known, True, ROWS), config).verdict in MATCHING
-
-
-def by_exponents(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
-    """Linear regression of the logarithms; nothing where signs are mixed."""
-    if not usable(samples):
-        return sympy.Integer(0)
-    found = fit_monomial(samples)
-    powers = [
-        symbol(name) ** sympy.Rational(round(2 * power), 2)
-        for name, power in zip(samples.names, found.exponents, strict=True)
-    ]
-    return sympy.Float(np.exp(found.log_constant)) * sympy.Mul(*powers)
-
-
-def by_pyoperon(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
-    """The winner of pyoperon's own estimator."""
-    from pyoperon.sklearn import SymbolicRegressor
-
-    model = SymbolicRegressor(
-        allowed_symbols="add,sub,mul,div,exp,sqrt,square,constant,variable",
-        population_size=1000, generations=50, max_length=20, optimizer_iterations=5,
-        random_state=seed, n_threads=1,
-    )  # fmt: skip
-    model.fit(samples.X, samples.y)
-    symbols = feature_symbols(samples.names, samples.X)
-    hashes = sorted(model.variables_.items(), key=lambda item: int(item[1][1:]))
-    return to_sympy(model.model_, {h: s for (h, _), s in zip(hashes, symbols, strict=True)})
-
-
-def by_gplearn(samples: Samples, cell: Cell, seed: int) -> sympy.Expr:
-    """The winner of gplearn."""
-    from gplearn.genetic import SymbolicRegressor
-
-    model = SymbolicRegressor(
-        population_size=1000, generations=20, metric="rmse", random_state=seed,
-        function_set=("add", "sub", "mul", "div", "sqrt", "log", "inv"),
-        feature_names=list(samples.names), parsimony_coefficient=0.001,
-    )  # fmt: skip
-    model.fit(samples.X, samples.y)
-    return from_gplearn(model, samples)
-
-
-def from_gplearn(model, samples: Samples) -> sympy.Expr:
-    """The winner of gplearn as sympy (its protected functions as those of the absolute value)."""
-    symbols = feature_symbols(samples.names, samples.X)
-    apply = {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b, "sqrt": lambda a: sympy.sqrt(abs(a)),
-        "log": lambda a: sympy.log(abs(a)), "inv": lambda a: 1 / a,
-    }  # fmt: skip
-
-    def build(program):
-        node = next(program)
-        if hasattr(node, "arity"):
-            return apply[node.name](*(build(program) for _ in range(node.arity)))
-        return symbols[node] if isinstance(node, int) else sympy.Float(node)
-
-    return build(iter(model._program.program))
-
-
-def published(seeds: range, config: RecoverConfig) -> None:
-    """Newton from forces between 2e-7 and 5e-3 (G = 39.478) in the published search space.
-
-    Operators + * 1/x sin cos exp, features r m1 m2, L1 loss. Counted twice: the formula that the
-    engine's searches found themselves (refitted and pruned, nothing else), and the law selected.
-    """
-    config = replace(config, operators=PUBLISHED_OPERATORS, loss="l1")
-    own = selected = 0
-    seconds = []
-    for seed in seeds:
-        rng = np.random.default_rng([seed, 11])
-        r = log_uniform(rng, 0.3, 32)
-        m1, m2 = rng.uniform(0.1, 5, ROWS), np.exp(rng.uniform(np.log(1e-9), np.log(1e-3), ROWS))
-        force = G * m1 * m2 / r**2
-        kept = (force > 2e-7) & (force < 5e-3)
-        X = np.column_stack([r, m1, m2])[kept]
-        samples = Samples(X, force[kept], ("r", "m1", "m2"), np.arange(int(kept.sum())))
-        known = references.of_table(samples.names, "newton")
-        engine, _ = choose_engine("operon", config.question)
-        began = time.process_time()
-        seeded = with_seed(config, seed)
-        found = find(samples, known, True, engine, seeded, config.seeds, Watch())
-        seconds.append(time.process_time() - began)
-        selected += found.verdict.verdict in MATCHING
-        raw = found.outcome.raw
-        is_newton = raw is not None and any(
-            compare(raw.expression, reference.family, samples.names).verdict in MATCHING
-            for reference in known
-        )
-        own += is_newton
-        if not is_newton:
-            print(f"    seed {seed}: {raw and raw.expression}", flush=True)
-    print(
-        f"{' '.join(PUBLISHED_OPERATORS)}, L1, seeds {seeds.start}..{seeds.stop - 1}, "
-        f"{config.seeds} searches a fit, population {config.individuals}, {config.generations} "
-        f"generations: the engine's own formula {own}/{len(seeds)}, the selected law "
-        f"{selected}/{len(seeds)}, {np.median(seconds):.1f} s a fit (median, one core)"
-    )
-
-
 def main() -> None:
     """Read the options and print what they ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -368,19 +180,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of a law's name")
     parser.add_argument("--population", type=int, default=200)
     parser.add_argument("--generations", type=int, default=20)
-    parser.add_argument("--trials", type=int, default=0, help="null trials, instead of the rates")
-    parser.add_argument("--others", action="store_true", help="others on the same tables")
-    parser.add_argument("--published", action="store_true", help="the published setting")
     arguments = parser.parse_args()
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    if arguments.trials:
-        nulls(arguments.trials, arguments.first_seed, small(arguments))
-    elif arguments.others:
-        others(seeds, small(arguments), arguments.only)
-    elif arguments.published:
-        published(seeds, small(arguments))
-    else:
-        rates(arguments)
+    rates(arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Where the time of a training run goes: into the model, not into reading or writing."""
+"""Where the time of a training run goes: into the model, not into reading or writing.
+
+pytest -s -n 0 -m benchmark tests/benchmarks/test_training_speed.py
+"""
 
 import json
 import os
@@ -29,11 +32,7 @@ def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path, context
         for stream in (False, True):
             run = tmp_path / f"{stream}-{turn}"
             config = TrainConfig(
-                steps=200,
-                context_length=context_length,
-                stream=stream,
-                shuffle_buffer=1024,
-                log_every=100,
+                steps=200, context_length=context_length, stream=stream, log_every=100
             )
             train(data, config, out=run)
             line = last_speed(run)

@@ -1,9 +1,6 @@
 """The public names of `orbits`: objects in, objects out; paths wherever data are."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from types import ModuleType
 
 import matplotlib
 
@@ -16,7 +13,6 @@ import xarray as xr
 import orbits
 from orbits.config import GenerateConfig
 from orbits.frames import relative_shares, relative_states
-from orbits.storage import Place
 
 SMALL = {"orbits": 40, "samples": 24, "shard_orbits": 16, "workers": 1}
 
@@ -51,22 +47,12 @@ def test_in_memory_equals_what_is_written_bit_for_bit(tmp_path, kind):
     assert orbits.describe(memory) == orbits.describe(tmp_path / "x.zarr")
 
 
-def test_in_memory_does_not_depend_on_the_number_of_workers():
-    require_same(orbits.generate(**SMALL), orbits.generate(**{**SMALL, "workers": 2}))
-
-
 @pytest.mark.parametrize("options", [{}, {"frame": "icrf", "centre": "barycentre"}])
 def test_planets_in_memory_equal_those_written(tmp_path, options):
     options = {"bodies": ("mars", "earth"), "start": "1990", "stop": "2000", **options}
     memory = orbits.ephemeris(**options)
     require_same(memory, orbits.ephemeris(tmp_path / "p.zarr", **options))
     assert orbits.validate(memory) == []
-
-
-def test_in_memory_is_quiet(capfd):
-    orbits.generate(**SMALL)
-    orbits.ephemeris(start="2000", stop="2003")
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_configuration_and_options_combine(tmp_path):
@@ -82,19 +68,14 @@ def test_a_configuration_and_options_combine(tmp_path):
     [
         ({"lwa": "newton"}, "lwa is not known; did you mean 'law'?"),
         ({"law": "newtn"}, "did you mean 'newton'?"),
-        ({"engine": "heyoke"}, "did you mean 'heyoka'?"),
         ({"orbits": 0}, "orbits is 0; it should be greater than or equal to 1"),
-        ({"orbits": 2.5}, "orbits is 2.5; it should be a valid integer"),
-        ({"orbits": True}, "orbits is True; it should be a valid integer"),
         (
             {"system": "binary"},
             "system is 'binary'; it should be 'relative', 'barycentric', 'nbody' or 'solar'",
         ),
         ({"mass": (2.0, 1.0)}, "mass is 2 to 1; low comes first."),
-        ({"mass": 1.0}, "mass is 1.0; it should be a valid tuple"),
         ({"dt": float("nan")}, "dt is nan; it should be"),
         ({"config": {"orbits": 3}}, "config is {'orbits': 3}; a GenerateConfig is needed."),
-        ({"out": GenerateConfig()}, "is no path"),
     ],
 )
 def test_a_mistake_is_one_clear_sentence(options, message):
@@ -104,23 +85,7 @@ def test_a_mistake_is_one_clear_sentence(options, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bodies": ("earht",)}, "did you mean 'earth'?"),
-        ({"bodies": "earth"}, "bodies is 'earth'; it should be a valid tuple"),
-        ({"start": 1990}, "start is 1990; it should be a valid string."),
-        ({"samples": 1}, "samples is 1;"),
-    ],
-)
-def test_a_mistake_about_planets_is_one_clear_sentence(options, message):
-    with pytest.raises(ValueError) as refusal:
-        orbits.ephemeris(**options)
-    assert message in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    "options",
-    ["--law newtn", "--engine heyoke", "--engine kepler --law hooke", "--law GM*log(r)"],
+    "options", ["--law newtn", "--engine heyoke", "--engine kepler --law hooke", "--law GM*log(r)"]
 )
 def test_check_refuses_what_cannot_be_made(tmp_path, capsys, options):
     from orbits.cli import main
@@ -146,49 +111,6 @@ def test_paths_are_accepted_wherever_data_are(tmp_path):
     assert orbits.describe(str(path)) == orbits.describe(data)
 
 
-def test_a_dataset_in_memory_is_validated(tmp_path):
-    data = orbits.generate(**SMALL, dtype="float64")
-    wrong = data.assign(velocity=-data.velocity)
-    wrong.velocity.attrs = data.velocity.attrs
-    assert any("not the derivative" in problem for problem in orbits.validate(wrong))
-    assert orbits.validate(data.drop_vars("gm")) == ["gm is missing"]
-    assert any("type 'float32'" in p for p in orbits.validate(data.astype("float32")))
-    with pytest.raises(ValueError, match="format None, not 'principia-orbits'"):
-        orbits.validate(xr.Dataset())
-
-
-def test_every_public_name_is_there_and_none_is_a_module():
-    assert set(orbits.__all__) <= set(dir(orbits))
-    for name in orbits.__all__:
-        assert not isinstance(getattr(orbits, name), ModuleType)
-    assert orbits.__version__
-    with pytest.raises(AttributeError, match="attribute genrate"):
-        _ = orbits.genrate
-
-
-def test_importing_the_modules_replaces_no_public_name():
-    """A module of the same name would overwrite a function that is imported when first used."""
-    code = (
-        "import importlib, pkgutil, types, orbits\n"
-        "for module in pkgutil.walk_packages(orbits.__path__, 'orbits.'):\n"
-        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
-        "import orbits.generation\n"
-        "print([n for n in orbits.__all__ if isinstance(getattr(orbits, n), types.ModuleType)],"
-        " orbits.generate.__name__, orbits.ephemeris.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[] generate ephemeris"
-
-
-def test_importing_the_package_is_quick():
-    code = (
-        "import sys, orbits; dir(orbits); orbits.GenerateConfig()\n"
-        "print([m for m in ('numpy', 'xarray', 'sympy', 'zarr', 'torch') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_two_bodies_are_seen_from_the_second():
     data = orbits.generate(system="barycentric", **SMALL, dtype="float64")
     x, _ = relative_states("barycentric", data.position.values, data.velocity.values)
@@ -203,8 +125,3 @@ def test_two_bodies_are_seen_from_the_second():
     planets = np.arange(24.0).reshape(1, 2, 4, 3)
     apart, _ = relative_states("nbody", planets, planets)
     np.testing.assert_array_equal(apart, planets[:, :, 1:] - planets[:, :, :1])
-
-
-def test_a_held_place_is_not_written(tmp_path):
-    with Place(tmp_path / "x.zarr").alone(), pytest.raises(ValueError, match="another process"):
-        orbits.generate(tmp_path / "x.zarr", **SMALL)

@@ -61,8 +61,3 @@ def test_an_address_is_as_good_as_a_folder(tmp_path):
     assert write(address, resolve(config)) == 1
     assert validate(address) == []
     files.rm("/orbits-test", recursive=True)
-
-
-def test_an_unknown_kind_of_address(tmp_path, capsys):
-    assert main(["generate", "nosuch://bucket/x.zarr", "--orbits", "5"]) == 2
-    assert "cannot be opened" in capsys.readouterr().err

@@ -66,47 +66,6 @@ def test_options_reach_the_dataclass_from_a_file_and_flags_win(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("typed", "options"),
-    [
-        ("--bodies mars --law hooke --bodies venus", {"law": "hooke", "bodies": ("mars", "venus")}),
-        ("--angle 1", {"kick": Kick(1.0)}),
-        ("--no-told --axes 3", {"told": False, "axes": 3}),
-        ("--axes null --kick.angle=1e-3", {"kick": Kick(1e-3)}),
-        ("--law 3", {"law": "3"}),
-    ],
-)
-def test_what_is_typed_has_the_type_that_is_declared(typed, options):
-    assert run_with(["probe", "x", *typed.split()]) == (0, [("x", Probe(**options))])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("prob x", "did you mean 'probe'?"),
-        ("probe", "required: out"),
-        ("probe x --contxt-length 3", "did you mean --context-length?"),
-        (
-            "probe x --context-length three",
-            "--context-length is 'three'; it should be a valid integer",
-        ),
-        (
-            "probe x --context-length 0",
-            "--context-length is 0; it should be greater than or equal to 1.",
-        ),
-        ("probe x --angle -1", "--angle is -1"),
-        ("probe x --config missing.yaml", "missing.yaml"),
-    ],
-)
-def test_a_mistake_gets_one_line_and_exit_code_2(arguments, expected, capsys):
-    code, seen = run_with(arguments.split())
-    out, err = capsys.readouterr()
-    assert (code, seen, out) == (2, [], "")
-    assert expected in err
-    assert err.startswith("tool")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("error", "code", "expected"),
     [
         (ValueError("gm is\nnegative"), 2, "tool probe: gm is negative"),
@@ -141,38 +100,6 @@ def test_an_interruption_stays_one_whatever_a_library_makes_of_it(number, capsys
         assert signal.getsignal(number) is signal.default_int_handler
     finally:
         signal.signal(number, before)
-
-
-@pytest.mark.parametrize("path", ["", "/dev/null"])
-def test_an_output_that_is_no_place_is_refused_before_anything_runs(path, capsys):
-    seen = []
-    out = Positional("out", "A file.", path="output")
-    commands = [Command("probe", lambda *a: seen.append(a), Probe, "Probe a thing.", (out,))]
-    assert main("tool", commands, ["probe", path]) == 2
-    assert capsys.readouterr().err.startswith("tool probe: ")
-    assert not seen
-
-
-def test_values_that_fit_nowhere_and_messages_that_repeat_them_are_one_short_line(capsys):
-    for value in ("9" * 400, "[" * 5000, "x" * 5000):
-        assert run_with(["probe", "x", f"--kick.angle={value}"])[0] == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert len(said) < 1100
-
-
-@pytest.mark.parametrize(("length", "code"), [("3", 0), ("0", 2)])
-def test_check_looks_at_the_options_and_runs_nothing(length, code):
-    assert run_with(["probe", "x", "--context-length", length, "--check"]) == (code, [])
-
-
-def test_help_shows_what_people_change_and_help_all_everything(capsys):
-    assert run_with(["probe", "--help-all"])[0] == 0
-    out = capsys.readouterr().out
-    for text in ("--context-length", "Positions seen.", "--kick.angle", "Largest turn, rad."):
-        assert text in out
-    assert run_with(["probe", "--help"])[0] == 0
-    assert "--angle" in capsys.readouterr().out
 
 
 @given(st.lists(st.text(alphabet="abc-=.0 \n", max_size=12), max_size=4))

@@ -1,6 +1,5 @@
 """A damaged data set is refused in one line, by every reader, and never called valid."""
 
-import json
 import random
 import shutil
 
@@ -13,7 +12,6 @@ from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 from orbits.reading import shuffled_batches
-from orbits.storage import MANIFEST, Manifest, Place
 from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=40, samples=20, shard_orbits=16, workers=1)
@@ -40,15 +38,6 @@ def flip(file, place=100):
 
 def chunk(path, name, shard):
     return next(file for file in (path / name / "c" / str(shard)).rglob("*") if file.is_file())
-
-
-def vouch(path):
-    """Write a manifest that fits the metadata again, as a faulty generator would."""
-    place = Place(path)
-    held = json.loads((path / MANIFEST).read_text())
-    metadata = {name: place.checksum(name) for name in held["metadata"]}
-    shards = {int(shard): quality for shard, quality in held["shards"].items()}
-    Manifest(held["configuration_sha256"], metadata, shards, held["attributes"], True).write(place)
 
 
 def contents(path):
@@ -87,28 +76,6 @@ def problems_of(path):
         return [str(error)]
 
 
-@pytest.mark.parametrize(
-    "alter",
-    [
-        {"shards": -1}, {"shards": 10**15}, {"shards": "3"}, {"shard_orbits": 0}, {"dt": [0.1]},
-        {"dt": float("nan")}, {"law": ["newton"]}, {"law": "hooke"}, {"configuration": "none"},
-        {"bodies": 3}, {"dtype": "float16"}, {"system": ["relative"]}, {"versions": None},
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("vouched", [False, True])
-def test_nonsense_in_the_attributes_is_refused_by_all(copied, alter, vouched, capsys):
-    document = json.loads((copied / "zarr.json").read_text())
-    document["attributes"] |= alter
-    (copied / "zarr.json").write_text(json.dumps(document))
-    if vouched and alter != {"law": "hooke"}:
-        vouch(copied)
-    assert problems_of(copied)
-    assert main(["info", str(copied)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "Traceback" not in error
-
-
 FILES = [
     "zarr.json", ".manifest.json", "gm/zarr.json", "position/zarr.json", "time/c/0", "gm/c/1",
     "position/c/2/0/0", "velocity/c/0/0/0", "eccentricity/c/0",
@@ -116,7 +83,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_flipped_bit_in_any_file_is_noticed_and_made_again(copied, whole, file, seed):
     chance = random.Random(seed)
     content = bytearray((copied / file).read_bytes())

@@ -75,46 +75,6 @@ def test_killed_at_twenty_random_moments_and_resumed(uninterrupted, tmp_path):
     assert open_dataset(path).attrs == open_dataset(uninterrupted).attrs
 
 
-@pytest.mark.slow
-def test_command_with_workers_killed_at_twenty_random_moments(tmp_path):
-    """The same from the shell, with worker processes, some of which outlive their parent."""
-    slow = [*OPTIONS[:-1], "scipy"]
-    config = GenerateConfig(**{**CONFIG.__dict__, "engine": "scipy"})
-    generate(tmp_path / "whole.zarr", config)
-    path = tmp_path / "x.zarr"
-    moments = random.Random(1)
-    hit = 0
-    for k in range(20):
-        if hit and finished(path) == 20:
-            shutil.rmtree(path)  # it got to the end: begin anew, so that every kill can hit
-        process = subprocess.Popen(
-            [*COMMAND, str(path), *slow, "--workers", "2"],
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        before = finished(path)
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
-            if finished(path) > before:
-                break
-            time.sleep(0.01)
-        try:
-            process.wait(moments.uniform(0.0, 0.3))
-        except subprocess.TimeoutExpired:
-            hit += 1
-            if k % 2:  # the parent alone, or all of its workers with it
-                process.kill()
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    assert hit >= 10
-    assert subprocess.run([*COMMAND, str(path), *slow], check=False).returncode == 0
-    time.sleep(10)  # workers whose parent is gone finish their shard and end
-    assert validate(path) == []
-    assert content(path) == content(tmp_path / "whole.zarr")
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_keeps_what_was_finished(uninterrupted, tmp_path, number):
     path = tmp_path / "x.zarr"
@@ -216,10 +176,9 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_written(small_di
     assert not list(small_disk.iterdir())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch, workers):
+def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch):
     path = small_disk / "x.zarr"
-    config = GenerateConfig(**{**CONFIG.__dict__, "workers": workers})
+    config = GenerateConfig(**{**CONFIG.__dict__, "workers": 2})
     monkeypatch.setattr(Place, "free_bytes", lambda self: None)
     with pytest.raises(OSError, match="No space left"):
         generate(path, config)
@@ -229,34 +188,3 @@ def test_a_disk_that_fills_up_on_the_way(small_disk, uninterrupted, monkeypatch,
     assert write(path, resolve(config)) <= 20
     assert validate(path) == []
     assert content(path) == content(uninterrupted)
-
-
-def test_a_full_disk_is_one_line_on_the_command_line(small_disk):
-    (small_disk / "filler").write_bytes(b"0" * 200_000)
-    tiny = ["--orbits", "16", "--samples", "64", "--engine", "heyoka"]
-    code = (
-        "import sys; from orbits.storage import Place; Place.free_bytes = lambda self: None;"
-        "from orbits.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "generate", str(small_disk / "x.zarr"), *tiny, "--dtype",
-         "float64", "--dimensions", "3"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "the disk is full" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-
-
-def test_a_read_only_place(small_disk):
-    remount(small_disk, "ro")
-    done = subprocess.run(
-        [*COMMAND, str(small_disk / "x.zarr"), "--orbits", "2", "--samples", "4"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    remount(small_disk, "rw")
-    assert done.returncode == 2
-    assert "read-only" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr

@@ -1,17 +1,11 @@
 """Files are whole or absent, and fingerprints depend on content alone."""
 
-import math
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from orbits.files import held, read_json, sha256_of_json, write_json, write_text, written_aside
-from orbits.options import require_known
-from orbits.provenance import provenance
+from orbits.files import held, write_text, written_aside
 
 
 def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):
@@ -22,52 +16,6 @@ def test_a_failure_while_writing_leaves_the_earlier_file(tmp_path):
         raise RuntimeError
     assert path.read_text() == "earlier"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=8,
-    )
-)
-def test_json_round_trip(tmp_path_factory, value):
-    path = tmp_path_factory.mktemp("json") / "a.json"
-    write_json(path, value)
-    finite = sha256_of_json(value)  # infinity becomes null in both
-    assert sha256_of_json(read_json(path)) == finite
-
-
-def test_numpy_and_what_is_not_finite_become_plain_json(tmp_path):
-    write_json(tmp_path / "a.json", {"n": np.float64(2), "v": np.arange(2), "bad": math.nan})
-    assert read_json(tmp_path / "a.json") == {"n": 2.0, "v": [0, 1], "bad": None}
-
-
-def test_a_fingerprint_does_not_depend_on_the_order_of_keys():
-    assert sha256_of_json({"a": 1, "b": (2, 3)}) == sha256_of_json({"b": [2, 3], "a": 1})
-    assert sha256_of_json({"a": 1}) != sha256_of_json({"a": 2})
-
-
-@pytest.mark.parametrize("content", [None, b"{half", b"\xff\xfe"])
-def test_a_file_that_is_missing_or_not_json_is_named(tmp_path, content):
-    path = tmp_path / "a.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a\.json (does not exist|is not a JSON file)"):
-        read_json(path)
-
-
-def test_a_near_miss_is_named():
-    with pytest.raises(ValueError, match="'lsar' is not known; did you mean 'lssar'\\? Known: ls"):
-        require_known("attention", "lsar", ["softmax", "lssar", "lssa"])
-    assert require_known("attention", "lssa", ["softmax", "lssa"]) == "lssa"
-
-
-def test_provenance_holds_what_a_result_depends_on():
-    found = provenance({"seed": 3})
-    assert found["configuration"] == {"seed": 3}
-    assert {"python", "numpy"} <= found["versions"].keys()
-    assert found["configuration_sha256"] != provenance({"seed": 4})["configuration_sha256"]
 
 
 HOLDER = """

@@ -65,29 +65,6 @@ def test_a_file_that_is_missing_torn_or_of_another_format_is_named(tmp_path):
         read_force_samples(path)
 
 
-def test_attributes_are_asked_for(tmp_path):
-    with pytest.raises(ValueError, match="lack the attributes law, dt"):
-        few = {k: v for k, v in ATTRIBUTES.items() if k not in ("law", "dt")}
-        write_force_samples(tmp_path / "a.parquet", table(), few)
-
-
-def test_two_bodies_keep_their_own_columns(tmp_path):
-    """A row of two bodies is one that `symreg recover --pair` reads."""
-    path, two = tmp_path / "forces.parquet", table()
-    for body, share in ((1, 0.25), (2, -0.75)):
-        two[f"m{body}"] = abs(1 / share)
-        for axis in "xy":
-            two[f"{axis}{body}"] = share * two[axis]
-            two[f"a{axis}{body}"] = share * two[f"a_{axis}"]
-    write_force_samples(path, two, ATTRIBUTES)
-    read, _ = read_force_samples(path)
-    assert set(read.columns) == set(two.columns)
-    np.testing.assert_array_equal(read["ax2"], two["ax2"])
-    bad = two.assign(y2=np.inf)
-    with pytest.raises(ValueError, match="column y2 has 6 value"):
-        write_force_samples(path, bad, ATTRIBUTES)
-
-
 def test_r_squared_is_zero_for_the_mean_and_one_for_the_truth():
     """Of values far from zero, to which saying their mean is no merit."""
     true = 100 + np.random.default_rng(0).normal(size=(50, 2))

@@ -1,7 +1,5 @@
 """Trajectories of any origin come in as they are, or not at all with one line that says where."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +11,6 @@ from orbits.cli import main
 from orbits.importing.horizons import read_vector_table
 from orbits.units import LENGTHS, YEARS
 
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "gravitybench"
-STARS = SHARED / "modified_gravity_1.97.csv"
 TWO = ("x1,y1", "x2,y2")
 
 
@@ -108,15 +104,6 @@ def test_a_velocity_in_another_unit_is_refused():
         orbits.from_table(frame, **options, velocity_unit="km/s")
 
 
-def test_an_unlikely_scale_is_remarked_upon():
-    said = []
-    orbits.from_table(circles(), position=TWO, length_unit="km", announce=said.append)
-    assert any("unlikely scale" in line for line in said)
-    said.clear()
-    orbits.from_table(circles(), position=TWO, announce=said.append)
-    assert said == []
-
-
 def test_irregular_samples_are_resampled_and_their_noise_is_told():
     random = np.random.default_rng(0)
     t = np.sort(random.uniform(0, 3, 900))
@@ -143,13 +130,6 @@ def test_a_gap_cuts_and_nothing_is_filled_in():
     assert any("gap" in line for line in data.attrs["remarks"])
     kept = set(np.round(frame["x1"], 12))
     assert set(np.round(data.position.values[:, :, 0, 0].ravel(), 12)) <= kept
-
-
-def test_several_trajectories_become_orbits():
-    frame = pd.concat([circles().assign(run=k) for k in "abc"])
-    data = orbits.from_table(frame, position=TWO, orbit="run")
-    assert data.sizes["orbit"] == 3
-    assert not data.attrs["one_system"]
 
 
 def test_frames():
@@ -236,23 +216,6 @@ def test_any_text_is_a_table_or_one_clear_error(tmp_path_factory, text):
         orbits.from_table(path)
 
 
-def test_the_command_that_the_stars_need(tmp_path, capsys):
-    if not STARS.exists():
-        pytest.skip(f"{STARS} is not here: data of others are not part of the project")
-    out = str(tmp_path / "stars.zarr")
-    words = (
-        "--time time --position star1_x,star1_y,star1_z --position star2_x,star2_y,star2_z "
-        "--time-unit s --length-unit m"
-    )
-    assert main(["import", str(STARS), out, *words.split()]) == 0, capsys.readouterr().err
-    assert main(["import", str(STARS), out, *words.split()]) == 0, "again: it is there"
-    data = orbits.open_dataset(out)
-    assert data.sizes["time"] == 5000
-    assert data.attrs["bodies"] == ["star1", "star2"]
-    assert main(["validate", out]) == main(["info", out]) == 0
-    assert main(["plot", out, str(tmp_path / "stars.png")]) == 0
-
-
 HORIZONS = """
 Target body name: Mars (499)                      {source: mar097}
 Center body name: Sun (10)                        {source: mar097}
@@ -290,19 +253,3 @@ def test_vector_tables_of_horizons(tmp_path, labelled):
     np.testing.assert_allclose(data.position.values[0, :, 0], np.cos(0.01 * np.arange(5)))
     np.testing.assert_allclose(data.velocity.values[0, 0, 1], 0.01 * 365.25)
     assert read_vector_table(path).target == "mars"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (horizons(True).replace("$$EOE", ""), "cut short"),
-        (horizons(True, units="LY-S"), "has the units LY-S"),
-        (horizons(True).replace(" Y =", " Q ="), "lacks Y"),
-        (horizons(True, states=0), "holds no states"),
-    ],
-)
-def test_bad_vector_tables(tmp_path, text, message):
-    path = tmp_path / "mars.txt"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        orbits.from_table(path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orbits import invariants
-from orbits.elements import Elements, period, state_from_elements
+from orbits.elements import Elements, state_from_elements
 from orbits.engines.integrate import integrate, rk4_step
 from orbits.forces import LAWS, parse_law
 from orbits.populations import FEW, Ranges, bound_share, sample_bound
@@ -132,44 +132,6 @@ def test_an_orbit_does_not_depend_on_its_neighbours(engine):
         np.testing.assert_allclose(alone, together[7:12], atol=1e-13)
     else:
         np.testing.assert_array_equal(alone, together[7:12])
-
-
-def test_the_first_state_is_the_given_one():
-    position, velocity, gm = kepler_states([0.1, 0.5])
-    for engine in ("scipy", "heyoka", "kepler"):
-        x, v = integrate(NEWTON, position, velocity, gm, np.array([0.0, 0.1]), engine)
-        np.testing.assert_array_equal(x[:, 0], position)
-        np.testing.assert_array_equal(v[:, 0], velocity)
-
-
-def test_a_period_is_keplers_third_law():
-    assert period(np.array([1.0, 4.0]), np.array([GM_SUN, GM_SUN])) == pytest.approx([1.0, 8.0])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"engine": "heyoke"}, "did you mean 'heyoka'"),
-        ({"law": parse_law("hooke"), "engine": "kepler"}, "newton between two bodies only"),
-        ({"gm": np.array([-1.0])}, "must be above 0"),
-        ({"gm": np.ones(3)}, "one per orbit"),
-        ({"position": np.zeros((1, 2))}, "collide"),
-        ({"position": np.array([[np.nan, 0.0]])}, "not finite"),
-        ({"velocity": np.zeros((1, 3))}, "must both be"),
-        ({"times": np.array([0.0, 0.1, 0.1])}, "ascend"),
-        ({"times": np.array([0.1, 0.2])}, "start at 0"),
-    ],
-)
-def test_impossible_requests_are_refused(change, message):
-    request = {
-        "law": NEWTON,
-        "position": np.array([[1.0, 0.0]]),
-        "velocity": np.array([[0.0, 6.0]]),
-        "gm": np.array([GM_SUN]),
-        "times": np.array([0.0, 0.1]),
-    }
-    with pytest.raises(ValueError, match=message):
-        integrate(**{**request, **change})
 
 
 @pytest.mark.parametrize("engine", ["scipy", "heyoka"])

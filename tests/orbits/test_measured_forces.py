@@ -5,7 +5,7 @@ import pytest
 
 import orbits
 from orbits.cli import main
-from orbits.derivatives.bumps import LEAST_HALF_WIDTH, bump, point_kernel
+from orbits.derivatives.bumps import bump
 from orbits.derivatives.methods import by_bumps, by_differences, by_spline
 from orbits.derivatives.noise import white_noise
 
@@ -34,15 +34,6 @@ def test_a_bump_keeps_the_identity_for_polynomials(half_width):
     assert np.sum(second * t**2) == pytest.approx(2 * phi.sum(), rel=1e-12)
     # x = t^4: int phi'' x = int phi 12 t^2, by sums up to (1/half_width)^6
     assert np.sum(second * t**4) == pytest.approx(12 * np.sum(phi * t**2), rel=3 / half_width**2)
-
-
-@pytest.mark.parametrize("half_width", [LEAST_HALF_WIDTH, 12, 50])
-def test_a_point_kernel_is_exact_to_the_seventh_degree(half_width):
-    kernel, t = point_kernel(half_width), np.arange(-half_width, half_width + 1, dtype=float)
-    for degree in range(8):
-        wanted = 2.0 if degree == 2 else 0.0
-        size = np.sum(np.abs(kernel) * np.abs(t) ** degree)
-        assert np.sum(kernel * t**degree) == pytest.approx(wanted, abs=1e-11 * max(size, 1))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -111,8 +102,3 @@ def test_an_unknown_law_gives_forces_without_truth(tmp_path, capsys):
     assert found.law is None
     assert not {"gm", "true_a_x"} & set(found.table)
     assert "force samples" in capsys.readouterr().out
-
-
-def test_too_few_states_are_refused():
-    with pytest.raises(ValueError, match="needs at least 9 states"):
-        orbits.measure_forces(orbits.generate(orbits=2, samples=6), method="differences")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from orbits.cli import main
-from orbits.files import held, read_json, read_yaml, require_output, write_text, written_aside
+from orbits.files import held, read_yaml, require_output, write_text
 from orbits.memory import out_of_memory, require_memory
 
 
@@ -47,31 +47,6 @@ def test_nothing_is_written_through_or_in_place_of_what_is_no_file(places, kind,
     assert (tmp_path / "link").is_symlink()
 
 
-@pytest.mark.parametrize("path", ["pipe", "/dev/zero", "."])
-def test_special_files_are_not_read(places, path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for read in (read_json, read_yaml):
-        with pytest.raises(ValueError, match=r"is a (pipe|device|folder); a file is needed"):
-            read(path)
-
-
-def test_a_failed_writer_leaves_neither_file_nor_folders(tmp_path):
-    with pytest.raises(ZeroDivisionError), written_aside(tmp_path / "a/b/c.json") as aside:
-        aside.write_text("half")
-        raise ZeroDivisionError
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_holder_leaves_no_folder_but_what_was_written(tmp_path):
-    with pytest.raises(ZeroDivisionError), held(tmp_path / "a/b", "held"):
-        raise ZeroDivisionError
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ZeroDivisionError), held(tmp_path / "a/b", "held"):
-        (tmp_path / "a/b/result").write_text("whole")
-        raise ZeroDivisionError
-    assert (tmp_path / "a/b/result").read_text() == "whole"
-
-
 def test_a_lock_is_never_written_through_a_link(tmp_path):
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "run").mkdir()
@@ -79,18 +54,6 @@ def test_a_lock_is_never_written_through_a_link(tmp_path):
     with pytest.raises(ValueError, match="symbolic link"), held(tmp_path / "run", "held"):
         pass
     assert (tmp_path / "victim").read_text() == "mine"
-
-
-def test_only_one_of_many_holds_a_folder_that_others_take_away(tmp_path):
-    """A lock whose file was removed between opening and locking is no lock."""
-    with held(tmp_path / "run", "first"):
-        (tmp_path / "run/.lock").unlink()
-        with (
-            held(tmp_path / "run", "second"),
-            pytest.raises(ValueError, match="third"),
-            held(tmp_path / "run", "third"),
-        ):
-            pass
 
 
 DOUBLED = (f"- &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))
@@ -120,16 +83,6 @@ def test_yaml_that_would_never_end_is_refused_wherever_it_is_read(text, tmp_path
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize("when", ["inf", "-inf", "nan", "1e308", "99999999"])
-@pytest.mark.parametrize("end", ["--start", "--stop"])
-def test_a_date_that_is_none_is_refused(when, end, tmp_path, capsys):
-    assert main(["ephemeris", str(tmp_path / "x"), f"{end}={when}"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("orbits ephemeris: ")
-    assert said.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_no_memory_holds_is_refused_at_once(monkeypatch):
     with pytest.raises(ValueError, match=r"would need 1e\+09 GB of memory.*; take less"):
         require_memory(1e18, "that", "take less")
@@ -139,7 +92,7 @@ def test_what_no_memory_holds_is_refused_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("program", ["orbits", "worldmodel", "symreg"])
-@pytest.mark.parametrize("delay", [0.1, 0.4, 0.8])
+@pytest.mark.parametrize("delay", [0.1, 0.5])
 def test_ctrl_c_while_modules_are_imported_is_one_line(program, delay, tmp_path):
     """The earliest moment that is tried comes after Python itself has started."""
     code = (

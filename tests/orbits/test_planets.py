@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from orbits.cli import main
 from orbits.config import BODIES, EphemerisConfig
 from orbits.dataset import open_dataset
 from orbits.elements import elements_from_state
@@ -119,49 +118,6 @@ def test_frames(tmp_path, frame, z):
     assert np.max(np.abs(x[..., 2])) < z
     if frame == "icrf":
         assert np.max(np.abs(x[..., 2])) > 0.35
-
-
-def test_around_the_barycentre(tmp_path):
-    paths = {}
-    for centre in ("sun", "barycentre"):
-        paths[centre] = tmp_path / f"{centre}.zarr"
-        config = EphemerisConfig(("earth",), "2000", "2003", frame="icrf", centre=centre)
-        ephemeris(paths[centre], config)
-    apart = open_dataset(paths["sun"]).position - open_dataset(paths["barycentre"]).position
-    # The Sun wanders up to 0.01 au from the barycentre.
-    assert 1e-3 < np.max(np.linalg.norm(apart.values, axis=-1)) < 0.011
-
-
-@pytest.mark.parametrize(
-    ("options", "hint"),
-    [
-        (["--bodies", "earht"], "did you mean 'earth'"),
-        (["--start", "1850"], "outside DE421"),
-        (["--start", "yesterday"], "cannot be read"),
-        (["--start", "2000", "--stop", "2000.1"], "less than one segment"),
-        (["--bodies", "mars", "mars"], "none twice"),
-        (["--centre", "barycentre"], "around the sun"),
-    ],
-)
-def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(tmp_path, capsys, options, hint):
-    assert main(["ephemeris", str(tmp_path / "p.zarr"), *options]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1
-    assert hint in lines[0]
-    assert not (tmp_path / "p.zarr").exists()
-
-
-def test_a_finished_or_interrupted_ephemeris_goes_on_and_another_is_refused(tmp_path):
-    path = tmp_path / "p.zarr"
-    config = EphemerisConfig(("mars",), "2000", "2005")
-    ephemeris(path, config)
-    written = open_dataset(path).position.values
-    ephemeris(path, config)
-    (path / "position" / "c" / "0" / "0" / "0").unlink()
-    ephemeris(path, config)
-    np.testing.assert_array_equal(open_dataset(path).position.values, written)
-    with pytest.raises(ValueError, match="stop 2005 there, 2006 here"):
-        ephemeris(path, EphemerisConfig(("mars",), "2000", "2006"))
 
 
 def test_gm_is_that_of_the_sun_and_the_planet():

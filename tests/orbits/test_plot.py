@@ -42,30 +42,6 @@ def test_functions_draw_the_numbers_and_return_their_axes(path):
     plt.close("all")
 
 
-def test_real_planets_are_named_and_titled_as_such():
-    data = ephemeris(None, EphemerisConfig(start="2000", stop="2003"))
-    ax = plot_orbits(data)
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["mercury", "venus", "earth", "mars"]
-    assert "DE421" in ax.get_title()
-    assert "newton" not in ax.get_title()
-    plt.close("all")
-
-
-def test_a_projection_is_said():
-    flat, deep = (generate(None, GenerateConfig(orbits=2, samples=8, dimensions=d)) for d in (2, 3))
-    assert "projected" not in plot_orbits(flat).get_title()
-    assert "projected" in plot_orbits(deep).get_title()
-    plt.close("all")
-
-
-def test_pictures(path, tmp_path):
-    assert main(["plot", str(path), str(tmp_path / "x.png"), "--orbits", "4"]) == 0
-    with Image.open(tmp_path / "x.png") as picture:
-        assert min(picture.size) > 300
-        assert len(np.unique(np.asarray(picture))) > 50
-
-
 def test_animation(tmp_path):
     path, out = tmp_path / "x.zarr", tmp_path / "x.gif"
     generate(path, GenerateConfig(orbits=2, samples=8, workers=1))
@@ -77,27 +53,3 @@ def test_animation(tmp_path):
             animation.seek(k)
             frames.append(np.asarray(animation.convert("L")).copy())
     assert all(np.any(frames[0] != frame) for frame in frames[1:])
-
-
-def test_table(path, capsys):
-    assert main(["info", str(path)]) == 0
-    shown = capsys.readouterr().out
-    for word in ("law", "newton", "separation", "au/yr", "configuration"):
-        assert word in shown
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (["plot", "{path}", "x.docx"], "known:"),
-        (["plot", "nowhere.zarr", "x.png"], "does not exist"),
-        (["info", "nowhere.zarr"], "does not exist"),
-    ],
-)
-def test_mistakes(path, capsys, monkeypatch, tmp_path, arguments, hint):
-    monkeypatch.chdir(tmp_path)
-    assert main([argument.format(path=path) for argument in arguments]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1
-    assert hint in lines[0]
-    assert not list(tmp_path.glob("x.*"))

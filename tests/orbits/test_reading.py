@@ -38,10 +38,3 @@ def test_order_is_random_and_repeatable(path):
     stored = open_dataset(path).position.values[:, 0, 0].tolist()
     rows = [stored.index(x) for x in first(1)[:, 0, 0]]
     assert len({row // 32 for row in rows}) == 5  # of all shards
-
-
-def test_impossible_requests(path):
-    with pytest.raises(ValueError, match="batch is 0"):
-        next(shuffled_batches(path, batch=0))
-    with pytest.raises(ValueError, match="does not exist"):
-        next(shuffled_batches("nowhere.zarr"))

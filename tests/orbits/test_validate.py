@@ -1,6 +1,5 @@
 """`orbits validate` passes what is right and names what is wrong."""
 
-import json
 import shutil
 
 import numpy as np
@@ -8,10 +7,8 @@ import pytest
 import zarr
 
 from orbits.cli import main
-from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.config import GenerateConfig
 from orbits.generation.generate import generate
-from orbits.planets import ephemeris
-from orbits.storage import MANIFEST, Manifest, Place
 from orbits.validation import validate
 
 KINDS = {
@@ -46,13 +43,6 @@ def test_what_is_generated_is_valid(tmp_path, kind):
     settings = {"orbits": 12, "samples": 40, "workers": 1, **KINDS[kind]}
     generate(tmp_path / "x.zarr", GenerateConfig(**settings))
     assert validate(tmp_path / "x.zarr") == []
-
-
-@pytest.mark.parametrize("settings", [{}, {"frame": "icrf", "centre": "barycentre"}])
-def test_ephemerides_are_valid(tmp_path, settings):
-    config = EphemerisConfig(("mercury", "earth", "neptune"), "1990", "2000", **settings)
-    ephemeris(tmp_path / "p.zarr", config)
-    assert validate(tmp_path / "p.zarr") == []
 
 
 def change(path, name, alter):
@@ -96,43 +86,6 @@ def test_a_radial_velocity_of_the_wrong_sign_is_found(copied):
     problems = validate(copied)
     assert len(problems) == 1
     assert "velocity is not the derivative of position" in problems[0]
-
-
-def edit(path, alter):
-    described = json.loads((path / "zarr.json").read_text())
-    alter(described["attributes"])
-    (path / "zarr.json").write_text(json.dumps(described))
-    manifest = json.loads((path / MANIFEST).read_text())
-    metadata = {name: Place(path).checksum(name) for name in manifest["metadata"]}
-    shards = {int(shard): quality for shard, quality in manifest["shards"].items()}
-    Manifest(
-        manifest["configuration_sha256"], metadata, shards, manifest["attributes"], True
-    ).write(Place(path))
-
-
-@pytest.mark.parametrize(
-    ("alter", "message"),
-    [
-        (lambda a: a.pop("law"), "Field required at law"),
-        (lambda a: a.update(units={"length": "km"}), "the units are"),
-        (lambda a: a.update(dt=-1.0), "greater than 0 at dt"),
-        (lambda a: a.update(law="newtn"), "did you mean 'newton'"),
-        (lambda a: a.update(dtype="float64"), "type 'float32', not 'float64'"),
-        (lambda a: a.update(dt=0.01), "not k*dt"),
-    ],
-)
-def test_wrong_attributes_are_named(copied, alter, message):
-    edit(copied, alter)
-    assert any(message in problem for problem in validate(copied))
-
-
-def test_missing_and_damaged_shards_are_named(copied):
-    (copied / "position" / "c" / "2" / "0" / "0").unlink()
-    victim = copied / "velocity" / "c" / "0" / "0" / "0"
-    content = bytearray(victim.read_bytes())
-    content[3] ^= 64
-    victim.write_bytes(content)
-    assert validate(copied) == ["2 shard(s) missing or damaged: 0, 2"]
 
 
 def test_command_exit_codes(copied, capsys):

@@ -15,14 +15,8 @@ INNER, OUTER = 0.28, 3.0
 def force_table(law="newton", seed=0, orbits=100, rows=10, noise=0.0, bias=0.0, gm_spread=0.0):
     """Force samples of a law on r in [0.28, 3] au, as a probe of a world model writes them.
 
-    Args:
-        law: of force.
-        seed: of everything random.
-        orbits: groups.
-        rows: of each group.
-        noise: of each component, relative to |a|, independent.
-        bias: rms of a relative error that is smooth in r and the same for all orbits.
-        gm_spread: half-range of log GM between orbits.
+    `noise` is that of each component, relative to |a|; `bias` the rms of a relative error that is
+    smooth in r and the same for all orbits; `gm_spread` the half-range of log GM between orbits.
     """
     rng = np.random.default_rng(seed)
     law = parse_law(law)

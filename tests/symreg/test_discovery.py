@@ -11,7 +11,6 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import evidence_of
-from symreg.recovery.finding import each_by_the_others
 from symreg.recovery.pool import with_likelier_errors
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
@@ -57,7 +56,13 @@ def test_the_law_itself_is_found_and_named(noise):
     assert found.matches == "newton"
 
 
-@pytest.mark.parametrize("name", NEAR_NEWTON)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *list(NEAR_NEWTON)[:2],
+        *(pytest.param(n, marks=pytest.mark.slow) for n in list(NEAR_NEWTON)[2:]),
+    ],
+)
 def test_a_law_near_a_named_one_is_not_called_by_its_name(name):
     r, _ = radii()
     found = searched({"y": NEAR_NEWTON[name](r), "r": r})
@@ -65,16 +70,6 @@ def test_a_law_near_a_named_one_is_not_called_by_its_name(name):
     assert not found.recovered
     # an exact formula of the family is found all the same; the ripple is none of them
     assert found.found is (name != "a ripple")
-
-
-def test_noise_does_not_lend_a_name_to_a_law_that_is_near():
-    r, rng = radii()
-    table = {"y": NEAR_NEWTON["softened"](r) * (1 + 0.01 * rng.standard_normal(200)), "r": r}
-    found = searched(table)
-    assert (found.matches, found.recovered) == (None, False)
-    # 0.5 in the sum of squares is known to a few hundredths: five sigma
-    assert found.found
-    assert float(found.predict({"r": [0.1]})[0]) == pytest.approx(39.478 / 0.51, rel=0.05)
 
 
 @pytest.mark.parametrize("kind", ["permuted", "log-normal"])
@@ -111,27 +106,6 @@ def test_a_result_survives_json_with_all_that_is_new(tmp_path):
     assert again.predict({"x": [-3.0, 2.0], "z": [-1.0, -2.0]}) == pytest.approx([-9, 24], rel=1e-9)
 
 
-def test_five_rows_are_said_to_be_few():
-    a = np.arange(1, 6.0)
-    found = searched({"y": 2 * a**1.5, "a": a})
-    assert any("5 rows are few" in note for note in found.notes)
-    assert gate_of(found, "held-out range").passed is None
-    assert found.predict({"a": [9.0]}) == pytest.approx([54], rel=1e-9)
-    # noise in five rows is no law
-    y = 5 + np.random.default_rng(1).standard_normal(5)
-    assert not searched({"y": y, "a": a}).found
-
-
-def test_every_row_is_predicted_by_the_others():
-    x = np.array([1.0, 2.0, 3.0, 4.0])
-    y = np.array([1.0, 2.0, 3.0, 40.0])
-    law = Fitted(C0 * symbol("a"), (1.0,), 1.0, 1.0, 2, "test")
-    predicted = each_by_the_others(law, samples_of(x[:, None], y))
-    # for the last row the others say 1 a
-    assert predicted[3] == pytest.approx(4.0, rel=1e-6)
-    assert predicted[0] > 1.1
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_form_of_ones_own_has_intervals_that_hold_the_truth(seed):
     rng = np.random.default_rng(seed)
@@ -149,14 +123,6 @@ def test_a_form_of_ones_own_has_intervals_that_hold_the_truth(seed):
     wrong = searched(table, form="p*a*b")
     assert not wrong.found
     assert gate_of(wrong, "no smooth misfit").passed is False
-
-
-@pytest.mark.parametrize("form", ["a + b", "p + q"])
-def test_a_form_without_constants_or_features_is_refused(form):
-    rng = np.random.default_rng(0)
-    a, b = rng.uniform(1, 3, (2, 50))
-    with pytest.raises(ValueError, match=r"name features \(a, b\) and constants"):
-        searched({"y": a + b, "a": a, "b": b}, form=form)
 
 
 def test_the_gas_constant_has_its_unit():
@@ -181,27 +147,6 @@ def test_units_rule_out_what_fits():
         bound.formula)}  # fmt: skip
 
 
-def errors_chosen(seed, equal):
-    """The errors chosen for a square law with one kind of noise."""
-    rng = np.random.default_rng(seed)
-    a = np.exp(rng.uniform(0, np.log(10), 200))
-    noise = rng.standard_normal(200)
-    y = a**2 + 0.3 * noise if equal else a**2 * (1 + 0.05 * noise)
-    law = Fitted(C0 * symbol("a") ** C1, (1.0, 2.0), 0.01, 0.0, 4, "test")
-    errors, (fitted,) = with_likelier_errors(samples_of(a[:, None], y), [law])
-    return errors.size is not None, fitted.constants[1]
-
-
-@pytest.mark.parametrize("equal", [True, False])
-def test_relative_and_equal_errors_are_told_apart(equal):
-    for seed in range(10):
-        chosen, exponent = errors_chosen(seed, equal)
-        # the likelihoods of 200 rows over two decades of y differ by e^100
-        assert chosen is equal
-        # sd: 0.3/(y at the top end), or 0.05/(sd of log a 0.66), over sqrt(200); five of them
-        assert exponent == pytest.approx(2, abs=0.03)
-
-
 @pytest.mark.parametrize("signs", [(1.0,), (-1.0, 1.0)])
 def test_noise_that_goes_with_the_target_leaves_its_constant_right(signs):
     found = []
@@ -216,25 +161,15 @@ def test_noise_that_goes_with_the_target_leaves_its_constant_right(signs):
     assert np.mean(found) == pytest.approx(1, abs=0.0035)
 
 
-def test_given_errors_are_not_chosen_anew():
-    rng = np.random.default_rng(0)
-    a = rng.uniform(1, 3, (200, 1))
-    samples = Samples(a, a[:, 0] ** 2, ("a",), np.arange(200), errors=np.full(200, 0.1))
-    law = Fitted(C0 * symbol("a") ** 2, (1.0,), 0.01, 0.0, 3, "test")
-    errors, laws = with_likelier_errors(samples, [law])
-    assert errors.of(samples) is samples
-    assert laws == [law]
-
-
 def test_the_chance_of_a_misfit_is_uniform_where_there_is_none():
     rng = np.random.default_rng(0)
     X = rng.uniform(1, 3, (300, 1))
     samples = samples_of(X, np.ones(300))
-    chances = np.array([misfit_probability(rng.standard_normal(300), samples) for _ in range(2000)])
+    chances = np.array([misfit_probability(rng.standard_normal(300), samples) for _ in range(800)])
     for level in (0.5, 0.1, 0.01):
         # two tests, bins and neighbours; the chance of the second counts twice, so at most one and
-        # a half times too many are small, and five standard errors of 2000 draws
-        error = 5 * np.sqrt(level * (1 - level) / 2000)
+        # a half times too many are small, and five standard errors of 800 draws
+        error = 5 * np.sqrt(level * (1 - level) / 800)
         assert 0.8 * level - error < np.mean(chances < level) < 1.5 * level + error
     X = rng.uniform(1, 3, (300, 4))
     samples = samples_of(X, np.ones(300), "abcd")
@@ -255,22 +190,6 @@ def test_a_ripple_is_a_misfit_and_heavy_tails_are_none(heavy):
     # a misfit in the product of two features alone
     product = 4 * (X[:, 0] - 2) * (X[:, 1] - 2)
     assert misfit_probability(noise + product, samples) < 1e-4
-
-
-def test_a_misfit_in_a_product_of_two_of_six_features_is_seen():
-    # rows have no near neighbours in six dimensions, and every feature alone shows nothing
-    rng = np.random.default_rng(2)
-    X = rng.uniform(-1, 1, (300, 6))
-    samples = samples_of(X, np.ones(300), "abcdef")
-    noise = rng.standard_normal(300)
-    assert misfit_probability(noise, samples) > 0.01
-    # 1.5 times a product whose variance is 1/9: a quarter of the noise's, over 300 rows
-    assert misfit_probability(noise + 1.5 * X[:, 1] * X[:, 4], samples) < 1e-6
-
-
-def test_rounding_is_no_misfit():
-    X = np.linspace(1, 3, 200)[:, None]
-    assert misfit_probability(1e-9 * np.sin(5 * X[:, 0]), samples_of(X, np.ones(200))) is None
 
 
 def evidence(form, starts, y, a):
@@ -297,9 +216,3 @@ def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
     # on held-out rows of the same range it looks as good as on its own
     assert wrong.held_out_ratio < most.held_out_ratio
     assert wrong.misfit_p < most.misfit_p
-
-
-def test_rows_too_few_for_a_range_say_nothing():
-    a = np.linspace(1, 3, 20)
-    found = evidence(C0 * symbol("a"), (1.0,), 2 * a, a)
-    assert found.range_ratio is None

@@ -1,14 +1,12 @@
 """Normal forms keep values and lose redundant constants; text is read, never executed."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreg.formulas.expressions import complexity, evaluate, merged, normal_form, skeleton, symbol
+from symreg.formulas.expressions import complexity, evaluate, normal_form, skeleton, symbol
 from symreg.formulas.reading import read_formula
 
 r, m = symbol("r"), symbol("m")
@@ -54,18 +52,6 @@ def test_redundant_constants_are_merged(expression, constants):
     assert len(values) == constants
 
 
-def test_e_and_pi_are_numbers_like_others():
-    form, values = skeleton(merged(14.5 * sympy.E * sympy.pi * sympy.exp(-r) / r**2))
-    assert len(values) == 1
-    assert form == sympy.Symbol("_c0", real=True) * sympy.exp(-r) / r**2
-
-
-def test_additive_constant_is_kept_apart():
-    form, values = skeleton(normal_form(39.5 / r**2 + 0.25))
-    assert len(values) == 2
-    assert form.is_Mul or form.is_Add
-
-
 def test_complexity_counts_what_is_written():
     assert complexity(r) == 1
     assert complexity(read_formula("GM/r**2")) == 5  # GM, *, r, **, 2
@@ -75,26 +61,6 @@ def test_complexity_counts_what_is_written():
 @pytest.mark.parametrize("name", ["E", "I", "N", "S", "beta", "gamma", "zeta", "Q", "O", "pi_"])
 def test_names_that_sympy_owns_are_plain_symbols(name):
     assert read_formula(f"{name}/r**2") == symbol(name) / r**2
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "r**", "1/0", "__import__('os').system('true')", "r.real", "[r]", "lambda: 1", "r if m",
-        "x = 3", "exp(r", "print(r)", "r and m", "'r'", "exp(r, m)", "9**9**9**9", "True*r", "r;m",
-        "f'{r}'", "(r:=3)", "*r", "1e999*r", "é^^", "()" * 500,
-    ],
-)  # fmt: skip
-def test_what_is_not_a_formula_gets_one_clear_line(text):
-    with pytest.raises(ValueError, match=r".{10,}"):
-        read_formula(text)
-
-
-@given(st.text(max_size=40))
-@settings(max_examples=150, deadline=None)
-def test_any_text_is_a_formula_or_a_clear_refusal(text):
-    with contextlib.suppress(ValueError):
-        assert isinstance(read_formula(text), sympy.Expr)
 
 
 def test_a_law_is_read_by_its_name():

@@ -20,7 +20,9 @@ from symreg.recovery.judge import law_gates, model_gates, world_model_kind
 from symreg.recovery.result import Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
+    ANOTHER,
     COPIERS,
+    INTERPOLATOR,
     KEPLERIAN,
     NEITHER,
     NEWTONIAN,
@@ -75,10 +77,16 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
 GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
 LAW, NO_LAW = recovery(), recovery(False, "different")
 CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
+PARTS = ("drag", "magnetic", "anisotropy", "centre", "speed")
+RIGHT = {"error": 0.03, "field_error": 0.02, "kick_field_error": 0.02} | {
+    name: 0.004 for part in PARTS for name in (part, f"{part}_half_width")
+}
+FAR = {"": RIGHT, "injected": {"error": 1e-5}}
+LOST = {**RIGHT, "error": 0.5, "field_error": 0.4, "kick_field_error": 0.2}
 
 
-def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T):
-    gates = model_gates(kicked, kicks, controls, thresholds)
+def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=FAR):
+    gates = model_gates(kicked, kicks, controls, thresholds, far)
     return [gate.name for gate in gates if not gate.passed]
 
 
@@ -90,7 +98,7 @@ def with_gate(name, passed):
 
 def test_good_evidence_passes_every_gate():
     assert failed() == []
-    gates = model_gates(GOOD, KICKS, CONTROLS, T)
+    gates = model_gates(GOOD, KICKS, CONTROLS, T, FAR)
     words = about_the_model("newton", gates, 0.99, False, T.orbit_r2)
     assert "believes in newton" in words
     for told in (
@@ -98,7 +106,7 @@ def test_good_evidence_passes_every_gate():
         "true law injected: recovered",
     ):  # fmt: skip
         assert told in words
-    words = about_the_model("newton", model_gates(GOOD, KICKS, {}, T), 0.99, False, T.orbit_r2)
+    words = about_the_model("newton", model_gates(GOOD, KICKS, {}, T, FAR), 0.99, False, T.orbit_r2)
     assert "untrained" not in words
 
 
@@ -190,7 +198,7 @@ def test_thresholds_that_make_no_sense_are_refused(name, value):
 
 
 def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():
-    gates = model_gates(GOOD, {"1": -3.0, "4": 0.985}, CONTROLS, T)
+    gates = model_gates(GOOD, {"1": -3.0, "4": 0.985}, CONTROLS, T, FAR)
     words = about_the_model("newton", gates, 0.99, True, T.orbit_r2)
     assert "shape of the orbits" in words
     assert "Newton is not recovered" in words
@@ -198,17 +206,40 @@ def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():
     assert "not follow the force as closely as is asked (kick R² after 1 step)" in words
     assert "GM*r**-2 is not recovered" in words
     assert "no law of force" in about_the_model("newton", gates, 0.1, False, T.orbit_r2)
-    gates = model_gates(GOOD, KICKS, CONTROLS | {"untrained": recovery()}, T)
+    gates = model_gates(GOOD, KICKS, CONTROLS | {"untrained": recovery()}, T, FAR)
     words = about_the_model("newton", gates, 0.99, False, T.orbit_r2)
     assert words.startswith("No conclusion")
-    gates = model_gates(with_gate("seeds", False), KICKS, CONTROLS, T)
+    gates = model_gates(with_gate("seeds", False), KICKS, CONTROLS, T, FAR)
     words = about_the_model("hooke", gates, 0.99, False, T.orbit_r2)
     assert "hooke is not recovered from it: seeds failed" in words
 
 
-def kind(orbit, first, fourth, law=LAW, **more):
-    """The world-model score."""
-    return world_model_kind(orbit, law, {"1": first, "4": fourth}, T, **more)
+def kind(orbit, first, fourth, law=LAW, far=None, **more):
+    """The world-model score; far states are right where the kick is, unless said."""
+    far = far or {"": RIGHT if (first or -1) >= 0.9 and (fourth or -1) >= 0.9 else LOST}
+    return world_model_kind(orbit, law, {"1": first, "4": fourth}, T, far=far, **more)
+
+
+def test_far_states_decide_between_a_force_and_a_lookup():
+    far = failed(far={**FAR, "": LOST})
+    assert far == ["far states"]
+    assert failed(far={})[0] == "far states"  # what was not measured is no pass
+    assert failed(far={"": {**RIGHT, "drag": 0.05}}) == ["no part along the velocity"]
+    assert kind(0.99, 0.99, 0.99, far={"": LOST}).kind == INTERPOLATOR
+    assert kind(0.99, 0.99, 0.99, far={"": {}}).kind == NEITHER
+    drag = {"": {**RIGHT, "drag": 0.1}}
+    assert kind(0.99, 0.99, 0.99, far=drag).kind == ANOTHER
+    assert kind(0.5, 0.3, 0.4, NO_LAW, far={"": {**RIGHT, "error": 0.6}}).kind == ANOTHER
+    # a coarse step: the injected law is no better
+    coarse = {"": {**RIGHT, "error": 0.2}, "injected": {"error": 0.1}}
+    assert failed(far=coarse) == []
+
+
+def test_a_lookup_that_is_not_told_apart_is_no_instrument():
+    lookup = CONTROLS | {"locally_linear": recovery()}
+    assert failed(controls=lookup, far={**FAR, "locally_linear": {"error": 0.5}}) == []
+    found = failed(controls=lookup, far={**FAR, "locally_linear": {"error": 0.05}})
+    assert found == ["locally linear lookup"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +259,7 @@ def kind(orbit, first, fourth, law=LAW, **more):
         ((0.999, 0.89, 0.99), NEITHER),
         ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
         ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
-        ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # follows a force, but not this law
+        ((0.999, 0.99, 0.99, NO_LAW), ANOTHER),  # follows a force, but not this law
         ((0.999, 0.99, 0.3), NEITHER),
         ((None, 0.99, 0.99), NEWTONIAN),
         ((None, -2.8, -0.4), NEITHER),
@@ -254,7 +285,7 @@ def test_a_short_memory_is_told_from_an_ellipse():
 
 
 def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
-    for injected, expected in ((None, NEITHER), (LAW, NEITHER), (NO_LAW, NEWTONIAN)):
+    for injected, expected in ((None, ANOTHER), (LAW, ANOTHER), (NO_LAW, NEWTONIAN)):
         found = kind(0.9999, 0.999, 0.999, NO_LAW, locality=1.0, injected=injected)
         assert found.kind == expected
     assert kind(0.9999, -2, -1, NO_LAW, injected=NO_LAW).kind == KEPLERIAN
@@ -327,6 +358,8 @@ def assembled(folder, law="newton", readouts=(), **laws):
     """A run whose steps have found these laws."""
     for name, found in laws.items():
         found.write(folder / "laws" / f"{name}.json")
+        title = "far" if name in ("kicked", "planets") else f"far_{name}"
+        write_json(folder / "readouts" / f"{title}.json", {"metrics": RIGHT})
     sources = tuple(name for name in laws if name in ("kicked", "planets"))
     controls = tuple(name for name in laws if name not in sources)
     config = RunConfig.of(

@@ -6,21 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from symreg.engines import projection
-from symreg.engines.operon import OperonEngine
 from symreg.fit.form import fit_form
-from symreg.fit.refine import refitted
 from symreg.fit.samples import Samples
-from symreg.fit.wild import standing_out, wild_rows
-from symreg.formulas.expressions import symbol
 from symreg.formulas.units import parse_unit
-from symreg.formulas.watch import Watch
 from symreg.recovery.constants import KNOWN, recognised
 from symreg.recovery.recover import recover
-from symreg.recovery.result import Quantity, Recovery
-from symreg.recovery.words import digits_of
-
-A = symbol("a")
+from symreg.recovery.result import Recovery
 
 
 def searched(columns, **options):
@@ -36,7 +27,7 @@ def one_feature(y, a):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
-@pytest.mark.parametrize("factor", [1.6, 40.0, 1e5, -1.0])
+@pytest.mark.parametrize("factor", [1.6, 1e5])
 def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
     rng = np.random.default_rng(3)
     a, b = rng.uniform(0.5, 5, (2, 200))
@@ -51,12 +42,13 @@ def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
     assert found.rows_left_out == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relative", [True, False])
 def test_a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column(relative):
     """x + 2y, c1·x + c2·y and c·y·(x/y + 2) are one law, and agree with one another."""
     rng = np.random.default_rng(0)
-    x, y, z = rng.uniform(-3, 3, (3, 300))
-    noise = 0.01 * rng.standard_normal(300) * (x + 2 * y if relative else 4)
+    x, y, z = rng.uniform(-3, 3, (3, 200))
+    noise = 0.01 * rng.standard_normal(200) * (x + 2 * y if relative else 4)
     found = searched({"y": x + 2 * y + noise, "x": x, "b": y, "z": z})
     assert found.found, found.explanation
     assert str(found.form) in ("b*c1 + c2*x", "b*c2 + c1*x")
@@ -64,7 +56,7 @@ def test_a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column(rel
     assert agreement.found == "100 of 100"
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.7])
+@pytest.mark.parametrize("scale", [1.0, pytest.param(1.7, marks=pytest.mark.slow)])
 def test_the_logarithm_of_a_ratio_is_found(scale):
     """The place where it is zero is exact, and no grid meets it by chance."""
     a, b = np.random.default_rng(5).uniform(0.5, 4, (2, 200))
@@ -74,51 +66,6 @@ def test_the_logarithm_of_a_ratio_is_found(scale):
     truth = 3 * np.log(scale * a / b)
     np.testing.assert_allclose(found.predict({"a": a, "b": b}), truth, atol=0.02)
     assert str(found.form) == ("c1*log(a/b)" if scale == 1 else "c1*log(a*c2/b)")
-
-
-def test_a_target_whose_sign_goes_with_a_variable_is_explained_by_a_product(monkeypatch):
-    """No sums are tried then; they are where a formula changes its sign by itself."""
-    tried = []
-
-    def sums(X, y, symbols, watch):
-        tried.append(len(y))
-        return []
-
-    monkeypatch.setattr(projection, "_sums", sums)
-    rng = np.random.default_rng(1)
-    x, r = rng.uniform(-3, 3, 300), rng.uniform(0.5, 3, 300)
-    noise = 1 + 0.01 * rng.standard_normal(300)
-    found = searched({"y": -39.5 * x / r**3 * noise, "x": x, "r": r})
-    assert str(found.form) == "c1*x/r**3"
-    assert not tried
-    searched({"y": (8 / r**3 - 5 / r**2) * noise, "r": r})  # it is 0 at 1.6
-    assert len(tried) == 1
-    searched({"y": (x + 2 * r) / r * noise, "x": x, "r": r})  # and this where x is -2r
-    assert len(tried) == 2
-
-
-def test_a_peak_is_no_wild_row():
-    a = np.random.default_rng(0).uniform(0.5, 10, 200)
-    y = 1 / ((a - 5) ** 2 + 0.01)
-    found = searched({"y": y, "a": a})
-    assert found.rows_left_out == 0
-    assert found.formula.subs(A, 5.0) == pytest.approx(100, rel=1e-6)
-
-
-def test_many_rows_or_rows_that_lie_together_are_never_left_out():
-    rng = np.random.default_rng(1)
-    a = np.sort(rng.uniform(0.5, 5, 200))
-    y = a**2 * (1 + 0.01 * rng.standard_normal(200))
-    together, many, few = y.copy(), y.copy(), y.copy()
-    together[50:55] *= 30
-    many[::8] *= 30
-    few[[3, 90, 180]] *= 30
-    assert not standing_out(one_feature(together, a)).any()
-    assert not standing_out(one_feature(many, a)).any()
-    assert list(np.flatnonzero(standing_out(one_feature(few, a)))) == [3, 90, 180]
-    law = refitted(A**2 * 1.0, one_feature(y, a), "test")
-    assert not wild_rows(law, one_feature(y, a)).any()
-    assert list(np.flatnonzero(wild_rows(law, one_feature(few, a)))) == [3, 90, 180]
 
 
 def test_idle_columns_are_left_out_with_a_note():
@@ -145,8 +92,7 @@ def test_idle_columns_are_left_out_with_a_note():
 def test_columns_may_have_any_name(names, written, tmp_path):
     rng = np.random.default_rng(1)
     a, b = rng.uniform(1, 3, (2, 100))
-    y = 3 * a**2 / b * (1 + 0.01 * rng.standard_normal(100))
-    found = searched({"y": y, names[0]: a, names[1]: b})
+    found = searched({"y": 3 * a**2 / b, names[0]: a, names[1]: b})
     assert {s.name for s in found.formula.free_symbols} == set(written)
     found.write(tmp_path / "law.json")
     again = Recovery.read(tmp_path / "law.json")
@@ -156,11 +102,6 @@ def test_columns_may_have_any_name(names, written, tmp_path):
         assert len(again.predict_interval(place)) == 2
     for name, text in zip(names, written, strict=True):
         assert (f"{text} is the column {name!r}" in found.explanation) == (name != text)
-
-
-def test_nothing_but_idle_columns_is_refused():
-    with pytest.raises(ValueError, match="no feature is left: c is 7 in every row"):
-        searched({"y": np.arange(1.0, 31), "c": 7.0})
 
 
 def test_a_pair_of_constant_masses_obeys_newton():
@@ -230,9 +171,9 @@ def test_constants_are_recognised_by_value_and_unit():
     # litres and kilojoules: R = 8.314 kJ/K per 1000 mol; one of the user's units each
     y = 8.314462618e-3 * n * T / V * 1e6 * (1 + 0.001 * rng.standard_normal(100))
     found = searched(
-        {"y": y, "n": n, "T": T, "V": V}, units=("y=Pa", "n=mol", "T=K", "V=L"), seed=1
+        {"y": y, "n": n, "T": T, "V": V}, units=("y=Pa", "n=mol", "T=K", "V=L"), form="k*n*T/V"
     )
-    known = found.coefficients["c1"].recognised
+    known = found.coefficients["k"].recognised
     assert known.name == "gas constant R"
     assert "gas constant R" in found.explanation
     half = recognised(8.0e3, 7.9e3, 8.4e3, parse_unit("Pa*L/mol/K"))
@@ -240,35 +181,6 @@ def test_constants_are_recognised_by_value_and_unit():
     assert recognised(8.3e3, 8.2e3, 8.31e3, parse_unit("Pa*L/mol/K")) is None  # outside it
     assert recognised(8.3, 8.2, 8.4, parse_unit("m")) is None
     assert all(size > 0 and parse_unit(unit).size == 1 for size, unit in KNOWN.values())
-
-
-@pytest.mark.parametrize(
-    ("value", "half", "digits"),
-    [(3.00021, 0.004, 5), (39.478, 1.05, 3), (39.478, 1e-12, 6), (8.0, 30.0, 2), (1e-23, 2e-26, 5)],
-)
-def test_digits_follow_the_interval(value, half, digits):
-    assert digits_of(Quantity("c", value, value - half, value + half)) == digits
-
-
-def test_numbers_of_a_formula_are_told_with_the_digits_they_bear():
-    rng = np.random.default_rng(0)
-    a = rng.uniform(0.5, 5, 100)
-    found = searched({"y": 3 * a**2 * (1 + 0.05 * rng.standard_normal(100)), "a": a})
-    shown = float(found.explanation.split("A law was found: ")[1].split("·")[0])
-    assert shown == pytest.approx(3, rel=0.02)
-    assert len(str(shown)) <= 5
-
-
-def test_a_part_of_the_time_is_over_before_the_whole():
-    told = []
-    whole = Watch(1e6, told.append)
-    part = whole.part(0.5)
-    assert part.seconds == pytest.approx(0.5e6, rel=1e-3)
-    assert whole.part(0.0).over
-    assert not whole.over
-    assert not whole.ended
-    part.say(lambda: "how far", at_once=True)
-    assert told == ["how far"]
 
 
 def test_a_search_ends_with_its_time_and_says_so():
@@ -285,27 +197,3 @@ def test_a_search_ends_with_its_time_and_says_so():
     assert any("ended at its limit of 0.5 s" in note for note in found.notes)
     assert time.monotonic() - began < 60  # a search without a limit takes minutes
     assert any("formulas" in line for line in told)
-
-
-def test_the_best_formula_so_far_is_told():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0.5, 5, (200, 2))
-    from symreg.engines.base import Budget
-
-    told = []
-    watch = Watch(tell=told.append)
-    watch._told -= 10.0
-    OperonEngine().search_all(X, X[:, 0] ** 2 / X[:, 1], ["a", "b"], [0], Budget(watch=watch))
-    assert len(told) == 1
-    assert told[0].startswith("operon, ")
-    assert "so far" in told[0]
-
-
-def test_seeds_without_time_are_left_out_but_one_always_runs():
-    from symreg.engines.base import Budget
-
-    X = np.random.default_rng(0).uniform(0.5, 5, (100, 1))
-    fronts = OperonEngine().search_all(
-        X, X[:, 0] ** 2, ["a"], [3, 4, 5], Budget(10, 1, watch=Watch(0.0))
-    )
-    assert [front[0].seed for front in fronts] == [3]

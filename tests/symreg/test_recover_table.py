@@ -10,8 +10,7 @@ from orbits.command_line import main as run_command
 from orbits.files import read_json
 from orbits.units import G
 from symreg.cli import COMMANDS
-from symreg.formulas.reading import read_formula
-from symreg.formulas.units import dimension, gravitational_constant, parse_unit, parse_units
+from symreg.formulas.units import parse_unit
 from symreg.recovery import user_table
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import pair_force
@@ -50,16 +49,17 @@ def two_bodies(n=200, seed=0):
     return pd.DataFrame(columns)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "tsv", "csv.gz"])
-def test_gravity_is_found_in_every_kind_of_file(suffix, tmp_path):
-    path = tmp_path / f"forces.{suffix}"
+def test_gravity_is_found_in_every_kind_of_file(tmp_path):
     table = gravity()
-    if suffix == "parquet":
-        table.to_parquet(path)
-    else:
-        table.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    table.to_parquet(tmp_path / "forces.parquet")
+    for suffix in ("csv", "csv.gz", "tsv"):
+        separator = "\t" if suffix == "tsv" else ","
+        table.to_csv(tmp_path / f"forces.{suffix}", index=False, sep=separator)
+    for path in tmp_path.iterdir():
+        read = read_user_table(str(path), ["F", "r"], seed=0).table
+        pd.testing.assert_frame_equal(read[["F", "r"]], table[["F", "r"]])
     config = RecoverConfig(target=("F",), features=("r,m1,m2",), law="newton", **QUICK)
-    found = recover(path, config)
+    found = recover(tmp_path / "forces.csv", config)
     assert found.recovered, found.explanation
     assert found.constant.name == "G"
     assert found.constant.value == pytest.approx(G, rel=0.01)
@@ -129,19 +129,6 @@ def test_a_central_attraction_that_depends_on_the_direction_is_no_law(uneven, pa
     assert found.recovered is passes
 
 
-def test_one_component_of_a_vector_is_found_from_coordinates(tmp_path):
-    rng = np.random.default_rng(3)
-    position = rng.standard_normal((300, 2))
-    r = np.linalg.norm(position, axis=1)
-    table = pd.DataFrame({"x": position[:, 0], "y": position[:, 1], "r": r})
-    table["a_x"] = -G * table.x / r**3
-    table.to_csv(tmp_path / "component.csv", index=False)
-    config = RecoverConfig(target=("a_x",), features=("x", "y", "r"), law="newton", **QUICK)
-    found = recover(tmp_path / "component.csv", config)
-    assert found.verdict == "up_to_scale", found.explanation
-    assert found.constant.value == pytest.approx(-G, rel=1e-6)
-
-
 def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
     table = two_bodies()
     table.to_csv(tmp_path / "pair.csv", index=False)
@@ -158,21 +145,6 @@ def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
     assert pair_force(table, np.arange(len(table))).third_law == pytest.approx(0.5, rel=1e-6)
 
 
-def test_given_errors_weigh_the_rows(tmp_path):
-    table = gravity(noise=0.0)
-    table["sigma"] = 0.01 * table["F"]
-    bad = table.index < 30
-    table.loc[bad, "F"] *= 3
-    table.loc[bad, "sigma"] = 10 * table.loc[bad, "F"]
-    table.to_csv(tmp_path / "s.csv", index=False)
-    options = {"target": ("F",), "features": ("r", "m1", "m2"), "law": "newton"}
-    found = recover(
-        tmp_path / "s.csv",
-        RecoverConfig(**options, sigma="sigma", engine="projection", **QUICK),
-    )
-    assert found.constant.value == pytest.approx(G, rel=0.01)
-
-
 def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(user_table, "MOST_ROWS", 500)
     monkeypatch.setattr(user_table, "CSV_ROWS_AT_ONCE", 1000)
@@ -187,56 +159,23 @@ def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
         pd.testing.assert_frame_equal(read.table, read_user_table(str(path), ["F", "r"], 0).table)
 
 
-@pytest.mark.slow
-def test_ten_million_rows_are_read_in_a_minute(tmp_path):
-    n = 10_000_000
-    r = np.random.default_rng(0).uniform(0.3, 3, n)
-    pd.DataFrame({"r": r, "F": G / r**2}).to_parquet(tmp_path / "huge.parquet")
-    config = RecoverConfig(target=("F",), features=("r",), law="newton", **QUICK)
-    found = recover(tmp_path / "huge.parquet", config)
-    assert found.recovered
-    assert found.rows == n
-    assert "10000000" in found.explanation
-
-
 def run(*arguments):
     return run_command("symreg", COMMANDS, [str(a) for a in arguments])
 
 
-def broken(kind):
-    """A table of gravity with one thing wrong."""
-    table = gravity(40)
-    rows = {"one row": 1, "no rows": 0}
-    if kind in rows:
-        return table.head(rows[kind])
-    if kind == "text":
-        return table.astype({"r": object}).assign(r=["0.5"] * 39 + ["far"])
-    if kind == "mixed":
-        return table.assign(r=[1.0, "two"] * 20)
-    values = {
-        "nan": np.nan, "infinity": np.inf, "minus infinity": -np.inf, "constant": 1.0,
-    }  # fmt: skip
-    if kind == "constant":
-        return table.assign(r=1.0)
-    if kind == "constant target":
-        return table.assign(F=1.0)
-    if kind == "booleans":
-        return table.assign(r=[True, False] * 20)
-    table.loc[3, "r"] = values[kind]
-    return table
-
-
 @pytest.mark.parametrize(
-    ("kind", "says"),
+    ("change", "says"),
     [
-        ("one row", "1 row"), ("no rows", "0 row"), ("text", "not numeric"),
-        ("mixed", "not numeric"), ("nan", "not finite"), ("infinity", "not finite"),
-        ("minus infinity", "not finite"), ("booleans", "not numeric"),
-        ("constant target", "target F is 1 in every row"),
+        (lambda t: t.head(1), "1 row"), (lambda t: t.head(0), "0 row"),
+        (lambda t: t.assign(r=[1.0, "two"] * 20), "not numeric"),
+        (lambda t: t.assign(r=[True, False] * 20), "not numeric"),
+        (lambda t: t.assign(r=[1.0, np.nan] * 20), "not finite"),
+        (lambda t: t.assign(r=[1.0, np.inf] * 20), "not finite"),
+        (lambda t: t.assign(F=1.0), "target F is 1 in every row"),
     ],
 )  # fmt: skip
-def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
-    broken(kind).to_csv(tmp_path / "bad.csv", index=False)
+def test_bad_tables_get_one_line_and_exit_code_2(change, says, tmp_path, capsys):
+    change(gravity(40)).to_csv(tmp_path / "bad.csv", index=False)
     code = run("recover", tmp_path / "bad.csv", tmp_path / "o.json", "--target", "F",
                "--features", "r,m1")  # fmt: skip
     error = capsys.readouterr().err
@@ -250,17 +189,9 @@ def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
     ("options", "says"),
     [
         (("--target", "F"), "--features is missing"),
-        (("--features", "r"), "--target F"),
         (("--target", "F", "--features", "r,m3"), "did you mean 'm2'"),
         (("--target", "f", "--features", "r"), "Known: F, m1, m2, orbit, r"),
-        (("--target", "F", "--features", "r,r"), "asked for twice"),
-        (("--target", "F", "--features", "r", "--groups", "orbits"), "did you mean 'orbit'"),
-        (("--target", "F", "--features", "r", "--sigma", "-1"), "above 0"),
-        (("--target", "F", "--features", "r", "--sigma", "sig"), "not known"),
         (("--target", "F", "--features", "r", "--units", "F=N"), "lacks r"),
-        (("--target", "F", "--features", "r", "--units", "F=N", "r=parsec"), "unit 'parsec'"),
-        (("--target", "F", "--features", "r", "--units", "F=N", "r=au/(1+m)"), "cannot be read"),
-        (("--target", "F", "--features", "r", "--units", "F"), "name=unit"),
         (
             ("--target", "F", "--features", "r,m1,m2", "--law", "newton", "--units",
              "F=kg", "r=au", "m1=kg", "m2=kg"),
@@ -268,14 +199,9 @@ def test_bad_tables_get_one_line_and_exit_code_2(kind, says, tmp_path, capsys):
         ),
         (("--target", "F", "--features", "m1,m2", "--law", "newton"), "needs a feature called r"),
         (("--target", "F", "--features", "r", "--law", "q/r**2"), "which are no features"),
-        (("--target", "F", "--features", "r", "--law", "r**"), "cannot be read"),
-        (("--target", "F", "--features", "r", "--law", "newtn"), "did you mean 'newton'"),
         (("--target", "F", "m1", "--features", "r"), "components of a vector"),
-        (("--pair",), "not known"),
         (("--pair", "--units", "m1=kg"), "--units cannot be given with --pair"),
-        (("--target", "F,m1", "--features", "x,y", "--units", "x=m"), "--units cannot be given"),
         (("--target", "F", "--features", "r", "--operators", "+,snh"), "operator 'snh'"),
-        (("--target", "F", "--features", "r", "--loss", "l2"), "did you mean 'l1'"),
     ],
 )  # fmt: skip
 def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsys):
@@ -285,19 +211,6 @@ def test_bad_options_get_one_line_and_exit_code_2(options, says, tmp_path, capsy
     assert code == 2, error
     assert says in error
     assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01\x02", b"a,b\n1,2,3\n4\n", b"r,F\n", "r,F\n1,ü".encode("latin-1")]
-)
-def test_files_that_are_no_tables_are_refused(content, tmp_path, capsys):
-    for name in ("t.csv", "t.parquet"):
-        (tmp_path / name).write_bytes(content)
-        code = run("recover", tmp_path / name, tmp_path / "o.json", "--target", "F",
-                   "--features", "r")  # fmt: skip
-        error = capsys.readouterr().err
-        assert code == 2
-        assert error.count("\n") == 1
 
 
 @given(
@@ -315,21 +228,6 @@ def test_any_numbers_give_a_result_or_a_clear_refusal(tmp_path_factory, rows):
     assert code in (0, 2)
     if code == 0:
         assert read_json(folder / "o.json")["verdict"]
-
-
-def test_units_multiply_and_compare():
-    force = parse_unit("kg*m/s^2")
-    assert force == parse_unit("N")
-    assert parse_unit("au^3/yr^2/Msun").text == "m^3 kg^-1 s^-2"
-    assert gravitational_constant(parse_unit("m^3/kg/s^2")) == pytest.approx(6.6743e-11)
-    units = parse_units(("F=N", "r=m"), ("F", "r"))
-    assert dimension(read_formula("F*r"), units) == parse_unit("J")
-    with pytest.raises(ValueError, match="adds"):
-        dimension(read_formula("F + r"), units)
-    with pytest.raises(ValueError, match="function of something"):
-        dimension(read_formula("exp(r)"), units)
-    with pytest.raises(ValueError, match="did you mean 'au'"):
-        parse_unit("aus")
 
 
 @pytest.mark.parametrize(

@@ -66,25 +66,6 @@ def test_positions_without_order_hold_no_law(tmp_path):
     assert code == 2 or not json.loads(out.read_text())["recovered"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--position", "x1,y1"], "--position is for trajectories; add --trajectories."),
-        (["--trajectories", "--target", "F"], "--target is for a table of rows"),
-        (["--trajectories", *UNITS, "--position", "x1,z9"], "z9"),
-        (["--trajectories", *UNITS, "--position", "x1"], "give two or three columns"),
-        (["--trajectories", *UNITS, *BODIES, "--length-unit", "mile"], "length-unit"),
-        (["--trajectories", *UNITS, *BODIES, "--methd", "weak"], "did you mean --method?"),
-        ([], "--trajectories"),
-    ],
-)
-def test_mistakes_are_one_line(table, tmp_path, capsys, words, message):
-    assert main(["recover", str(table), str(tmp_path / "law.json"), *words]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-
-
 def test_a_dataset_needs_no_such_word(tmp_path, capsys):
     orbits.generate(tmp_path / "d.zarr", orbits=4, samples=64)
     words = ["recover", str(tmp_path / "d.zarr"), str(tmp_path / "law.json"), *QUICK]

@@ -75,7 +75,8 @@ def test_questions_are_files_of_their_own():
         "data/train.zarr", "data/held_out.zarr", "data/long.zarr", "data/transfer.zarr", "model",
         "untrained", "forces/kicked.parquet", "laws/kicked.json", "forces/keplerian.parquet",
         "laws/keplerian.json", "readouts/kick_response.json",
-        "readouts/kick_response_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate",
+        "readouts/kick_response_keplerian.json", "readouts/far.json",
+        "readouts/far_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate",
         "forces/transfer.parquet", "laws/transfer.json",
     ])  # fmt: skip
     assert options["data/transfer.zarr"].orbits == 100
@@ -216,7 +217,9 @@ def test_every_question_is_asked_of_the_right_model_and_states():
         assert model == ("model" if control == "none" else "untrained"), path
         assert data != "data/train.zarr", path
     kicked = {p for p, call in reading.items() if getattr(call[2], "states", "") == "kicked"}
-    assert kicked == {f"forces/{name}.parquet" for name in ("kicked", "injected", "untrained")}
+    assert kicked == {
+        f"forces/{name}.parquet" for name in ("kicked", "injected", "untrained", "locally_linear")
+    }
     assert made["forces/planets.parquet"][1][1] == "data/planets.zarr"
     assert made["forces/orbit.parquet"][1] == made["forces/kicked.parquet"][1]
 

@@ -31,15 +31,9 @@ def gate(found, name):
 
 
 def pairs(seed=0, noise=0.01, orbits=120, rows=8, masses="both", source=lambda m1, m2: m2):
-    """Force samples of two bodies, as a probe writes them.
+    """Force samples of two bodies, as a probe writes them: orbits with masses of their own.
 
-    Args:
-        seed: of everything random.
-        noise: of each component of an acceleration, relative to its size.
-        orbits: groups, each with masses of its own.
-        rows: of each group.
-        masses: which vary: both, second or neither.
-        source: the mass that the first body is attracted by.
+    `masses` says which vary (both, second, neither), `source` the mass that attracts the first.
     """
     rng = np.random.default_rng(seed)
     m1, m2 = np.exp(rng.uniform(np.log(0.1), 0, (2, orbits)))
@@ -99,13 +93,6 @@ def test_action_equals_reaction_or_there_is_no_law():
     assert "third law" in found.explanation
 
 
-def test_an_attraction_by_the_total_mass_is_not_newtons_force():
-    table = pairs(seed=43, source=lambda m1, m2: m1 + m2)
-    found = recover(ForceSamples(table, ATTRIBUTES), FAST)
-    assert not found.recovered
-    assert found.verdict == "different"
-
-
 def test_one_mass_that_varies_is_a_feature_and_none_is_a_plain_field():
     field = radial_field(pairs(masses="second"))
     assert field.samples.names == ("r", "m2")
@@ -130,18 +117,6 @@ def test_a_central_mass_that_varies_by_orbit(column, make_force_table):
     exponent = found.exponents[column]
     assert exponent.low <= 1 <= exponent.high
     assert exponent.high - exponent.low < 0.1
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda t: t.drop(columns="m2"), "needs both masses"),
-        (lambda t: t.assign(m1=-t["m1"]), "not above 0"),
-    ],
-)
-def test_masses_that_are_none_are_refused(change, says):
-    with pytest.raises(ValueError, match=says):
-        radial_field(change(pairs()))
 
 
 @pytest.mark.parametrize(("reaction", "passes"), [(0.86, True), (0.84, False), (1.16, False)])

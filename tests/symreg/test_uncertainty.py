@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from symreg.fit.monomial import fit_monomial
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.refine import preferred, refit_law, refitted, simplified
 from symreg.fit.samples import Samples
-from symreg.fit.uncertainty import constant_intervals, exponent_intervals, left_out_residuals
+from symreg.fit.uncertainty import constant_intervals, exponent_intervals
 from symreg.formulas.expressions import symbol
 
-TRIALS = 60
+TRIALS = 40
 
 
 def field(seed, noise, bias):
@@ -32,10 +31,10 @@ def test_intervals_hold_the_truth(noise, bias):
         law = refitted(39.0 / symbol("r") ** 2, samples, "test")
         (strength,) = constant_intervals(law, samples, 0.02, rng, draws=300)
         constants += strength.low <= 39.478 <= strength.high
-    # 95 % intervals: 60 trials give 57 +- 1.7 where only noise is at work; the size of a smooth
-    # error is a guess, so 80 % (48) is asked for
-    assert exponents >= 48
-    assert constants >= 48
+    # 95 % intervals: 40 trials give 38 +- 1.4 where only noise is at work; the size of a smooth
+    # error is a guess, so 80 % (32) is asked for
+    assert exponents >= 32
+    assert constants >= 32
 
 
 def tilted(power, noise, seed):
@@ -57,14 +56,6 @@ def test_an_exponent_that_no_smooth_error_explains_is_not_snapped(seed):
     assert len(law.constants) == 2
     kept = preferred([law, *fitted_laws(samples)], samples.n_effective, 0.02)
     assert len(kept.constants) == 2
-
-
-def test_a_smaller_floor_tells_nearer_exponents_apart():
-    # 0.5 % over a decade moves an exponent by 0.008, half of what is to be seen here
-    samples = tilted(-2.017, 0.002, 0)
-    law = refitted(39.0 * symbol("r") ** -2.06, samples, "test")
-    assert len(simplified(law, samples, 0.02).constants) == 1
-    assert len(simplified(law, samples, 0.005).constants) == 2
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -102,13 +93,6 @@ def test_the_bootstrap_resamples_orbits_not_rows():
     assert widths[0] > 2.5 * widths[1]
 
 
-def test_equal_seeds_give_equal_intervals():
-    samples = field(4, 0.02, 0.01)
-    first, second = (exponent_intervals(samples, 0.02, np.random.default_rng(9)) for _ in range(2))
-    assert first == second
-    assert first["r"].value == pytest.approx(fit_monomial(samples).exponents[0])
-
-
 def test_statistical_and_systematic_parts_add_in_quadrature():
     interval = exponent_intervals(field(2, 0.1, 0.02), 0.02, np.random.default_rng(0))["r"]
     assert 1 / 3 < interval.statistical / interval.systematic < 3, "each has its say"
@@ -129,17 +113,6 @@ def test_the_statistical_part_is_two_standard_errors():
     wanted = 1.96 * 0.05 / np.sqrt(1000) * 39.478
     # the scatter is known to 2 %, the quantiles of 1000 draws to 4 %
     assert interval.statistical == pytest.approx(wanted, rel=0.15)
-
-
-def test_residuals_of_a_group_by_the_fit_to_all_others():
-    rng = np.random.default_rng(0)
-    design, y = rng.standard_normal((40, 3)), rng.standard_normal(40)
-    group = np.arange(40) // 4
-    residuals = design @ np.linalg.lstsq(design, y, rcond=None)[0] - y
-    found = left_out_residuals(design, residuals, group)
-    for own in (group == number for number in range(10)):
-        others = np.linalg.lstsq(design[~own], y[~own], rcond=None)[0]
-        assert found[own] == pytest.approx(design[own] @ others - y[own], rel=1e-9)
 
 
 def test_few_rows_have_intervals_that_hold_the_truth():

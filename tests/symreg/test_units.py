@@ -1,11 +1,10 @@
 """Units: those that are known, those of constants, and formulas that they refute."""
 
-import numpy as np
 import pytest
 import sympy
 
 from symreg.formulas.expressions import constant_symbol
-from symreg.formulas.units import UNITS, constant_units, parse_unit
+from symreg.formulas.units import constant_units, parse_unit
 
 ONE, C0, C1, C2 = parse_unit("1"), *(constant_symbol(i) for i in range(3))
 NAMES = sympy.symbols("x t m n T V u", positive=True)
@@ -39,11 +38,6 @@ def test_derived_units_are_products_of_others(text, same):
     assert parse_unit(text).size == pytest.approx(parse_unit(same).size, rel=1e-15)
 
 
-def test_every_unit_has_a_size_that_a_number_holds():
-    assert {"K", "A", "V", "C", "Hz", "mol"} <= set(UNITS)
-    assert all(0 < unit.size < np.inf for unit in UNITS.values())
-
-
 @pytest.mark.parametrize(
     ("form", "target", "expected"),
     [
@@ -75,11 +69,6 @@ def test_constants_get_the_units_that_the_formula_needs(form, target, expected):
 def test_a_formula_that_no_constants_mend_is_refused(form, target):
     with pytest.raises(ValueError, match=r"adds|takes a function|has the dimension"):
         units_of(form, target)
-
-
-@pytest.mark.parametrize("form", [x + C0 * t, sympy.exp(C0 * x), x * t * C0])
-def test_one_constant_mends_it(form):
-    assert "_c0" in units_of(form, "1" if form.func is sympy.exp else "m")
 
 
 def test_a_fitted_exponent_leaves_the_unit_in_front_open():

@@ -15,8 +15,8 @@ R = sympy.Symbol("r", positive=True)
 @pytest.mark.parametrize(
     ("law", "constants", "noise"),
     [
-        ("GM*(1/r**2+0.02*r)", (0.02,), 1e-6),
-        ("GM*exp(-r/3)/r", (-1 / 3,), 1e-6),
+        pytest.param("GM*(1/r**2+0.02*r)", (0.02,), 1e-6, marks=pytest.mark.slow),
+        pytest.param("GM*exp(-r/3)/r", (-1 / 3,), 1e-6, marks=pytest.mark.slow),
         ("GM*(1+0.2*log(r))/r**2", (0.2,), 0.0),
     ],
 )
@@ -83,8 +83,3 @@ def test_g_takes_the_place_of_the_constant_that_positions_do_not_tell(expression
     given = sympy.lambdify(R, expression)(r)
     ratio = shape.value(r, shape.begin) / given
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
-
-
-def test_what_has_no_value_somewhere_is_no_shape():
-    assert formula_of(sympy.log(R - 1.0), (0.3, 3.0)) is None
-    assert formula_of(sympy.Float(2.0), (0.3, 3.0)) is None

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import numpy as np
 import pytest
 import torch
 
@@ -48,17 +47,6 @@ def test_a_model_trained_in_memory_is_the_one_trained_on_disk(run, model, few_or
     )
 
 
-def test_without_a_folder_nothing_is_written(few_orbits, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    worldmodel.train(few_orbits, **SMALL)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_several_devices_need_a_folder(few_orbits):
-    with pytest.raises(ValueError, match="needs a folder"):
-        worldmodel.train(few_orbits, **SMALL, devices=2)
-
-
 def test_what_is_saved_is_loaded(model, run, tmp_path):
     model.save(tmp_path / "saved")
     assert worldmodel.WorldModel.load(tmp_path / "saved").fingerprint == model.fingerprint
@@ -70,28 +58,6 @@ def test_what_is_saved_is_loaded(model, run, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"holds no run \(there is fresh\)"):
         model.save(tmp_path)
-
-
-def test_fresh_weights_are_the_seed_s(model):
-    assert same_weights(model.untrained(1), model.untrained(1))
-    prints = {model.fingerprint, *(model.untrained(seed).fingerprint for seed in (1, 2))}
-    assert len(prints) == 3
-
-
-def test_a_fingerprint_changes_with_any_weight(model):
-    changed = model.untrained(3)
-    before = changed.fingerprint
-    with torch.no_grad():
-        changed.network.head.bias[0] += 1e-7
-    assert changed.fingerprint != before
-
-
-def test_a_model_says_what_it_is(model):
-    count = sum(p.numel() for p in model.network.parameters())
-    shown = f"WorldModel(softmax, context 2, {count} parameters; law newton, 6 steps on 40 orbits)"
-    assert repr(model) == shown
-    assert "never trained" in repr(model.untrained(0))
-    assert "softmax" in model._repr_html_()
 
 
 def test_force_samples_are_those_of_the_command(run, model, few_orbits, tmp_path):
@@ -119,39 +85,6 @@ def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
         _ = reading.forces
     with pytest.raises(dataclasses.FrozenInstanceError):
         reading.metrics = {}
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"linear": {"stats": 3}}, "linear.stats is not known; did you mean 'states'"),
-        ({"linear": {"folds": 1}}, "linear.folds is 1"),
-        ({"contrl": "none"}, "did you mean 'control'"),
-        ({"readout": "lineal"}, "did you mean 'linear'.* Known: field, implied"),
-    ],
-)
-def test_a_wrong_option_is_named(model, few_orbits, options, words):
-    with pytest.raises(ValueError, match=words):
-        worldmodel.probe(model, few_orbits, **options)
-
-
-def test_an_evaluation_is_what_the_command_writes(run, model, few_orbits, tmp_path):
-    out = tmp_path / "evaluation.json"
-    assert main(["evaluate", str(run), few_orbits, str(out)]) == 0
-    found = worldmodel.evaluate(model, few_orbits)
-    written = json.loads(out.read_text())
-    assert written["next_step"] == dataclasses.asdict(found.next_step)
-    np.testing.assert_array_equal(written["rollout"]["median_error"], found.rollout.median_error)
-    assert written["run"] == str(run)
-    assert "roll-out" in found._repr_html_()
-
-
-def test_models_in_memory_are_extrapolated_side_by_side(model, few_orbits, tmp_path):
-    found = worldmodel.extrapolate([model, model.untrained(0)], few_orbits, factors=(1, 4))
-    assert list(found.table["run"].unique()) == ["softmax, seed 0", "softmax, seed 0 (2)"]
-    found.write(tmp_path)
-    assert (tmp_path / "extrapolation.png").exists()
-    assert "ratio" in found._repr_html_()
 
 
 def test_the_threads_of_a_call_end_with_it(model, few_orbits):

@@ -123,24 +123,6 @@ def test_one_query_at_a_time_gives_the_rows_of_the_whole(spec, window):
         assert torch.allclose(row, whole[:, :, t : t + 1], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_permuted_batch_gives_the_permuted_output(spec):
-    q, k, v = draw(9, batch=5)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    attention = make_attention(spec, 4, 2).double()
-    output = attention(q, k, v, Visible())
-    permuted = attention(q[order], k[order], v[order], Visible())
-    assert torch.allclose(permuted, output[order], rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("visible", VISIBLES[:5], ids=str)
-@pytest.mark.parametrize("spec", SPECS)
-def test_gradients_are_those_of_finite_differences(spec, visible):
-    q, k, v = (x.requires_grad_() for x in draw(7, batch=1))
-    attention = make_attention(spec, 4, 2).double()
-    assert torch.autograd.gradcheck(lambda *x: attention(*x, visible), (q, k, v))
-
-
 @pytest.mark.parametrize("visible", VISIBLES[:5], ids=str)
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_fast_path_has_the_gradients_of_the_weights(spec, visible):
@@ -163,30 +145,9 @@ def test_rows_sum_to_one(spec, visible):
     assert (weights >= 0).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize("spec", SPECS)
-def test_lower_precision_keeps_the_dtype_and_the_value(spec, dtype):
-    attention = make_attention(spec, 4, 2).double()
-    exact_inputs = [x.to(dtype).double() for x in draw(20)]
-    exact = attention(*exact_inputs, Visible())
-    output = attention.to(dtype)(*(x.to(dtype) for x in exact_inputs), Visible())
-    assert output.dtype == dtype
-    # A score of 8 bits is off by up to log d · log N · 2^-8 = 2 %, and the power p of the excess
-    # over 1 multiplies that; the median row is held, not the worst.
-    error = (output.double() - exact).abs().median()
-    assert error < 40 * torch.finfo(dtype).eps
-
-
 def test_the_count_is_the_number_of_keys_seen():
     for visible in VISIBLES:
         n_key = 9 + visible.query_offset
         mask = visible.mask(9, n_key)
         seen = torch.ones(9, n_key) if mask is None else mask
         assert torch.equal(visible.count(9, n_key), seen.sum(-1).double())
-
-
-def test_visible_rejects_what_sees_nothing():
-    with pytest.raises(ValueError, match="window 0 sees nothing"):
-        Visible(window=0)
-    with pytest.raises(ValueError, match="query_offset -1 is negative"):
-        Visible(query_offset=-1)

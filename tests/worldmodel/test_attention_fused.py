@@ -75,15 +75,6 @@ def test_derivatives_around_the_passes_are_those_of_the_dense_form(monkeypatch, 
         assert torch.allclose(fast, plain, rtol=1e-10, atol=1e-10)
 
 
-def test_rows_without_excess_stay_uniform(monkeypatch):
-    monkeypatch.setattr(fused, "_flex", written_out)
-    q, k, v = (x.detach() for x in draw(12))
-    k = k[:, :, :1].expand_as(k)  # all keys alike: every row is flat
-    output = fused.fused_attention(q, k, v, Visible(), 3.0)
-    mean = v.cumsum(2) / torch.arange(1, 13)[:, None]
-    assert torch.allclose(output, mean, rtol=0, atol=1e-14)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 @pytest.mark.parametrize("p", [None, 15.0])

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from worldmodel.attention import attention_kinds, make_attention, parse_attention
+from worldmodel.attention import attention_kinds, parse_attention
 
 
 def test_kinds_are_known_without_torch():
@@ -22,29 +22,3 @@ def test_kinds_are_known_without_torch():
 def test_a_specification_reads_back_as_itself(text):
     assert str(parse_attention(text)) == text
     assert parse_attention(f"  {text} ") == parse_attention(text)
-
-
-def test_lssar_has_the_power_three_unless_told():
-    assert make_attention("lssar", 8, 2).p == 3
-    assert make_attention("lssar(p=15)", 8, 2).p == 15
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("lsar", "did you mean 'lssar'"),
-        ("lssar(power=3)", "parameter of attention 'lssar'.* 'power' is not known"),
-        ("lssar(p=0)", "power p = 0"),
-        ("lssar(p=-1)", "power p = -1"),
-        ("lssar(p=inf)", "power p = inf"),
-        ("lssar(p=three)", r"p must be a number, as in lssar\(p=15\)"),
-        ("lssar(3)", r"name each parameter, as in lssar\(p=15\)"),
-        ("lssar(p=3", "cannot be read"),
-        ("lssar(p=3, p=15)", "gives p twice"),
-        ("", "cannot be read"),
-        ("softmax(p=3)", "has no parameters"),
-    ],
-)
-def test_a_mistake_is_answered_with_what_is_allowed(text, message):
-    with pytest.raises(ValueError, match=message):
-        make_attention(text, 8, 2)

@@ -1,44 +1,6 @@
 """Options: what is refused, by its name and with what is allowed."""
 
-import dataclasses
-
-import pytest
-
-from worldmodel.config import ModelConfig, TrainConfig
-from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.probe import OWN, ProbeOptions
-
-IMPOSSIBLE = [
-    (ModelConfig, {"attention": "lsar"}, "did you mean 'lssa"),
-    (ModelConfig, {"target": "displacment"}, "did you mean 'displacement'"),
-    (ModelConfig, {"context_length": 0}, "context_length is 0"),
-    (ModelConfig, {"window": 0}, "window is 0"),
-    (ModelConfig, {"d_model": 60, "n_heads": 8}, "give a multiple of 16"),
-    (ModelConfig, {"target": "residual", "context_length": 1}, "needs two positions"),
-    (ModelConfig, {"head": "tokens", "inputs": "differences"}, "needs --head regression"),
-    (ModelConfig, {"bin_range": float("nan")}, "bin_range is nan"),
-    (TrainConfig, {"steps": -1}, "steps is -1"),
-    (TrainConfig, {"held_out": 1.0}, "held_out is 1"),
-    (TrainConfig, {"batch_tokens": 4, "accumulate": 3}, "give more batch_tokens"),
-    (TrainConfig, {"inputs": "differences", "precision": "bf16-true"}, "8 bits"),
-    (ProbeConfig, {"kick_scale": (1.1, 0.85)}, "0 < low <= high"),
-    (ProbeConfig, {"kick_scale": (1.0,)}, "kick_scale is"),
-    (ProbeConfig, {"readout": "linear", "control": "keplerian"}, "give one of none, injected"),
-    (ProbeConfig, {"readout": "lineal"}, "did you mean 'linear'"),
-    (ProbeConfig, {"control": "parot"}, "did you mean 'parrot'"),
-]
-
-
-@pytest.mark.parametrize(("kind", "options", "words"), IMPOSSIBLE)
-def test_what_cannot_be_is_refused(kind, options, words):
-    with pytest.raises(ValueError, match=words):
-        kind(**options)
-
-
-def test_every_step_has_the_same_number_of_contexts_on_every_device_and_pass():
-    config = TrainConfig(batch_tokens=2048, context_length=3, devices=2, accumulate=5)
-    assert config.crops_per_step % 10 == 0
-    assert 2048 - 30 < config.crops_per_step * 3 <= 2048
+from worldmodel.config import TrainConfig
 
 
 def test_options_that_change_no_number_do_not_change_the_identity():
@@ -47,9 +9,3 @@ def test_options_that_change_no_number_do_not_change_the_identity():
     )
     assert TrainConfig(seed=1).identity() != TrainConfig().identity()
     assert TrainConfig(threads=1).identity() != TrainConfig(threads=2).identity()
-
-
-def test_an_editor_sees_every_option_of_a_probe():
-    own = {"readout", "trained_on"}  # have parameters of their own
-    known = {field.name for field in dataclasses.fields(ProbeConfig)} - own
-    assert set(ProbeOptions.__annotations__) == known | set(OWN)

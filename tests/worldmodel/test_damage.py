@@ -89,13 +89,3 @@ def test_a_device_that_is_not_there_is_refused_before_anything_is_made(here, cap
     said = refusal("train x.zarr new --accelerator cuda", capsys)
     assert "there is no CUDA device here" in said
     assert not (here / "new").exists()
-
-
-@pytest.mark.parametrize(
-    "options",
-    ["--d-model 131072 --n-layers 500", "--n-layers 1000000", "--devices 100000", "--seed 1e3",
-     "--d-model 99999999999999999999999"],
-)  # fmt: skip
-def test_what_no_machine_holds_is_refused_before_anything_is_made(here, capsys, options):
-    refusal(f"train x.zarr new --n-heads 1 {options}", capsys)
-    assert not (here / "new").exists()

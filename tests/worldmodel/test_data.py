@@ -11,10 +11,8 @@ from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.data import (
     Batches,
     Source,
-    held_out_crops,
     mapped_positions,
     measure_scales,
-    training_orbits,
     training_positions,
 )
 
@@ -52,31 +50,8 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
     assert 9 <= int(changed.sum()) <= 27
 
 
-def test_held_out_orbits_are_never_trained_on(few_orbits):
-    facts = Source(few_orbits).facts
-    assert training_orbits(facts, 0.1) == 36
-    with pytest.raises(ValueError, match="both need at least one"):
-        training_orbits(facts, 0.001)
-
-
 def test_standardised_targets_have_unit_size(few_orbits):
     position = Source(few_orbits).read(range(40)).position
     scales = measure_scales(position, ModelConfig())
     step = np.diff(position, axis=1) / scales.target
     assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)
-
-
-def test_held_out_contexts_are_spread_over_all_orbits(few_orbits):
-    position = Source(few_orbits).read(range(40)).position
-    crops = held_out_crops(position, 2, tokens=160)
-    assert crops.shape == (80, 3, 1, 2)
-    assert torch.equal(crops, held_out_crops(position, 2, tokens=160))
-
-
-def test_an_unfinished_orbit_is_refused(make_orbits, tmp_path, monkeypatch):
-    source = Source(make_orbits(tmp_path / "orbits.zarr"))
-    whole = source.dataset["position"].values.copy()
-    whole[7, 3, 1] = np.nan
-    source.dataset["position"] = (source.dataset["position"].dims, whole)
-    with pytest.raises(ValueError, match="orbit 7 holds positions"):
-        source.read(range(10))

@@ -77,21 +77,6 @@ def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     assert asked == [[11]]  # a tenth of twelve orbits
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--factors", "64"], "need 513; generate with --samples 513"),
-        (["--checkpoint", "middle"], "middle"),
-    ],
-)
-def test_a_mistake_ends_in_one_line(study, tmp_path, capsys, arguments, message):
-    (run, _), data = study
-    assert main(["extrapolate", run, data, "--out", str(tmp_path), *arguments]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 def test_the_loss_of_a_length_is_the_mean_over_it(study):
     """Of the first C, 2 C, 4 C positions of orbits that were not trained on, each seen whole."""
     (run, _), data = study

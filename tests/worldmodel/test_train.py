@@ -1,13 +1,8 @@
 """Promises of training: going on equals never having stopped, and nothing good is ever lost."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +12,6 @@ from safetensors.torch import load_file
 
 from orbits.dataset import open_dataset
 from orbits.files import held
-from orbits.force_samples import ForceSamples
 from worldmodel import training
 from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main
@@ -83,32 +77,6 @@ def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
 
 
-def test_killed_it_goes_on_as_if_nothing_had_happened(few_orbits, tmp_path):
-    """As a user would see it: every training is a process of its own, with as many threads."""
-    config = replace(SMALL, steps=150, checkpoint_every=7)
-    code = (
-        "import sys; from worldmodel.training import train; from worldmodel.config import "
-        "TrainConfig; train(sys.argv[1], TrainConfig(**eval(sys.argv[3])), out=sys.argv[2])"
-    )
-
-    def started(run):
-        arguments = [sys.executable, "-c", code, few_orbits, str(run), repr(asdict(config))]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        return subprocess.Popen(arguments, stderr=subprocess.DEVNULL, env=environment)
-
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert started(whole).wait() == 0
-    child = started(killed)
-    while len(read_metrics(killed)) < 30 and child.poll() is None:
-        time.sleep(0.01)
-    assert child.poll() is None, "finished before it could be killed"
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    assert len(read_metrics(killed)) < len(read_metrics(whole))
-    assert started(killed).wait() == 0
-    assert_same_run(whole, killed)
-
-
 def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
     train(few_orbits, SMALL, out=tmp_path / "one")
     train(few_orbits, replace(SMALL, accumulate=4), out=tmp_path / "four")
@@ -140,14 +108,6 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
     assert all(torch.isfinite(p).all() for p in model.network.parameters())
 
 
-def test_early_stopping(few_orbits, tmp_path, monkeypatch):
-    values = iter([3.0, 2.0, 2.5, 2.1, 1.0])
-    monkeypatch.setattr(training.Trainer, "held_out_loss", lambda self: next(values))
-    config = replace(SMALL, steps=100, evaluate_every=2, patience=2)
-    train(few_orbits, config, out=tmp_path / "run")
-    assert read_metrics(tmp_path / "run")[-1]["step"] == 8
-
-
 @pytest.mark.slow
 def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
     if shutil.which("g++") is None:
@@ -162,13 +122,6 @@ def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
     assert losses[True] == pytest.approx(losses[False], rel=1e-2)
 
 
-@pytest.mark.parametrize("precision", ["bf16-mixed", "64-true"])
-def test_other_precisions_train(few_orbits, tmp_path, precision):
-    train(few_orbits, replace(SMALL, precision=precision, steps=3), out=tmp_path / "run")
-    loss = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
-    assert len(loss) == 3
-
-
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     config = replace(SMALL, steps=4, evaluate_every=2)
     train(few_orbits, config, out=tmp_path / "one")
@@ -181,13 +134,6 @@ def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-5)
     assert losses[0] == pytest.approx(losses[1], rel=1e-2)
     assert WorldModel.load(tmp_path / "two").record.train.devices == 2
-
-
-@pytest.mark.slow
-def test_a_mistake_in_one_of_several_processes_is_one_line(few_orbits, tmp_path):
-    config = replace(SMALL, devices=2, context_length=64, batch_tokens=256)
-    with pytest.raises(ValueError, match="has 24 states in each orbit"):
-        train(few_orbits, config, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -283,48 +229,10 @@ def test_held_out_orbits_are_never_trained_on(few_orbits, stream):
     assert found[0] == found[1] != found[2]
 
 
-def test_no_steps_write_the_run_as_it_begins(few_orbits, tmp_path):
-    """Controls that need no trained model run beside the training, with the same numbers."""
-    train(few_orbits, SMALL, out=tmp_path / "trained")
-    assert run_command("train", few_orbits, tmp_path / "begun", *FLAGS, "--steps", 0) == 0
-    assert sorted(path.name for path in (tmp_path / "begun").iterdir()) == [
-        ".lock", "config.json", "last.safetensors",
-    ]  # fmt: skip
-    assert WorldModel.load(tmp_path / "begun").step == 0
-    for control in ("injected", "untrained", "keplerian"):
-        tables = []
-        for name in ("trained", "begun"):
-            out = tmp_path / f"{name}.parquet"
-            options = ("--control", control, "--states", "kicked")
-            assert run_command("probe", tmp_path / name, few_orbits, out, *options) == 0
-            tables.append(ForceSamples.read(out))
-        assert tables[0].table.equals(tables[1].table)
-        assert tables[0].metrics == tables[1].metrics
-
-
 FLAGS = (
     "--d-model", 16, "--n-layers", 1, "--batch-tokens", 64, "--context-noise", 1e-3,
     "--accelerator", "cpu",
 )  # fmt: skip
-
-
-def test_the_threads_that_were_used_are_recorded_and_kept(few_orbits, tmp_path, capsys):
-    run = tmp_path / "run"
-    assert train(few_orbits, SMALL, steps=2, out=run).record.train.threads == 1
-    assert json.loads((run / "config.json").read_text())["train"]["threads"] == 1
-    train(few_orbits, SMALL, steps=2, threads=1, out=run)  # the same, said aloud
-    with pytest.raises(ValueError, match=r"another configuration \(threads 1 there, 2 here\)"):
-        train(few_orbits, SMALL, steps=2, threads=2, out=run)
-
-
-def test_a_folder_that_holds_something_else_is_left_alone(few_orbits, tmp_path, capsys):
-    before = sorted(Path(few_orbits).iterdir())
-    assert run_command("train", few_orbits, few_orbits, *FLAGS, "--steps", 1) == 2
-    assert "is not empty and holds no run" in capsys.readouterr().err
-    assert sorted(Path(few_orbits).iterdir()) == before
-    (tmp_path / "file").write_text("")
-    assert run_command("train", few_orbits, tmp_path / "file", *FLAGS) == 2
-    assert "is a file" in capsys.readouterr().err
 
 
 def test_two_processes_never_train_in_one_folder(few_orbits, tmp_path, capsys):

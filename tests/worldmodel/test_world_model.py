@@ -44,14 +44,6 @@ def test_a_prediction_sees_the_last_positions_alone():
     assert np.isnan(before[:, :4]).all()
 
 
-def test_a_prediction_does_not_depend_on_when_the_context_begins():
-    model, positions = model_of(), positions_of()
-    # Other batch shapes sum in another order: float64 rounding.
-    np.testing.assert_allclose(
-        model.predict(positions)[:, 6:], model.predict(positions[:, 2:])[:, 4:], rtol=1e-12
-    )
-
-
 @pytest.mark.parametrize("bodies", [1, 2])
 @pytest.mark.parametrize("kind", [*attention_kinds(), "lssar(p=15)"])
 def test_a_roll_out_repeats_the_prediction(kind, bodies):
@@ -61,37 +53,6 @@ def test_a_roll_out_repeats_the_prediction(kind, bodies):
     for _ in range(6):
         so_far = np.concatenate((so_far, model.predict(so_far)[:, -1:]), axis=1)
     np.testing.assert_allclose(rolled, so_far[:, 12:], rtol=1e-9, atol=1e-12)
-
-
-def test_attention_is_a_distribution_over_the_past():
-    model, positions = model_of(), positions_of()
-    weights = model.attention(positions)
-    assert weights.shape == (2, 3, 2, 12, 12)
-    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
-    assert not np.triu(weights, 1).any()
-
-
-def test_activations_by_name():
-    model, positions = model_of(), positions_of()
-    found = model.activations(positions, ["embed", "blocks.1", "head"])
-    assert {name: value.shape for name, value in found.items()} == {
-        "embed": (3, 12, 16), "blocks.1": (3, 12, 16), "head": (3, 12, 2),
-    }  # fmt: skip
-    with pytest.raises(ValueError, match=r"did you mean 'blocks\.1\.mlp'"):
-        model.activations(positions, ["blocks.1.mpl"])
-
-
-@pytest.mark.parametrize(
-    ("positions", "words"),
-    [
-        (np.zeros((2, 9, 3)), "with 2 axes"),
-        (np.zeros((2, 4, 2)), "5 or more are needed"),
-        (np.full((2, 9, 2), np.nan), "not finite"),
-    ],
-)
-def test_positions_that_do_not_fit_are_refused(positions, words):
-    with pytest.raises(ValueError, match=words):
-        model_of().predict(positions)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ PARTS = {
     "speed": "with the speed, along the radius",
 }
 """Parts that no central force has, in words."""
+HIGHEST = 5
+"""Power of log r up to which a central force may depart from the law: Hooke's from Newton's is
+r³, and is left with 1 % then."""
 SHIFT = 1e-4
 """au: step of the differences that move the centre."""
 ROUNDS = 15
@@ -124,7 +127,7 @@ def _terms(
     of_circular = np.sum(velocity**2, axis=1) / (r * size)
     turned = velocity[:, ::-1] * [-1, 1] if axes == 2 else np.cross(unit, velocity)
     found = [("strength", pull), ("exponent", pull * x)]
-    found += [("curvature", pull * x**2), ("curvature", pull * x**3)]
+    found += [("curvature", pull * x**power) for power in range(2, HIGHEST + 1)]
     found += [("drag", -velocity), ("magnetic", turned)]
     for i in range(axes):
         for j in range(i, axes):

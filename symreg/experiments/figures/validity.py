@@ -13,7 +13,6 @@ from worldmodel.predictors import CONTROLS
 
 LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 """Relative errors between which a colour changes."""
-MOST_PANELS = 3
 
 
 class ValidityFigure(RunFigure):
@@ -23,16 +22,17 @@ class ValidityFigure(RunFigure):
     caption = (
         "Where the implied acceleration is right: the median relative error of the vector on far "
         "states, by distance and by speed in circular speeds. Light: within 10 %. Crosses: single "
-        "states that are off by more. Grey: distances and speeds of orbits like those of training."
+        "states that are off by more. Blue: distances and speeds of orbits like those of training."
     )
     wide = True
 
     def draw(self, shown: Shown) -> Figure | None:
         if not shown.far:
             return None
-        names = [name for name in shown.far if name in ("", "locally_linear", "untrained")]
-        names = sorted(names)[:MOST_PANELS]
-        figure, axes = panels(len(names), 4.3 * max(len(names), 2), 3.8)
+        # a lookup is what a model has to be told from
+        lookups = [name for name in shown.far if name and CONTROLS[name].remembers]
+        names = [name for name in ("", *lookups) if name in shown.far]
+        figure, axes = panels(len(names), 5.0 * max(len(names), 2), 4.0)
         for panel, name in zip(axes, names, strict=True):
             title = CONTROLS[name or "none"].label
             plot_validity(panel, shown.far[name], shown.trained, title=title)
@@ -71,11 +71,12 @@ def plot_validity(
     wrong = error > LEVELS[3]
     axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
     if trained is not None:
-        axes.scatter(*trained, s=2, color="#777777", alpha=0.25, linewidths=0, rasterized=True)
+        axes.scatter(*trained, s=2, color="#1f4e9c", alpha=0.35, linewidths=0, rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, ticks=LEVELS)
     bar.ax.set_yticklabels([f"{level:.0%}" for level in LEVELS])
     axes.set_xscale("log")
     plain_ticks(axes)
+    axes.set_xlim(across[0], across[-1])
     axes.set_ylim(0, 2)
     axes.set_xlabel("distance r (au)")
     axes.set_ylabel("speed / circular speed")

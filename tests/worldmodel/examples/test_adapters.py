@@ -1,7 +1,6 @@
 """Adapters: each on a small model made here, saved to disk and read back."""
 
 import pathlib
-import sys
 import types
 
 import numpy as np
@@ -42,12 +41,6 @@ def test_a_forecaster_sees_each_coordinate_as_a_series(kind, few_orbits):
     line = worldmodel.StraightLine().predict(x)
     np.testing.assert_allclose(model.predict(x)[:, 7:], line[:, 7:], atol=1e-6)  # float32
     answers(model, few_orbits)
-
-
-def test_a_missing_package_gets_a_line_with_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "chronos", None)
-    with pytest.raises(ValueError, match=r"\[forecasters\]"):
-        Chronos("amazon/chronos-bolt-tiny")
 
 
 def needs(name):

@@ -1,10 +1,8 @@
 """The passkey task: what it asks, that it can be learned, and that a blind model guesses."""
 
-import numpy as np
-import pandas as pd
 import pytest
 import torch
-from passkeys import DECOY, PASSKEY, QUESTION, Options, Passkeys, half_length, main
+from passkeys import DECOY, PASSKEY, QUESTION, Options, Passkeys
 from recall import recall
 
 EASY = {"length": 12, "values": 4, "digits": 2, "decoys": 0, "d_model": 32, "evaluated": 200}
@@ -45,17 +43,7 @@ def test_the_question_holds_the_digits_before_the_one_that_it_asks_for():
     assert abs((values[:, -5] == key[:, 0]).double().mean() - 0.1) < 0.07
 
 
-def test_a_key_of_one_digit_is_a_passkey_that_is_marked_alone():
-    _, _, marks = drawn(length=12, digits=1, decoys=0)
-    assert ((marks == PASSKEY).sum(1) == 1).all()
-    assert (marks[:, -1] == QUESTION).all()
-
-
-def test_longer_sequences_have_as_many_decoys_by_length():
-    _, _, marks = drawn(count=5, length=256)
-    assert ((marks == DECOY).sum(1) == 16 * 5).all()
-
-
+@pytest.mark.slow
 def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
     table = trained(kinds=("softmax", "lssar"), factors=(1, 2), steps=400, **EASY)
     at_once = table[table["factor"] == 1]
@@ -68,18 +56,6 @@ def test_trained_attention_reproduces_it_and_an_untrained_one_guesses():
     assert guessed["digits"].item() == pytest.approx(0.25, abs=0.12)
 
 
-def test_the_length_at_which_half_is_reproduced():
-    def half(*accuracies):
-        rows = {"attention": "softmax", "window": 0, "seed": 0, "accuracy": accuracies,
-                "length": [64 * 2**k for k in range(len(accuracies))]}  # fmt: skip
-        return half_length(pd.DataFrame(rows)).item()
-
-    assert half(1.0, 0.0) == pytest.approx(64 * np.sqrt(2))
-    assert half(1.0, 0.75, 0.25, 0.1) == pytest.approx(128 * np.sqrt(2))
-    assert half(1.0, 0.9) == np.inf
-    assert np.isnan(half(0.4, 0.9))
-
-
 def test_no_sequence_of_training_is_evaluated(monkeypatch):
     found, whole = [], Passkeys.draw
     monkeypatch.setattr(
@@ -90,15 +66,3 @@ def test_no_sequence_of_training_is_evaluated(monkeypatch):
     *seen, evaluated = ({row.numpy().tobytes() for row in drawn[0]} for drawn in found)
     assert len(seen) == 2
     assert not evaluated & set.union(*seen)
-
-
-def test_the_script_writes_table_options_and_picture(tmp_path, capsys):
-    small = "--length 12 --factors 1 2 --values 4 --digits 2 --decoys 1 --steps 2 --d-model 16"
-    main([str(tmp_path), "--kinds", "softmax", "lssar", *small.split(), "--evaluated", "20"])
-    table = pd.read_csv(tmp_path / "retrieval.csv")
-    assert table["attention"].tolist() == ["softmax"] * 2 + ["lssar"] * 2
-    assert (tmp_path / "retrieval.png").read_bytes().startswith(b"\x89PNG")
-    assert "length at which half is reproduced" in capsys.readouterr().out
-    for wrong in (["--kinds", "lsar"], ["--length", "20"]):
-        with pytest.raises(SystemExit, match=r"did you mean 'lssar'|give --length 30 or more"):
-            main([str(tmp_path), *wrong])

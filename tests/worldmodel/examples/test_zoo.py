@@ -35,6 +35,7 @@ def test_a_family_that_trains_keeps_its_weights(name, make_orbits, tmp_path, mon
         family.make(data, 2, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_published_recipe_learns_the_next_position(tmp_path):
     import published
 

@@ -4,15 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
 from worldmodel.cli import main
 from worldmodel.predictors.checked import circles
-from worldmodel.predictors.loading import source_of
 
 DT = 0.008
 
@@ -105,43 +102,6 @@ def test_a_plain_function_knows_newton(verlet, held_out):
     assert jacobian.metrics["difference_error"] < 1e-5
 
 
-def test_a_module_trained_in_a_loop_of_its_own(held_out):
-    train = orbits.generate(orbits=200, samples=64, engine="kepler", seed=4)
-    x = torch.from_numpy(np.asarray(train.position.values)).float()
-    bend = x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]
-    unit = bend.square().mean().sqrt()
-    torch.manual_seed(0)
-
-    class Push(nn.Module):
-        def __init__(self):
-            super().__init__()
-            sizes = (nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
-            self.layers = nn.Sequential(*sizes)
-
-        def forward(self, x):
-            return self.layers(x[:, -1]) * unit
-
-    module = Push()
-    optimizer = torch.optim.Adam(module.parameters(), lr=3e-3)
-    for _ in range(600):
-        chosen = torch.randint(len(x), (64,)), torch.randint(62, (64,))
-        loss = (module(x[chosen[0], chosen[1] + 1][:, None]) - bend[chosen]).square().mean()
-        optimizer.zero_grad()
-        (loss / unit**2).backward()
-        optimizer.step()
-    model = worldmodel.TorchModule(module, 2, target="residual")
-    kicked = worldmodel.probe(model, held_out, states="kicked")
-    assert kicked.metrics["kick_r2"]["1"] > 0.9
-    jacobian = worldmodel.probe(model, held_out, readout="jacobian")
-    assert jacobian.metrics["locality"] > 0.99
-    assert "difference_error" not in jacobian.metrics  # autograd
-    probes = worldmodel.probe(
-        model, held_out, readout="linear", linear={"states": 100, "folds": 2},
-        untrained=lambda seed: worldmodel.TorchModule(Push(), 2, target="residual"),
-    )  # fmt: skip
-    assert probes.metrics["trained_r"] > 0.5
-
-
 def command(capsys, *words):
     code = main([*map(str, words)])
     captured = capsys.readouterr()
@@ -203,27 +163,6 @@ def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, capsys, name,
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "spec", "message"),
-    [
-        ("", "bad.py", "give package.module:name or path/to/file.py:name"),
-        ("", "nowhere/bad.py:make", "there is no file nowhere/bad.py"),
-        ("", "no_such_package.models:make", "there is no module no_such_package"),
-        ("1 / 0", "./bad.py:make", "does not run: ZeroDivisionError"),
-        ("def", "./bad.py:make", "SyntaxError"),
-        ("import a_package_that_nobody_has", "./bad.py:make", "it needs the package"),
-    ],
-)
-def test_code_that_is_not_there_or_does_not_run_is_one_line(
-    tmp_path, monkeypatch, text, spec, message
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.py").write_text(text)
-    with pytest.raises(ValueError, match=message) as refusal:
-        worldmodel.load_predictor(config=worldmodel.PredictorConfig(model=spec))
-    assert "\n" not in str(refusal.value)
-
-
 def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
     space = {}
     exec(FILE, space)
@@ -232,15 +171,6 @@ def test_units_of_the_model_are_those_it_says(verlet, held_out, mine):
     for model in (days, kilometres):
         forces = worldmodel.probe(model, held_out, states="kicked")
         assert forces.metrics["kick_r2"]["1"] > 0.999
-
-
-def test_looking_for_a_module_executes_nothing(tmp_path, monkeypatch):
-    package = tmp_path / "quiet_package"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise RuntimeError('imported')")
-    (package / "models.py").write_text("raise RuntimeError('imported')")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert source_of("quiet_package.models:make") == package / "models.py"
 
 
 def test_derivatives_by_differences_are_those_of_the_function():
@@ -275,19 +205,3 @@ def make(data, seed, folder, dt):
     model.told = {"data": data, "seed": seed, "folder": folder, "dt": dt}
     return model
 """
-
-
-def test_a_fingerprint_is_of_the_code_and_of_what_it_says(mine):
-    one, same = (worldmodel.load_predictor(f"{mine}:Model") for _ in range(2))
-    other = worldmodel.load_predictor(f"{mine}:Days", time_unit="d")
-    in_memory = worldmodel.load_predictor(one.predictor)
-    assert one.fingerprint == same.fingerprint
-    assert len({one.fingerprint, other.fingerprint, in_memory.fingerprint}) == 3
-    mine.write_text(FILE + "# another line")
-    assert worldmodel.load_predictor(f"{mine}:Model").fingerprint != one.fingerprint
-
-
-def test_a_world_of_another_step_is_refused_at_once(mine):
-    worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=DT)
-    with pytest.raises(ValueError, match="but the model was made for"):
-        worldmodel.load_predictor(f"{mine}:Days", time_unit="d", dt=0.01)

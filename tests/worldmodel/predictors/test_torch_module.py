@@ -49,18 +49,3 @@ def test_a_torch_module_has_derivatives_and_activations():
     assert module.activations(circles(3))["mix"].shape == (2, 2)
     with pytest.raises(ValueError, match="did you mean 'mix'"):
         worldmodel.TorchModule(Inertia(), 3, layers=["mx"]).activations(circles(3))
-
-
-def test_its_unit_of_length_cancels():
-    x = circles(6)
-    plain = worldmodel.TorchModule(Inertia(), 2, target="displacement").predict(x)
-    scaled = worldmodel.TorchModule(Inertia(), 2, target="displacement", scale=0.1).predict(x)
-    np.testing.assert_allclose(plain[:, 1:], scaled[:, 1:], atol=1e-6)
-
-
-def test_a_torch_module_is_refused_in_one_line():
-    with pytest.raises(ValueError, match="give one of position, displacement, residual"):
-        worldmodel.TorchModule(Inertia(), 2, target="speed")
-    wide = worldmodel.TorchModule(nn.Linear(2, 3), 2)
-    with pytest.raises(ValueError, match=r"\(batch, time, axis\) or \(batch, axis\) is needed"):
-        wide.predict(circles(4))

@@ -7,7 +7,7 @@ from orbits.elements import propagate_kepler
 from orbits.engines.integrate import integrate
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
-from worldmodel.predictors.ellipse import continue_ellipse, predict_by_ellipse
+from worldmodel.predictors.ellipse import predict_by_ellipse
 
 DT = 0.008
 
@@ -51,14 +51,3 @@ def test_another_law_s_orbits_are_no_ellipses():
     x, _ = integrate(parse_law("hooke"), *start, np.array([GM_SUN]), times)
     predicted = predict_by_ellipse(x, 32)
     assert np.abs(predicted[:, 31:-1] - x[:, 32:]).max() > 1e-4
-
-
-def test_a_path_without_a_conic_is_continued_in_a_straight_line():
-    """A body that falls straight through the centre's neighbourhood has no angle to turn by."""
-    context = np.linspace(1.0, 0.5, 6)[:, None] * np.array([[3.0, 4.0]])
-    np.testing.assert_allclose(continue_ellipse(context[None])[0], 0.4 * np.array([3.0, 4.0]))
-
-
-def test_fewer_than_five_positions_are_refused():
-    with pytest.raises(ValueError, match="5 or more positions; 4 were given"):
-        continue_ellipse(np.ones((1, 4, 2)))

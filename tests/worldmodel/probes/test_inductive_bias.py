@@ -30,15 +30,6 @@ def test_random_answers_do_neither():
     assert biases(np.ones((20, 2, 200)), oracle)[:2] == (1, 0), "silence distinguishes nothing"
 
 
-def test_boolean_answers_give_the_published_formula():
-    """R-IB = 1 − 2 P(differ | same state) where half of the answers differ otherwise."""
-    random = np.random.default_rng(2)
-    first = random.integers(0, 2, (400, 100)).astype(float)
-    second = np.where(random.random((400, 100)) < 0.15, 1 - first, first)
-    r_ib, *_ = biases(np.stack((first, second), axis=1), first)
-    assert r_ib == pytest.approx(1 - 2 * 0.15, abs=0.02)
-
-
 def test_another_past_ends_in_the_same_state(few_orbits):
     source, dt, law = Source(few_orbits), 0.008, parse_law("newton")
     arcs = undisturbed(read_orbits(source, np.arange(10)), 8)
@@ -71,10 +62,3 @@ def test_trained_and_untrained_stand_side_by_side(some_run, newton_orbits, read_
         assert 0 < metrics[name] < 1
     assert metrics["d_ib"] < 0.9, "two steps of training make no state"
     assert set(found["curves"]) == {"trained", "untrained"}
-
-
-def test_two_positions_are_a_state(trained, newton_orbits, read_json_of):
-    metrics = read_json_of(trained, newton_orbits, "inductive_bias", inductive_bias=SMALL)[
-        "metrics"
-    ]
-    assert metrics["r_ib"] == metrics["r_ib_untrained"] == 1

@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
 
 from orbits.force_samples import read_force_samples
 from worldmodel import probe
-from worldmodel.predictors.backbone import Stream
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
-from worldmodel.probes.finetune import fine_tune
-from worldmodel.probes.readouts.transfer import Labelled, Transfer, _split
-from worldmodel.world_model import WorldModel
+from worldmodel.probes.readouts.transfer import Transfer, _split
 
 SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens": 512}
 
@@ -49,12 +45,6 @@ def test_a_frozen_untrained_network_says_less_than_a_trained_one(trained, newton
     assert known["non_central"] > 0.001, "the components are the head's own"
 
 
-def test_kicked_states_are_read_as_well(trained, newton_orbits, tmp_path):
-    metrics, table, _ = transferred(trained, newton_orbits, tmp_path, states="kicked", steps=5)
-    assert set(table["steps_since_kick"]) == set(range(1, 9))
-    assert {"1", "4"} == set(metrics["kick_r2"])
-
-
 def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, tmp_path):
     small = {"labelled": 20, "few": 10, "points": 50, "steps": 3}
     run = some_run(few_orbits, head="tokens", bins=50, context_length=4)
@@ -66,42 +56,6 @@ def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, 
         table[[f"m{body}"]].to_numpy() * table[[f"ax{body}", f"ay{body}"]] for body in (1, 2)
     )
     np.testing.assert_allclose(force.to_numpy(), -reaction.to_numpy(), rtol=1e-9)
-
-
-def test_orbits_with_few_labels_have_two(trained, newton_orbits):
-    options = Transfer(**SMALL)
-    subject = Experiment(trained, newton_orbits, ProbeConfig(readout="transfer"))
-    batches = Labelled(options, subject, *_split(options, subject))
-    counted = torch.isfinite(batches.labels[..., 0]).sum(dim=1)
-    assert set(counted[:300].tolist()) == {127}, "all but the first, which has no velocity"
-    assert set(counted[300:].tolist()) == {2}
-    positions, labels = batches(0)
-    assert positions.shape == (256, 2, 1, 2)
-    assert torch.isnan(labels[:, 0]).all()
-
-
-def test_a_frozen_network_is_not_changed_and_the_original_never_is(some_run, few_orbits):
-    network = WorldModel.load(some_run(few_orbits, context_length=3)).network
-    before = {name: value.clone() for name, value in network.state_dict().items()}
-    positions = torch.randn(8, 3, 1, 2, generator=torch.Generator().manual_seed(0))
-
-    def batch(_step):
-        return positions, torch.ones(8, 3, 1)
-
-    def error_of(tuned):
-        return (tuned(positions) - 1).square().mean()
-
-    for frozen in (True, False):
-        start = fine_tune(Stream(network), batch, 1, 1, 1e-12, 1e-12, frozen, seed=0)
-        tuned = fine_tune(Stream(network), batch, 1, 60, 1e-2, 1e-2, frozen, seed=0)
-        same = [
-            torch.equal(before[name], value)
-            for name, value in tuned.backbone.network.state_dict().items()
-            if name in before
-        ]
-        assert all(same) == frozen
-        assert all(torch.equal(before[k], v) for k, v in network.state_dict().items())
-        assert error_of(tuned) < 0.5 * error_of(start)
 
 
 def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):

@@ -1,0 +1,3 @@
+"""The version, as `orbits` has it."""
+
+from orbits.version import __version__ as __version__
