@@ -63,6 +63,18 @@ def test_bodies_that_part_are_valid(seed):
     assert "velocity is not the derivative" in " ".join(orbits.validate(data))
 
 
+@pytest.mark.parametrize("method", ["differences", "weak"])
+@pytest.mark.parametrize("engine", ["scipy", "heyoka"])
+def test_standard_errors_hold_for_the_data_of_every_engine(engine, method):
+    if engine == "heyoka":
+        pytest.importorskip("heyoka", reason="needs the extra `fast`")
+    data = orbits.generate(
+        system="nbody", orbits=3, samples=256, dt=0.005, dtype="float64", engine=engine,
+        semi_major_axis=(1.0, 5.0), planets=2,
+    )  # fmt: skip
+    assert orbits.measure_forces(data, method=method).metrics["within_95"] > 0.9
+
+
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
     """Run a command in an empty folder; every warning is an error."""

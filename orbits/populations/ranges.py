@@ -91,7 +91,8 @@ def require_attraction(law: ForceLaw, ranges: Ranges, gm: float) -> None:
             f"law {law.spec} does not attract at r = {r[pull <= 0][0]:.4g} au, inside the range "
             f"{low:.3g}-{high:.3g} au that orbits would cross; narrow --semi-major-axis."
         )
-    slope = np.abs(np.diff(np.log(pull)) / np.diff(np.log(r)))
+    apart = np.maximum(np.diff(np.log(r)), 1e-9)  # circular orbits of one size are all at one r
+    slope = np.abs(np.diff(np.log(pull)) / apart)
     if np.max(slope) > 200:  # r^-200 between neighbours 0.1 % apart: no law, a pole
         raise ValueError(
             f"law {law.spec} has a pole near r = {r[np.argmax(slope)]:.4g} au, inside the range "

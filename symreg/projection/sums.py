@@ -260,7 +260,8 @@ def _eliminated(
         solution, *_ = np.linalg.lstsq(chosen, wanted, rcond=1e-14)
         rest = wanted - chosen @ solution
         spread = np.linalg.norm(rest) / np.sqrt(max(len(wanted) - len(state), 1))
-        error = spread * np.sqrt(np.diag(np.linalg.pinv(chosen.T @ chosen)))
+        with np.errstate(invalid="ignore"):  # terms that are alike; no error is no certainty
+            error = spread * np.sqrt(np.diag(np.linalg.pinv(chosen.T @ chosen)))
         certain = np.abs(solution) / np.maximum(error, 1e-13 * np.max(np.abs(solution)))
         least = int(np.argmin(certain))
         if certain[least] > CERTAIN:

@@ -1,0 +1,139 @@
+"""Whatever documented values are combined, and whatever a table holds: an answer, or one line."""
+
+import contextlib
+import io
+import os
+import tempfile
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orbits.cli import main as orbits_command
+from symreg.cli import main as symreg_command
+
+pytestmark = pytest.mark.slow
+MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+
+LAWS = (
+    "newton", "power_law(n=3)", "logarithmic", "hooke", "yukawa(length=1)", "deep_mond",
+    "plummer(softening=0.1)", "newton_gr(b=0.001)", "k*r**-2.5", "GM*exp(-r/b)/r**2; b=0.5",
+)  # fmt: skip
+BODIES = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto".split()
+
+
+def run(command, arguments, leaves=()):
+    """Exit code and what was said in an empty folder; a warning is an error, and so is a file."""
+    here, said = os.getcwd(), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        os.chdir(folder)
+        stack.callback(os.chdir, here)
+        stack.enter_context(contextlib.redirect_stdout(said))
+        stack.enter_context(contextlib.redirect_stderr(said))
+        stack.enter_context(warnings.catch_warnings(action="error"))
+        code = command([*map(str, arguments)])
+        left = set(os.listdir("."))
+    assert code in (0, 2), said.getvalue()
+    assert left <= set(leaves if code == 0 else ()), left
+    if code == 2:
+        assert said.getvalue().count("\n") == 1, said.getvalue()
+    return code, said.getvalue()
+
+
+def options(**values):
+    """Some of the options, each with one of its values."""
+    chosen = st.fixed_dictionaries({}, optional={n: st.sampled_from(v) for n, v in values.items()})
+    return chosen.map(
+        lambda found: (
+            [
+                word
+                for name, value in found.items()
+                for word in (f"--{name.replace('_', '-')}", *str(value).split(" "))
+                if name != "law"
+            ]
+            + (["--law", found["law"]] if "law" in found else [])
+        )
+    )
+
+
+GENERATE = options(
+    law=LAWS, system=("relative", "barycentric", "nbody"), dimensions=(0, 2, 3),
+    population=("controlled", "exoplanets"), dtype=("float32", "float64"), planets=(1, 2, 8),
+    engine=("auto", "scipy", "scipy-lsoda", "scipy-radau", "kepler"), mass=("1", "0.5 2"),
+    eccentricity=("0", "0 0.5"), semi_major_axis=("1", "1 5"), min_perihelion=(0, 0.28),
+    hill_spacing=(0, 10), shard_orbits=(0, 1), dt=(0.008, 1e-6),
+)  # fmt: skip
+
+
+@MANY
+@given(GENERATE)
+def test_every_combination_of_generate_is_checked(given_options):
+    run(orbits_command, ["generate", "x.zarr", "--check", *given_options])
+
+
+@settings(MANY, max_examples=100)
+@given(GENERATE)
+def test_every_combination_of_generate_is_made_or_refused(given_options):
+    small = ["--orbits", 2, "--samples", 5, "--workers", 1]
+    run(orbits_command, ["generate", "x.zarr", *given_options, *small], leaves=["x.zarr"])
+
+
+@MANY
+@given(
+    st.lists(st.sampled_from(BODIES), min_size=1, max_size=4),
+    options(
+        frame=("orbit", "ecliptic", "icrf"), centre=("sun", "barycentre"), dt=(0.008, 0.1),
+        start=("1950", "1999-07-01", "2060"), stop=("1951", "2050"), samples=(2, 64),
+    ),
+    st.booleans(),
+)  # fmt: skip
+def test_every_combination_of_ephemeris_is_checked(bodies, given_options, together):
+    more = ["--together"] if together else []
+    run(orbits_command, ["ephemeris", "x", "--check", "--bodies", *bodies, *given_options, *more])
+
+
+NAMES = st.sampled_from(["time", "x", "y", "r²", "½", " r", "a b", "lambda", "pi", "c1", "µ", "F"])
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-10, 10)
+CELLS = {
+    "numbers": st.lists(NUMBERS, min_size=12, max_size=12),
+    "alike": st.floats(-1e3, 1e3).map(lambda value: [value] * 12),
+    "rising": st.floats(1e-3, 1e3).map(lambda step: list(step * np.arange(12.0))),
+    "large": st.integers(-308, 300).map(lambda k: list(10.0**k * np.linspace(1, 2, 12))),
+    "missing": st.lists(st.none() | st.floats(-9, 9), min_size=12, max_size=12),
+    "truth": st.lists(st.booleans(), min_size=12, max_size=12),
+    "words": st.lists(st.sampled_from(["a", "1", "1e3", "", "nan", "-"]), min_size=12, max_size=12),
+    "dates": st.just(list(pd.date_range("2020-01-01", periods=12))),
+    "whole": st.lists(st.integers(-(2**62), 2**62), min_size=12, max_size=12),
+}
+COLUMN = st.one_of(*CELLS.values())
+
+
+def written(table, ending):
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, f"t.{ending}")
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    return path
+
+
+@MANY
+@given(COLUMN, COLUMN, st.sampled_from(["csv", "parquet"]), st.sampled_from(["refuse", "mend"]))
+def test_any_table_is_imported_or_refused(x, y, ending, bad_rows):
+    table = pd.DataFrame({"time": 0.01 * np.arange(12), "x": x, "y": y})
+    source = written(table, ending)
+    run(orbits_command, ["import", source, "x.zarr", "--bad-rows", bad_rows], leaves=["x.zarr"])
+
+
+@settings(MANY, max_examples=60)
+@given(NAMES, COLUMN, NAMES, COLUMN, st.sampled_from(["csv", "parquet"]))
+def test_any_table_is_searched_or_refused(target, y, feature, x, ending):
+    table = pd.DataFrame({target: y, feature: x})
+    source = written(table, ending)
+    command = ["recover", source, "law.json", "--target", target.strip(), "--features"]
+    search = ["--engine", "projection", "--seeds", "1"]
+    run(symreg_command, [*command, feature.strip(), *search], leaves=["law.json"])
