@@ -187,7 +187,10 @@ def _planets(config: RunConfig, keep: Cache) -> "Future[Made]":
     samples, dt = config.generate.samples, config.generate.dt
     start, stop, _ = PLANETS_YEARS
     stop = max(stop, start + math.ceil(samples * dt))
-    options = replace(config.planets, samples=samples, dt=dt, start=str(start), stop=str(stop))
+    frame = "ecliptic" if config.generate.dimensions == 3 else config.planets.frame
+    options = replace(
+        config.planets, samples=samples, dt=dt, start=str(start), stop=str(stop), frame=frame
+    )
     title = f"take the positions of {', '.join(config.planets.bodies)} from JPL DE421"
     return keep("data/planets.zarr", title, steps.planets, config=options)
 
