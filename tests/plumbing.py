@@ -15,7 +15,8 @@ KINDS = {
     "command line and configuration": (
         "*/__init__.py*", "*/__main__.py", "*/cli.py", "*/config.py", "*_config.py",
         "orbits/options.py", "orbits/command/*", "orbits/command_line.py", "orbits/entry.py",
-        "orbits/registry.py", "orbits/specs.py", "worldmodel/attention/specs.py", "worldmodel/outside/config.py",
+        "orbits/registry.py", "orbits/specs.py", "worldmodel/attention/specs.py",
+        "worldmodel/outside/config.py",
     ),
     "processes": (
         "symreg/runs/fork_server.py", "symreg/runs/pipeline.py", "symreg/runs/processes.py",
