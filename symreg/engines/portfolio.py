@@ -61,10 +61,9 @@ class PortfolioEngine(Engine):
             X, y, names, seeds[0], replace(budget, rows=ROWS)
         )
         tell_best(budget.watch, found)
-        closest = min(found, key=lambda candidate: candidate.loss).expression
-        if explains_all(closest, X, y, names) or budget.watch.over:
-            return [found]
         best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
+        if budget.watch.over or (best and explains_all(best[0].expression, X, y, names)):
+            return [found]
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
         rest = self._evolving((*self.question.guesses, *guesses), budget)
         if rest is None:

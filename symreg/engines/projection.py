@@ -182,7 +182,7 @@ def _products(
     design = np.column_stack([np.ones(len(y)), np.log(np.abs(X))])
     target = Target(y, design, weights)
     found = search_products(target, SHAPES, _arguments(X, symbols), watch)
-    return _written(found, target, columns), min(p.mean_square for p in found)
+    return _written(found, target, columns), min((p.mean_square for p in found), default=np.inf)
 
 
 def _written(found: Sequence[Product], target: Target, columns: Sequence) -> list[sympy.Expr]:
@@ -243,6 +243,6 @@ def _sums(
         some.sort(key=lambda s: s.mean_square)
         for terms in {len(s.atoms) for s in some}:
             found += [s for s in some if len(s.atoms) == terms][:SUMS]
-        if watch.over or min(s.mean_square for s in some) < EXACT**2:
+        if watch.over or min((s.mean_square for s in some), default=np.inf) < EXACT**2:
             break
     return [each.expression() for each in found]

@@ -122,7 +122,7 @@ def search_products(
 
     singles = _next_factors([bare], target, shapes, arguments, watch)
     found += singles
-    if done() or not pays(bare, singles, target):
+    if done() or not singles or not pays(bare, singles, target):
         return found
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
@@ -213,7 +213,7 @@ def worth(before: float, after: float, rows: int) -> bool:
 
 
 def _exact(products: Sequence[Product]) -> bool:
-    return min(product.mean_square for product in products) < EXACT**2
+    return min((product.mean_square for product in products), default=np.inf) < EXACT**2
 
 
 def _nested(

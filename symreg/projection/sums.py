@@ -201,7 +201,7 @@ def search_sums(
     """The best sums of one term, of two, and so on, for every transform of the target.
 
     Args:
-        y: (row,) no zeros.
+        y: (row,) a transform that has no value of one of them is left out.
         sigma: (row,) error of every row, or what stands for it: |y| for equal relative errors.
         atoms: terms to choose from.
         watch: that ends the search between two transforms.
@@ -215,7 +215,8 @@ def search_sums(
             continue
         with np.errstate(all="ignore"):
             wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
-        if not np.all(np.isfinite(wanted * weights)):
+            usable = np.all(np.isfinite(wanted * weights))
+        if not usable:
             continue
         for terms_at_once in polynomial if not transform.ratio else ():
             found += _eliminated(transform, wanted * weights, weights, terms_at_once, y)
@@ -224,7 +225,7 @@ def search_sums(
             with np.errstate(all="ignore"):
                 pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
         found += _beam(transform, wanted * weights, weights, pool, terms, y)
-        if watch.over or min(s.mean_square for s in found) < EXACT**2:
+        if watch.over or min((s.mean_square for s in found), default=np.inf) < EXACT**2:
             break
     return found
 

@@ -77,6 +77,8 @@ def search_seeds(
     loose = [_refit_all(front, samples, known) + given for front in fronts]
     every = [law for laws in (*loose, named) for law in laws]
     floor = effective_floor(every, config.floor)
+    if not every:
+        raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     n = samples.n_effective
     tidy: dict[tuple[str, bool], Fitted] = {}
     selections, own = [], []

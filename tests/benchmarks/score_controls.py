@@ -52,6 +52,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
         Thresholds(),
         jacobian["locality"],
         copiers=orbit.metrics,
+        far={"": probe(readout="far").metrics},
     )
     evidence = {
         "orbit_r2": orbit.metrics["r2"],

@@ -108,3 +108,12 @@ def test_one_more_step_around_a_product_is_taken(noise):
     truth = one_and_a_product(0.0)[1]
     off = [np.median(np.abs(evaluate(each, ("a", "b", "c"), X) / truth - 1)) for each in found]
     assert min(off) < (1e-9 if noise == 0 else noise / 4)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-44, 1e44])
+def test_a_target_of_which_nothing_can_be_fitted_is_no_error(size):
+    r = np.linspace(0.5, 2, 40)
+    y = np.where(np.arange(40) < 38, size, 1.0 * (size == 0))
+    symbols = feature_symbols(["r"], r[:, None])
+    found = search(r[:, None], y, symbols, Watch())
+    assert all(form.free_symbols <= set(symbols) for form in found)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import orbits
 from orbits.options import option_names
 from symreg.experiments.cache import Made
 from symreg.experiments.config import RunConfig, require_same_run
@@ -241,3 +242,9 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(ValueError, match="is no run directory and not empty"):
         require_same_run(run_config(out=str(tmp_path)))
+
+
+def test_planets_have_as_many_axes_as_the_orbits(tmp_path):
+    calls = calls_of(run_config(**{"generate.dimensions": 3, "samples": 40}))
+    planets = orbits.ephemeris(tmp_path / "planets.zarr", calls["data/planets.zarr"][2])
+    assert planets.sizes["axis"] == 3

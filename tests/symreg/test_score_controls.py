@@ -45,7 +45,9 @@ def evidence(world, control):
         assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
         found[states] = Recovery.read(law)
     jacobian = probe("jacobian.json", "--readout", "jacobian", "--jacobian.states", "50")
-    return found["orbit"], found["kicked"], read_json(jacobian)["metrics"]
+    far = probe("far.json", "--readout", "far", "--far.count", "10")
+    read = (read_json(path)["metrics"] for path in (jacobian, far))
+    return found["orbit"], found["kicked"], *read
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def evidence(world, control):
     ],
 )
 def test_each_control_gets_its_word(world, control, kind):
-    orbit, kicked, jacobian = evidence(world, control)
+    orbit, kicked, jacobian, far = evidence(world, control)
     found = world_model_kind(
         orbit.metrics["r2"],
         kicked,
@@ -66,6 +68,7 @@ def test_each_control_gets_its_word(world, control, kind):
         Thresholds(),
         jacobian["locality"],
         copiers=orbit.metrics,
+        far={"": far},
     )
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too
