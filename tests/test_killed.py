@@ -130,3 +130,20 @@ def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
     assert differ == []
     assert left_over(tmp_path) == []
     print(f"{name}: {hits} of {KILLS[name] // 2} kills hit, {seconds:.0f} s uninterrupted")
+
+
+@pytest.mark.parametrize("seconds", [2, 4, 5, 6, 8])
+def test_ctrl_c_reaches_every_process_and_is_one_line(seconds, command_of, tmp_path):
+    """As a terminal sends it: to the command, its workers and what starts them, all at once."""
+    process = subprocess.Popen(
+        command_of("run", tmp_path / "x"),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=120)[1].strip().splitlines()
+    assert process.returncode == 130
+    assert "interrupted" in said[-1]
+    assert not [line for line in said if "Traceback" in line or "Warning" in line]
+    mine = (each.info for each in psutil.process_iter(["cmdline"]))
+    assert not [each for each in mine if str(tmp_path) in " ".join(each["cmdline"] or [])]
