@@ -94,6 +94,7 @@ class Cache:
         self._workers = workers
         self._began = time.monotonic()
         self._changing = threading.Lock()
+        self._standing: dict[Path, Made] = {}
 
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -134,11 +135,21 @@ class Cache:
         Returns:
             What is made, once it is.
         """
+        inputs = tuple(self._given(each) for each in inputs)
         if self._pool is None or here:
             done: Future[Made] = Future()
             done.set_result(self._made(path, title, function, inputs, options, None))
             return done
         return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
+
+    def _given(self, given: Any) -> Any:
+        """An input; a path as what stands there, fingerprinted once for all that read it."""
+        if not isinstance(given, (str, Path)):
+            return given
+        path = Path(given)
+        if path not in self._standing:
+            self._standing[path] = Made(path, key_of(given))
+        return self._standing[path]
 
     def _made(
         self, path: str, title: str, function: Callable[..., str], inputs: tuple[Any, ...],

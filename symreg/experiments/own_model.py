@@ -57,7 +57,7 @@ class OwnModel:
         """As the user gave it."""
         return str(self.config.predictor.model)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Of its answers; of one that trains, of its code and of what it trains on."""
         if not self.config.fit:
