@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.stats import binned_statistic_2d
 
 from symreg.experiments.figures.base import RunFigure, Shown, panels, plain_ticks
 from worldmodel.predictors import CONTROLS
@@ -57,14 +58,8 @@ def plot_validity(
     r, speed, error = (np.asarray(states[name], dtype=float) for name in ("r", "speed", "error"))
     across = np.geomspace(r.min(), r.max(), 9)
     up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
-    column = np.clip(np.searchsorted(across, r, side="right") - 1, 0, 7)
-    row = np.clip(np.searchsorted(up, speed, side="right") - 1, 0, 7)
-    median = np.full((8, 8), np.nan)
-    for i in range(8):
-        for j in range(8):
-            here = error[(row == i) & (column == j)]
-            if len(here):
-                median[i, j] = np.median(here)
+    shown = np.minimum(speed, up[-1])
+    median = binned_statistic_2d(shown, r, error, "median", [up, across]).statistic
     mesh = axes.pcolormesh(
         across, up, median, cmap="YlOrRd", norm=BoundaryNorm(LEVELS, 256), rasterized=True
     )
