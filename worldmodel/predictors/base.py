@@ -117,6 +117,14 @@ class Control:
     """Visible bodies whose motion it knows; None: any number."""
 
 
+def stretches(
+    positions: Float[np.ndarray, "orbit time *body axis"], length: int
+) -> Float[np.ndarray, "stretch length *body axis"]:
+    """All stretches of so many positions in a row, orbit by orbit."""
+    windows = np.lib.stride_tricks.sliding_window_view(positions, length, axis=1)
+    return np.moveaxis(windows, -1, 2).reshape(-1, length, *positions.shape[2:])
+
+
 def by_windows(
     positions: Float[np.ndarray, "orbit time *body axis"],
     length: int,
@@ -137,8 +145,7 @@ def by_windows(
     """
     x = np.asarray(positions, dtype=np.float64)
     said = np.full(x.shape, np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(x, length, axis=1)
-    contexts = np.moveaxis(windows, -1, 2).reshape(-1, length, *x.shape[2:])
+    contexts = stretches(x, length)
     count = max(1, at_once // length)
     parts = [following(np.array(contexts[i : i + count])) for i in range(0, len(contexts), count)]
     said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Memory, Predictor, by_windows
+from worldmodel.predictors.base import Control, Memory, Predictor, by_windows, stretches
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -40,9 +40,8 @@ class Lookup:
         from scipy.spatial import cKDTree
 
         seen = min(context_length, SEEN)
-        windows = np.lib.stride_tricks.sliding_window_view(memory, seen + 1, axis=1)
-        stretches = windows.swapaxes(2, 3).reshape(-1, seen + 1, memory.shape[2])
-        chosen = stretches[:: max(1, len(stretches) // MOST_CONTEXTS)].astype(np.float64)
+        known = stretches(memory, seen + 1)
+        chosen = known[:: max(1, len(known) // MOST_CONTEXTS)].astype(np.float64)
         self.context_length = context_length
         self.scale = float(np.std(np.diff(chosen, axis=1))) / float(np.std(chosen))
         self.features = self._features(chosen[:, :-1])

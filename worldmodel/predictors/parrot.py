@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Memory, Predictor
+from worldmodel.predictors.base import Control, Memory, Predictor, stretches
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -142,8 +142,7 @@ class _Memory:
                 f"memory has shape {x.shape}; (orbit, time, axis) with more than {stretch} times "
                 "is needed."
             )
-        windows = np.lib.stride_tricks.sliding_window_view(x, stretch + 1, axis=1)
-        self.windows = windows.swapaxes(2, 3).reshape(-1, stretch + 1, x.shape[2])
+        self.windows = stretches(x, stretch + 1)
         self.fitted = fitted
         self.tree = cKDTree(self._features(self.windows[:, :-1]))
 
