@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["number", "share", "times", "chance", "count"]
@@ -94,7 +94,7 @@ def at_least(name: str, value: float | None, least: float) -> Gate:
 
 def measured(gate: Gate) -> Gate:
     """The same, saying nothing where nothing was measured."""
-    return gate if gate.value is not None else Gate(**{**vars(gate), "passed": None})
+    return gate if gate.value is not None else replace(gate, passed=None)
 
 
 def at_most(name: str, value: float | None, most: float, strictly: bool = False) -> Gate:

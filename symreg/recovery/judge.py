@@ -228,7 +228,7 @@ class WorldModelKind:
     Newtonian, one that continues Hooke's ellipses is Keplerian.
 
     Attributes:
-        kind: Newtonian, Keplerian, parrot or neither.
+        kind: Newtonian, another force, interpolator, Keplerian, parrot or neither.
         newtonian: what a Newtonian model must show; `passed` is None where nothing was measured.
         keplerian: the same of a Keplerian one.
         parrot: the same of a parrot.

@@ -269,7 +269,7 @@ def far(
     outward, across = _directions(len(row), axes, random)
     distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
     x = distance[:, None] * outward
-    pull = np.linalg.norm(law.acceleration(x[:, None], gm[:, None])[:, 0], axis=1)
+    pull = np.linalg.norm(law.acceleration(x, gm), axis=1)
     kinds = [list(FAR.values())[k] for k in family]
     speed = random.uniform(*np.transpose([kind.speed for kind in kinds]))
     angle = random.uniform(*np.transpose([kind.angle for kind in kinds]))[:, None]

@@ -64,7 +64,7 @@ class WholeField:
     def at(self, position: Vectors, velocity: Vectors, gm: Float[np.ndarray, " state"]) -> Vectors:
         """The field's acceleration, au/yr^2."""
         terms, _ = _terms(position, velocity, gm, self.law, self.scale)
-        return _of_law(self.law, position, gm) + terms @ self.coefficients
+        return self.law.acceleration(position, gm) + terms @ self.coefficients
 
 
 def fitted_field(
@@ -88,7 +88,7 @@ def fitted_field(
     logarithm = np.log(np.linalg.norm(position, axis=1))
     scale = float(logarithm.mean()), float(logarithm.std()) or 1.0
     terms, names = _terms(position, velocity, gm, law, scale)
-    true = _of_law(law, position, gm)
+    true = law.acceleration(position, gm)
     size = np.linalg.norm(true, axis=1)
     shares, departure = terms / size[:, None, None], (acceleration - true) / size[:, None]
     found = _robust(shares, departure)
@@ -110,17 +110,13 @@ def _squares(shares: np.ndarray, own: np.ndarray, coefficients: np.ndarray) -> n
     return np.sum((shares[:, :, own] @ coefficients[own]) ** 2, axis=1)
 
 
-def _of_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray) -> np.ndarray:
-    return law.acceleration(position[:, None], gm[:, None])[:, 0]
-
-
 def _terms(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: ForceLaw,
     scale: tuple[float, float],
 ) -> tuple[Float[np.ndarray, "state axis term"], list[str]]:  # fmt: skip
     """Accelerations of every term at unit coefficient, and the part that each belongs to."""
     axes = position.shape[1]
-    pull = _of_law(law, position, gm)
+    pull = law.acceleration(position, gm)
     size, r = np.linalg.norm(pull, axis=1), np.linalg.norm(position, axis=1)
     unit = position / r[:, None]
     x = ((np.log(r) - scale[0]) / scale[1])[:, None]
@@ -135,7 +131,7 @@ def _terms(
                 uneven = unit[:, i] * unit[:, j] - (1 / axes if i == j else 0)
                 found.append(("anisotropy", pull * uneven[:, None]))
     for i in range(axes):
-        moved = _of_law(law, position - SHIFT * np.eye(axes)[i], gm)
+        moved = law.acceleration(position - SHIFT * np.eye(axes)[i], gm)
         found.append(("centre", (moved - pull) / SHIFT))
     found.append(("speed", pull * (of_circular - 1)[:, None]))
     return np.stack([term for _, term in found], axis=-1), [name for name, _ in found]

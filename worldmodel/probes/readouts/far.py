@@ -77,7 +77,7 @@ class Far(ReadOut):
             )
         arcs, family, acceleration = arcs.some(known), family[known], acceleration[known]
         x, v = arcs.position[:, at].astype(np.float64), arcs.velocity[:, at].astype(np.float64)
-        true = law.acceleration(x[:, None], arcs.gm[:, None])[:, 0]
+        true = law.acceleration(x, arcs.gm)
         size = np.linalg.norm(true, axis=1)
         error = np.linalg.norm(acceleration - true, axis=1) / size
         field = fitted_field(acceleration, x, v, arcs.gm, law, experiment.random())
@@ -123,6 +123,6 @@ def _after_kick(experiment: "Experiment", field: "WholeField") -> float | None:
     if not kept.any():
         return None
     x, v, gm = arcs.position[kept, at], arcs.velocity[kept, at], arcs.gm[kept]
-    true = experiment.law.acceleration(x[:, None], gm[:, None])[:, 0]
+    true = experiment.law.acceleration(x, gm)
     off = np.linalg.norm(acceleration[kept] - field.at(x, v, gm), axis=1)
     return _median(off / np.linalg.norm(true, axis=1))
