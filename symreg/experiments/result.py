@@ -141,7 +141,8 @@ class Run:
             kind = self.world_model.kind
             lines.append(f"world model: {kind}. {words.about_the_kind(self.world_model)}")
         if "far" in self.readouts:
-            lines.append(words.region(self.readouts["far"]))
+            known = self.world_model.region if self.world_model else None
+            lines.append(words.about_the_region(self.readouts["far"], known))
         return "\n".join(lines)
 
     def _evidence(self, kicked: Source) -> list[str]:

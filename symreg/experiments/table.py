@@ -1,6 +1,6 @@
 """The table of a study: one row for each cell, in Parquet and CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source
+from symreg.recovery.gates import Gate
 from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity
 
@@ -18,7 +19,9 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     """One row for each cell of a study.
 
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
-    options that vary, `world_model`, `recovered`, `gates_failed`; for each set of states and
+    options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`
+    and `kind_failed` (gates of the law and of the kind), gate.NAME of what those of the kind found,
+    model.NAME of each number that a model of one's own tells as its `parameters`; for each set of states and
     control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
     .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
     .kick_r2_first (of the first step that was read: the second where masses differ), and of each
@@ -60,11 +63,16 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     status = "done" if run else "failed" if error else "pending"
     row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if run else error}
     row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
+    row |= {"label": cell.label} if cell.label else {}
     if run is None:
         return row
     row["world_model"] = run.world_model.kind if run.world_model else None
     row["recovered"] = run.recovered
-    row["gates_failed"] = ", ".join(gate.name for gate in run.gates if not gate.passed) or None
+    row["gates_failed"] = _failed(run.gates)
+    asked = run.world_model.newtonian if run.world_model else ()
+    row["kind_failed"] = _failed(asked)
+    row |= {f"gate.{gate.name}": gate.value for gate in asked}
+    row |= {f"model.{name}": v for name, v in (run.model or {}).get("parameters", {}).items()}
     for name, source in run.results.items():
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
     for name, metrics in run.readouts.items():
@@ -77,6 +85,10 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     row["processor_seconds"] = sum(run.processor_seconds.values())
     row |= {f"processor_seconds.{name}": used for name, used in run.processor_seconds.items()}
     return row
+
+
+def _failed(gates: Iterable[Gate]) -> str | None:
+    return ", ".join(gate.name for gate in gates if not gate.passed) or None
 
 
 def _of_source(source: Source) -> dict[str, Any]:

@@ -9,6 +9,7 @@ nothing that is read off held-out orbits counts for a model. What counts is read
 the velocity turned and rescaled in mid-orbit, where only a model that knows the force can go on.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,9 @@ from symreg.recovery.words import (
 Metric = float | None
 FIT_ERROR = "the error of the fit"
 FAR, LOCAL = "far states", "locality of the Jacobian"
+REGION, CERTAIN = "far states by distance", "nothing else for certain"
+RADIAL_PARTS = ("exponent", "curvature")
+"""Parts of a field that a central force of another shape has; a constant may be off by more."""
 OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
 """That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
 LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
@@ -142,14 +146,63 @@ def far_gates(
     def most(line: float, name: str) -> float:
         return max(line, 3 * (injected.get(name) or 0.0))
 
-    error = far.get("error")
-    gates = [measured(share(FAR, error, most(t.far_error, "error"), "median error"))]
+    error, line = far.get("error"), most(t.far_error, "error")
+    gates = [measured(share(FAR, error, line, "median error"))]
+    here = region(far, line)
+    reached = None if error is None else here.share if here else 0.0
+    gates.append(measured(share(REGION, reached, t.far_region, "of them right", True)))
     for name, words in FIELD_PARTS.items():
         size, half = far.get(name), far.get(f"{name}_half_width")
         upper = None if size is None or half is None else size + half
         gate = share(f"no part {words}", upper, most(t.field_part, name), "its upper end")
         gates.append(measured(gate))
+    sure = {name: _beyond_doubt(far, name) for name in (*RADIAL_PARTS, *FIELD_PARTS)}
+    known = {name: value for name, value in sure.items() if value is not None}
+    largest = max(known, key=lambda name: known[name], default="")
+    line = most(t.field_sure, largest)
+    gates.append(measured(share(CERTAIN, known.get(largest), line, "the largest lower end")))
     return gates
+
+
+def _beyond_doubt(far: Mapping[str, Metric], name: str) -> Metric:
+    """The part of a field that its uncertainty does not explain."""
+    size, half = far.get(name), far.get(f"{name}_half_width")
+    return None if size is None or half is None else max(0.0, size - half)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Distances from `start` to `stop`, au, that hold a `share` of the far states."""
+
+    start: float
+    stop: float
+    share: float
+
+
+def region(far: Mapping[str, Metric], line: float) -> Region | None:
+    """The widest range of distances over which the median error stays below a line, if there is
+    one.
+
+    Args:
+        far: numbers of the read-out `far`, by ranges of distance that hold equally many states.
+        line: a relative error.
+    """
+    places = list(itertools.takewhile(lambda k: f"place_{k}_to" in far, itertools.count(1)))
+    ends = [far.get("closest"), *(far[f"place_{k}_to"] for k in places)]
+    widest: list[int] = []
+
+    def is_right(k: int) -> bool:
+        error = far.get(f"place_{k}_error")
+        return error is not None and error <= line
+
+    for right, run in itertools.groupby(places, is_right):
+        widest = max(widest, list(run) if right else [], key=len)
+    if not widest:
+        return None
+    first, last = ends[widest[0] - 1], ends[widest[-1]]
+    assert first is not None  # for the type checker: measured together
+    assert last is not None
+    return Region(first, last, len(widest) / len(places))
 
 
 def model_gates(
@@ -233,6 +286,7 @@ class WorldModelKind:
         keplerian: the same of a Keplerian one.
         parrot: the same of a parrot.
         another: the same of a model that knows another force.
+        region: distances within which the acceleration is the law's, where far states were asked.
     """
 
     kind: str
@@ -240,6 +294,7 @@ class WorldModelKind:
     keplerian: tuple[Gate, ...]
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
+    region: Region | None = None
 
 
 def world_model_kind(
@@ -299,6 +354,7 @@ def world_model_kind(
         at_most(late, later, t.newtonian_r2, strictly=True),
     ]
     parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
+    keplerian += _ellipse_gates(copiers or {}, kicked.metrics, step, t)
     kind = NEITHER
     follows = all(gate.passed for gate in newtonian[:2])
     newtonian += beyond
@@ -312,7 +368,10 @@ def world_model_kind(
         kind = KEPLERIAN
     elif follows and beyond[0].passed is False:
         kind = INTERPOLATOR
-    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another))
+    return WorldModelKind(
+        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another),
+        region(own, beyond[0].most or t.far_error),
+    )  # fmt: skip
 
 
 def _parrot_gates(
@@ -345,6 +404,24 @@ def _copier_gates(
     gates = [at_most(name, gain, t.copier_gain) for name, gain in gains.items()]
     name = f"likeness to the errors of {title}"
     return [*gates, measured(at_least(name, copier.get("likeness"), t.copier_likeness))]
+
+
+def _ellipse_gates(
+    orbit: Mapping[str, Any], kicked: Mapping[str, Any], step: int, t: Thresholds
+) -> list[Gate]:
+    """That a model errs after a kick as a fitted ellipse does, where orbits are ellipses."""
+    if ((orbit.get("ellipse") or {}).get("r2") or 0.0) < t.r2:
+        return []
+    found = (kicked.get("ellipse") or {}).get("kick_likeness", {})
+    return [
+        measured(
+            at_least(
+                f"likeness to an ellipse {plural(k, 'step')} after a kick",
+                found.get(str(k)), t.ellipse_likeness,
+            )
+        )
+        for k in (step, LATER_STEP)
+    ]  # fmt: skip
 
 
 def _fails(gates: Iterable[Gate]) -> bool:

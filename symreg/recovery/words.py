@@ -13,7 +13,7 @@ from symreg.recovery.gates import Gate
 from symreg.recovery.result import Quantity, Recovery
 
 if TYPE_CHECKING:
-    from symreg.recovery.judge import WorldModelKind
+    from symreg.recovery.judge import Region, WorldModelKind
 
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
 INTERPOLATOR, ANOTHER = "interpolator", "another force"
@@ -300,11 +300,12 @@ def about_the_kind(found: "WorldModelKind") -> str:
     return f"Between the two: {failed} below what a known force gives."
 
 
-def region(far: Mapping[str, float | None]) -> str:
+def about_the_region(far: Mapping[str, float | None], region: "Region | None" = None) -> str:
     """Where the implied acceleration is right, and what would have gone unnoticed.
 
     Args:
         far: numbers of the read-out `far`.
+        region: distances over which it is right.
     """
     errors = {name: far.get(f"{name.replace(' ', '_')}_error") for name in FAMILIES}
     known = {name: error for name, error in errors.items() if error is not None}
@@ -316,7 +317,11 @@ def region(far: Mapping[str, float | None]) -> str:
 
     right = [name for name, error in known.items() if error <= RIGHT]
     wrong = [name for name in known if name not in right]
-    said = (
+    said = ""
+    if region is not None:
+        ends = f"{region.start:.2f} to {region.stop:.2f} au"
+        said = f"Its acceleration is the law's from {ends}, {region.share:.0%} of the far states. "
+    said += (
         f"From {fixed(far.get('closest'), 2)} to {fixed(far.get('farthest'), 2)} au, median error "
         f"by family of far states: right within {RIGHT:.0%}: {listed(right) or 'none'}"
     )

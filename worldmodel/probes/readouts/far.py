@@ -17,6 +17,8 @@ RIGHT = 0.1
 """Relative error up to which a state counts as right."""
 LEAST_STATES = 40
 """Below so many states no field is fitted."""
+PLACES = 6
+"""Ranges of distance, of equally many states, whose errors are told apart."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,9 @@ class Far(ReadOut):
     def read(self, experiment: "Experiment") -> Reading:
         """Errors by family of states, and the parts of the field.
 
-        `metrics` holds the median relative error of the acceleration vector, over all far states
-        and by family; the part of them that is `right`; and each part of the field
+        `metrics` holds the median relative error of the acceleration vector, over all far states,
+        by family and by distance (`place_1_error` from `closest` to `place_1_to` au, and so on);
+        the part of them that is `right`; and each part of the field
         (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval. `field_error`
         is the error against the fitted field, whatever law that is, and `kick_field_error` the
         same one step after a kick: a model that knows another force is small in both. `map` holds
@@ -96,6 +99,11 @@ class Far(ReadOut):
         for name, part in field.parts.items():
             metrics |= {name: part.size, f"{name}_half_width": part.half_width}
         r = np.linalg.norm(x, axis=1)
+        ends = np.quantile(r, np.linspace(0, 1, PLACES + 1))
+        place = np.searchsorted(ends[1:-1], r)
+        for number in range(PLACES):
+            metrics[f"place_{number + 1}_error"] = _median(error[place == number])
+            metrics[f"place_{number + 1}_to"] = float(ends[number + 1])
         metrics |= {"closest": float(r.min()), "farthest": float(r.max()), "states": len(error)}
         speed = np.linalg.norm(v, axis=1) / np.sqrt(size * r)
         shown = {"r": r, "speed": speed, "anticlockwise": spin > 0,
