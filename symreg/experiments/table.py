@@ -21,13 +21,14 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
     options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`
     and `kind_failed` (gates of the law and of the kind), gate.NAME of what those of the kind found,
-    model.NAME of each number that a model of one's own tells as its `parameters`; for each set of states and
-    control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
-    .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
-    .kick_r2_first (of the first step that was read: the second where masses differ), and of each
-    feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `engine` and
-    `git_commit`, which may differ where a study went on elsewhere or later; `seconds` and
-    seconds.FILE of wall clock, `processor_seconds` and processor_seconds.FILE.
+    model.NAME of each number that a model of one's own tells as its `parameters`; for each set of
+    states and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
+    .exponent_high, .exponent_truth, .constant (and low, high, truth), .seeds_agreeing,
+    .seeds_unaided, .kick_r2_1, .kick_r2_4 and .kick_r2_first (of the first step that was read:
+    the second where masses differ), and of each feature but r .exponent_of_FEATURE (and low,
+    high, truth); READOUT.METRIC; `engine` and `git_commit`, which may differ where a study went
+    on elsewhere or later; `seconds` and seconds.FILE of wall clock, `processor_seconds` and
+    processor_seconds.FILE.
 
     Args:
         study: the study.
@@ -104,7 +105,7 @@ def _of_source(source: Source) -> dict[str, Any]:
     for feature, value in law.exponents.items():
         if feature != "r":
             row |= _of_quantity(f"exponent_of_{feature}", value)
-    row["seeds_agreeing"] = law.seeds.agreeing
+    row |= {"seeds_agreeing": law.seeds.agreeing, "seeds_unaided": law.seeds.unaided}
     if source.kick_r2:
         row["kick_r2_first"] = source.kick_r2[str(first_step(source.kick_r2))]
     return row | {f"kick_r2_{step}": value for step, value in source.kick_r2.items()}

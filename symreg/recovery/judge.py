@@ -11,7 +11,7 @@ the velocity turned and rescaled in mid-orbit, where only a model that knows the
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from symreg.formulas.compare import MATCHING
@@ -33,6 +33,7 @@ from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.words import (
     ANOTHER,
     COPIERS,
+    DEPARTURES,
     FIELD_PARTS,
     INJECTED,
     INTERPOLATOR,
@@ -205,6 +206,46 @@ def region(far: Mapping[str, Metric], line: float) -> Region | None:
     return Region(first, last, len(widest) / len(places))
 
 
+def unnoticed(far: Mapping[str, Metric], t: Thresholds) -> dict[str, float]:
+    """How far a force may depart from the law before a gate on far states fails.
+
+    The departure is added to the model's own field: a part that no central force has stays below
+    both lines up to the smaller of `field_part` less its half-width and `field_sure` plus that;
+    another central force adds to the parts that depend on distance.
+
+    Args:
+        far: numbers of the read-out `far`.
+        t: where the lines are drawn.
+
+    Returns:
+        Shares of the law's acceleration, and of `DEPARTURES` in their own units: of the exponent,
+        au², and au of a Yukawa length (a longer one goes unnoticed).
+    """
+    half = {
+        name: width
+        for name in (*RADIAL_PARTS, *FIELD_PARTS)
+        if (width := far.get(f"{name}_half_width")) is not None
+    }
+    found = {
+        name: max(0.0, min(t.field_part - half[name], t.field_sure + half[name]))
+        for name in FIELD_PARTS
+        if name in half
+    }
+    for other in DEPARTURES:
+        seen = [
+            (t.field_sure + half[name]) / per_unit
+            for name in RADIAL_PARTS
+            if name in half and (per_unit := far.get(f"{name}_per_{other}"))
+        ]
+        if seen:
+            found[other] = min(seen)
+    if "exponent" in found:
+        found["exponent"] = min(found["exponent"], t.exponent_margin)
+    if "yukawa" in found:
+        found["yukawa"] = found["yukawa"] ** -0.5
+    return found
+
+
 def model_gates(
     kicked: Recovery,
     kick_r2: Mapping[str, float | None],
@@ -287,6 +328,7 @@ class WorldModelKind:
         parrot: the same of a parrot.
         another: the same of a model that knows another force.
         region: distances within which the acceleration is the law's, where far states were asked.
+        unnoticed: departures from the law, by name, up to which no gate would have failed.
     """
 
     kind: str
@@ -295,6 +337,7 @@ class WorldModelKind:
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
     region: Region | None = None
+    unnoticed: Mapping[str, float] = field(default_factory=dict)
 
 
 def world_model_kind(
@@ -370,7 +413,7 @@ def world_model_kind(
         kind = INTERPOLATOR
     return WorldModelKind(
         kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another),
-        region(own, beyond[0].most or t.far_error),
+        region(own, beyond[0].most or t.far_error), unnoticed(own, t),
     )  # fmt: skip
 
 

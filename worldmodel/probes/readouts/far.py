@@ -59,14 +59,15 @@ class Far(ReadOut):
         `metrics` holds the median relative error of the acceleration vector, over all far states,
         by family and by distance (`place_1_error` from `closest` to `place_1_to` au, and so on);
         the part of them that is `right`; and each part of the field
-        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval. `field_error`
+        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval, and how much
+        other central forces would add to it (`exponent_per_quartic`, ...). `field_error`
         is the error against the fitted field, whatever law that is, and `kick_field_error` the
         same one step after a kick: a model that knows another force is small in both. `map` holds
         the states: r (au), speed in circular ones, whether anticlockwise, and error.
         """
         from worldmodel.probes.acceleration import read_acceleration
         from worldmodel.probes.states import FAR
-        from worldmodel.probes.whole_field import fitted_field
+        from worldmodel.probes.whole_field import RADIAL, fitted_field
 
         law, dt = experiment.law, experiment.facts.dt
         arcs, family = experiment.far_arcs(self.count)
@@ -98,6 +99,8 @@ class Far(ReadOut):
             metrics[f"{name.replace(' ', '_')}_error"] = _median(error[family == number])
         for name, part in field.parts.items():
             metrics |= {name: part.size, f"{name}_half_width": part.half_width}
+        for other, added in field.per_unit.items():
+            metrics |= {f"{name}_per_{other}": added[name] for name in RADIAL}
         r = np.linalg.norm(x, axis=1)
         ends = np.quantile(r, np.linspace(0, 1, PLACES + 1))
         place = np.searchsorted(ends[1:-1], r)
