@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from law import newton
+from knows_law import newton
 from other_forces import FORCES
 from stepping import Force, Stepping, moved
 from torch import Tensor, nn
