@@ -10,12 +10,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 import orbits
 import worldmodel
 from orbits.cli import main as orbits_command
 from orbits.options import OptionError
+from orbits.powers import power_law
 from symreg.cli import main as symreg_command
+from symreg.experiments.figures.law import plot_field
 from symreg.recovery.user_table import written_names
 from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.data import training_positions
@@ -66,13 +69,29 @@ def test_bodies_that_part_are_valid(seed):
 @pytest.mark.parametrize("method", ["differences", "weak"])
 @pytest.mark.parametrize("engine", ["scipy", "heyoka"])
 def test_standard_errors_hold_for_the_data_of_every_engine(engine, method):
-    if engine == "heyoka":
-        pytest.importorskip("heyoka", reason="needs the extra `fast`")
     data = orbits.generate(
         system="nbody", orbits=3, samples=256, dt=0.005, dtype="float64", engine=engine,
         semi_major_axis=(1.0, 5.0), planets=2,
     )  # fmt: skip
     assert orbits.measure_forces(data, method=method).metrics["within_95"] > 0.9
+
+
+def test_the_constant_of_a_law_too_steep_to_have_one_is_not_known():
+    r = 1e30 * np.linspace(1.0, 1.1, 20)
+    with warnings.catch_warnings(action="error"):
+        fit = power_law((r / r[0]) ** -40, {"r": r}, np.arange(20) % 4, 50, 0)
+    assert fit.exponents["r"].value == pytest.approx(-40)
+    assert fit.constant.value is None
+
+
+def test_a_force_that_only_repels_is_drawn(tmp_path):
+    r = np.linspace(1, 2, 20)
+    table = pd.DataFrame({"r": r, "x": r, "y": 0.0, "a_x": r, "a_y": 0.0, "a_r": r})
+    axes = Figure().subplots()
+    plot_field(axes, table, None, lambda distance: -distance, title="", color="k")
+    with warnings.catch_warnings(action="error"):
+        axes.figure.savefig(tmp_path / "law.png")
+    assert "20 of 20 points repel" in axes.get_title()
 
 
 @pytest.fixture

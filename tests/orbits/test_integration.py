@@ -87,6 +87,7 @@ def test_newton_conserves_energy_angular_momentum_and_eccentricity_vector(engine
     assert np.max(invariants.drift(lrl, 1.0)) < DRIFT[engine]
 
 
+@pytest.mark.needs("heyoka")
 @pytest.mark.parametrize("spec", LAWS)
 def test_engines_agree_and_conserve_under_every_law(spec):
     law = parse_law(spec)
