@@ -67,7 +67,7 @@ def test_bodies_that_part_are_valid(seed):
 
 
 @pytest.mark.parametrize("method", ["differences", "weak"])
-@pytest.mark.parametrize("engine", ["scipy", "heyoka"])
+@pytest.mark.parametrize("engine", ["scipy", "scipy-lsoda", "heyoka"])
 def test_standard_errors_hold_for_the_data_of_every_engine(engine, method):
     data = orbits.generate(
         system="nbody", orbits=3, samples=256, dt=0.005, dtype="float64", engine=engine,
