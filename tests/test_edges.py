@@ -1,9 +1,13 @@
 """What an hour of breaking found: odd data, odd names, odd files, and units by their constants."""
 
+import bz2
+import gzip
+import lzma
 import os
 import subprocess
 import sys
 import warnings
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -238,6 +242,46 @@ def test_an_npz_is_refused_before_it_is_unpacked(shell, monkeypatch):
         code, text = shell(orbits_command, "import", "z.npz", "z.zarr")
     assert code == 2
     assert "0.048 GB are packed into it" in text
+
+
+PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+@pytest.mark.parametrize("ending", [*PACKED, ".zip"])
+def test_a_packed_table_is_read_and_a_bomb_is_not(shell, monkeypatch, ending):
+    pd.DataFrame({"F": 3 / RADII**2, "r": RADII}).to_csv(f"t.csv{ending}", index=False)
+    assert recovered(shell, f"t.csv{ending}", "r")[0] == 0
+    zeros = b"F,r\n" + b"0" * 20_000_000
+    if ending == ".zip":
+        with zipfile.ZipFile("bomb.csv.zip", "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("bomb.csv", zeros)
+    else:
+        with PACKED[ending](f"bomb.csv{ending}", "wb") as file:
+            file.write(zeros)
+    with monkeypatch.context() as patched:
+        patched.setattr(pd, "read_csv", lambda *a, **k: pytest.fail("it was unpacked"))
+        for code, text in (
+            recovered(shell, f"bomb.csv{ending}", "r"),
+            shell(orbits_command, "import", f"bomb.csv{ending}", "o.zarr"),
+        ):
+            assert (code, text.count("\n")) == (2, 1)
+            assert "are packed into it" in text
+
+
+@pytest.mark.parametrize("ending", [*PACKED, ".zip", ".zst", ".tar"])
+def test_a_damaged_packed_table_is_one_line(shell, ending):
+    with open(f"t.csv{ending}", "wb") as file:
+        file.write(bytes(range(256)))
+    code, text = recovered(shell, f"t.csv{ending}", "r")
+    assert (code, text.count("\n")) == (2, 1)
+    code, text = shell(orbits_command, "import", f"t.csv{ending}", "o.zarr")
+    assert (code, text.count("\n")) == (2, 1)
+
+
+def test_an_empty_archive_is_one_line(shell):
+    zipfile.ZipFile("t.csv.zip", "w").close()
+    code, text = recovered(shell, "t.csv.zip", "r")
+    assert (code, text.count("\n")) == (2, 1)
 
 
 def test_an_npz_is_read_with_its_columns(shell):
