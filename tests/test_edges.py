@@ -179,6 +179,13 @@ def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
     assert text.count("\n") == 1
 
 
+def test_a_number_too_small_beside_others_is_refused(shell):
+    pd.DataFrame({"F": 3 / RADII**2, "r": [5e-324, *RADII[1:]]}).to_csv("t.csv", index=False)
+    code, text = recovered(shell, "t.csv", "r")
+    assert (code, text.count("\n")) == (2, 1)
+    assert "numbers of 4.94e-324" in text
+
+
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e-43, 1e-43), (1, -1)])
 def test_large_small_and_negative_numbers_are_searched_without_a_warning(shell, target, feature):
     table = {"F": 3 / RADII**2 * target, "r": RADII * feature}

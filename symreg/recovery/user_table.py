@@ -321,10 +321,12 @@ def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
             f"{path}: the column {name} has {bad} value(s) that are not finite, of {len(numbers)}; "
             "drop those rows, or find out where they come from."
         )
-    largest = float(np.max(np.abs(numbers), initial=0.0))
-    if largest and not 1 / LARGEST <= largest <= LARGEST:
+    sizes = np.abs(numbers[numbers != 0])
+    odd = sizes[(sizes < 1 / LARGEST) | (sizes > LARGEST)]
+    if len(odd):
         raise ValueError(
-            f"{path}: the column {name} has numbers of {largest:.3g}, which cannot be reckoned "
-            f"with (from {1 / LARGEST:g} to {LARGEST:g}); take another unit."
+            f"{path}: the column {name} has numbers of {odd.max():.3g}, which cannot be reckoned "
+            f"with (from {1 / LARGEST:g} to {LARGEST:g}, and 0); take another unit, or leave those "
+            "rows out."
         )
     return numbers
