@@ -130,7 +130,7 @@ def test_any_table_is_imported_or_refused(x, y, ending, bad_rows):
     run(orbits_command, ["import", source, "x.zarr", "--bad-rows", bad_rows], leaves=["x.zarr"])
 
 
-@settings(MANY, max_examples=200)
+@MANY
 @given(NAMES, COLUMN, NAMES, COLUMN, st.sampled_from(["csv", "parquet"]))
 def test_any_table_is_searched_or_refused(target, y, feature, x, ending):
     table = pd.DataFrame({target: y, feature: x})
