@@ -4,19 +4,23 @@ import keyword
 import os
 import re
 import unicodedata
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.expressions import CONSTANTS, FUNCTIONS
 from orbits.files import require_input
-from orbits.importing.tables import LARGEST, holds_numbers, require_column
+from orbits.importing.tables import (
+    LARGEST,
+    UNREADABLE,
+    csv_settings,
+    holds_numbers,
+    require_column,
+)
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
@@ -25,8 +29,6 @@ FEW_ROWS = 20
 MOST_ROWS = 50_000
 """Larger tables are sampled at random when they are read, and say so."""
 CSV_ROWS_AT_ONCE = 500_000
-UNREADABLE = (pa.ArrowException, OSError, EOFError, zlib.error, ValueError, OverflowError)
-"""What reading a file that is no table, or half of one, raises."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
     try:
         if path.suffix == ".parquet":
             return list(pq.read_schema(path).names)
-        return list(pd.read_csv(path, sep=_separator(path), nrows=0, skipinitialspace=True).columns)
+        return list(pd.read_csv(path, nrows=0, **csv_settings(path)).columns)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{source} is empty.") from None
     except UNREADABLE as error:
@@ -281,15 +283,13 @@ def _read_parquet(
 def _read_csv(
     path: Path, columns: Sequence[str], rng: np.random.Generator
 ) -> tuple[pd.DataFrame, int]:
-    separator = _separator(path)
     rows, kept = 0, []
     read = pd.read_csv(
         path,
-        sep=separator,
         usecols=list(columns),
         chunksize=CSV_ROWS_AT_ONCE,
         low_memory=False,
-        skipinitialspace=True,
+        **csv_settings(path),
     )
     for chunk in read:
         rows += len(chunk)
@@ -306,10 +306,6 @@ def _drawn(
         return table
     count = max(1, round(share * len(table)))
     return table.iloc[np.sort(rng.choice(len(table), count, replace=False))]
-
-
-def _separator(path: Path) -> str:
-    return "\t" if ".tsv" in path.suffixes else ","
 
 
 def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
@@ -331,4 +327,4 @@ def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
             f"{path}: the column {name} has numbers of {largest:.3g}, which cannot be reckoned "
             f"with (from {1 / LARGEST:g} to {LARGEST:g}); take another unit."
         )
-    return numbers
+    return np.where(np.abs(numbers) < 1 / LARGEST, 0.0, numbers)  # the tail of a steep law is none

@@ -20,8 +20,8 @@ from orbits.generation.recipe import resolve
 from orbits.storage import MANIFEST, Place
 from orbits.validation import validate
 
-CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")
-OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "heyoka"]
+CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="kepler")
+OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "kepler"]
 COMMAND = [sys.executable, "-m", "orbits.cli", "generate"]
 
 
