@@ -145,7 +145,9 @@ def test_a_law_is_found_of_a_column_with_an_odd_name(shell, name):
     pd.DataFrame({"F": 3 / RADII**2, name: RADII}).to_csv("t.csv", index=False)
     code, text = recovered(shell, "t.csv", name.strip())
     assert code == 0, text
-    assert "A law was found" in text or "3.0/r2^2" in text
+    assert ("A law was found" in text) == (
+        table["r"][0] == 1
+    )  # the other has F = 3 at r = 0 or "3.0/r2^2" in text
 
 
 def test_the_index_of_a_parquet_file_is_a_column(shell):
@@ -189,9 +191,9 @@ def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
 def test_a_number_too_small_beside_others_counts_as_none(shell, table):
     pd.DataFrame(table).to_csv("t.csv", index=False)
     code, text = recovered(shell, "t.csv", "r")
-    assert code in (0, 2), text
+    assert code == 0, text
     assert "Warning" not in text
-    assert code == 0 or text.count("\n") == 1
+    assert ("A law was found" in text) == (table["r"][0] == 1)  # the other has F = 3 at r = 0
 
 
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e-43, 1e-43), (1, -1)])
