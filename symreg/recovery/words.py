@@ -21,6 +21,7 @@ EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, INTERPOLATOR, PARROT, NEITHER)
 FIELD_PARTS = {
     "drag": "along the velocity",
     "magnetic": "across the velocity",
+    "swirl": "around the centre",
     "anisotropy": "with the direction",
     "centre": "of a centre elsewhere",
     "speed": "with the speed",

@@ -18,6 +18,7 @@ RADIAL = ("strength", "exponent", "curvature")
 PARTS = {
     "drag": "along the velocity",
     "magnetic": "across the velocity",
+    "swirl": "around the centre, whichever way a body moves",
     "anisotropy": "with the direction from the centre",
     "centre": "from a centre elsewhere",
     "speed": "with the speed, along the radius",
@@ -142,6 +143,10 @@ def _terms(
     found = [("strength", pull), ("exponent", pull * x)]
     found += [("curvature", pull * x**power) for power in range(2, HIGHEST + 1)]
     found += [("drag", -velocity), ("magnetic", turned)]
+    if axes == 2:
+        found.append(("swirl", pull[:, ::-1] * [-1, 1]))
+    else:
+        found += [("swirl", np.cross(axis, pull)) for axis in np.eye(axes)]
     for i in range(axes):
         for j in range(i, axes):
             if (i, j) != (axes - 1, axes - 1):  # the squares sum to one

@@ -43,6 +43,7 @@ class Far(ReadOut):
         "exponent": "exponent off by",
         "drag": "part along the velocity",
         "magnetic": "part across the velocity",
+        "swirl": "part around the centre",
         "anisotropy": "part with the direction",
         "centre": "part of a centre elsewhere",
         "speed": "part with the speed",
