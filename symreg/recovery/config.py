@@ -68,7 +68,8 @@ class Thresholds(Options):
     or three times that of the injected law there."""
     field_part: Annotated[float, FRACTION] = 0.03
     """Largest part of a field, its uncertainty added, that no central force has: along or across
-    the velocity, with direction or speed, of a centre elsewhere; as a share of the law's."""
+    the velocity, around the centre, with direction or speed, of a centre elsewhere; as a share of
+    the law's."""
     field_sure: Annotated[float, FRACTION] = 0.01
     """Largest part of a field, its uncertainty taken off, that the law does not have: one of those,
     or another dependence on distance."""
