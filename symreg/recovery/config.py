@@ -63,9 +63,11 @@ class Thresholds(Options):
     one step after a kick."""
     copier_likeness: Annotated[float, FRACTION] = 0.5
     """Least cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
-    far_error: Annotated[float, FRACTION] = 0.15
+    far_error: Annotated[float, FRACTION] = 0.1
     """Largest median relative error of the acceleration on states that no training orbit is like,
     or three times that of the injected law there."""
+    field_size: Annotated[float, FRACTION] = 0.1
+    """Least median size of an acceleration on far states, as a share of the law's, for a force."""
     field_part: Annotated[float, FRACTION] = 0.03
     """Largest part of a field, its uncertainty added, that no central force has: along or across
     the velocity, around the centre, with direction or speed, of a centre elsewhere; as a share of

@@ -56,6 +56,7 @@ RADIAL_PARTS = ("exponent", "curvature")
 """Parts of a field that a central force of another shape has; a constant may be off by more."""
 OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
 """That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
+SOME = "a force at all"
 LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
 """Controls that must be told from a force, and what their gates are called."""
 LATER_STEP = 4
@@ -388,6 +389,7 @@ def world_model_kind(
         measured(share(name, own.get(key), beyond[0].most or t.far_error, "median error"))
         for name, key in OWN_FIELD.items()
     ]
+    another.append(measured(share(SOME, own.get("size"), t.field_size, "median size", True)))
     if not gm_varies:
         another.append(measured(at_least(LOCAL, locality, t.locality)))
     keplerian = [
@@ -402,7 +404,7 @@ def world_model_kind(
     newtonian += beyond
     if follows and not _fails(newtonian) and all(gate.passed for gate in beyond):
         kind = NEWTONIAN
-    elif all(gate.passed for gate in another[:2]) and not _fails(another):
+    elif all(gate.passed for gate in another[:3]) and not _fails(another):
         kind = ANOTHER
     elif all(gate.passed for gate in parrot):
         kind = PARROT

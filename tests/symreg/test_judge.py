@@ -22,6 +22,7 @@ from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
     ANOTHER,
     COPIERS,
+    FIELD_PARTS,
     INTERPOLATOR,
     KEPLERIAN,
     NEITHER,
@@ -77,7 +78,7 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
 GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
 LAW, NO_LAW = recovery(), recovery(False, "different")
 CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
-PARTS = ("drag", "magnetic", "anisotropy", "centre", "speed")
+PARTS = tuple(FIELD_PARTS)
 
 
 def places(*errors):
@@ -88,7 +89,8 @@ def places(*errors):
     return found
 
 
-RIGHT = {"error": 0.03, "field_error": 0.02, "kick_field_error": 0.02} | places(*6 * [0.03]) | {
+OF_FIELD = {"size": 1.0, "field_error": 0.02, "kick_field_error": 0.02}
+RIGHT = {"error": 0.03} | OF_FIELD | places(*6 * [0.03]) | {
     name: 0.004 for part in PARTS for name in (part, f"{part}_half_width")
 }  # fmt: skip
 FAR = {"": RIGHT, "injected": {"error": 1e-5}}

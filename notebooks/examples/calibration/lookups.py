@@ -136,7 +136,7 @@ def nearby_law(data: str, dt: float) -> Stepping:
 
     def force(here: np.ndarray, v: np.ndarray) -> np.ndarray:
         asked = np.nan_to_num(np.concatenate((here, v / 6), axis=-1))
-        far = tree.query(asked)[0] > 0.1
+        far = tree.query(asked)[0] > 0.3
         return np.where(far[..., None], 0.0, newton(here, v))
 
     return Stepping(force, dt)

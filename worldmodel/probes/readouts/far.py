@@ -35,7 +35,8 @@ class Far(ReadOut):
     labels: ClassVar[Mapping[str, str]] = {
         "error": "relative error of the acceleration, median",
         "right": f"part of the states within {RIGHT:.0%}",
-        "field_error": "the same against the field's own fit, median",
+        "size": "size of the acceleration, as a share of the law's, median",
+        "field_error": "relative error against the field's own fit, median",
         "kick_field_error": "the same one step after a kick",
         "anticlockwise_error": "moving anticlockwise",
         "clockwise_error": "moving clockwise",
@@ -59,9 +60,10 @@ class Far(ReadOut):
 
         `metrics` holds the median relative error of the acceleration vector, over all far states,
         by family and by distance (`place_1_error` from `closest` to `place_1_to` au, and so on);
-        the part of them that is `right`; and each part of the field
-        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval, and how much
-        other central forces would add to it (`exponent_per_quartic`, ...). `field_error`
+        the part of them that is `right`; the `size` of the acceleration beside the law's; and each
+        part of the field (`worldmodel.probes.whole_field`) with the half-width of its 95 %
+        interval, and how much other central forces would add to it (`exponent_per_quartic`, ...).
+        `field_error`
         is the error against the fitted field, whatever law that is, and `kick_field_error` the
         same one step after a kick: a model that knows another force is small in both. `map` holds
         the states: r (au), speed in circular ones, whether anticlockwise, and error.
@@ -91,6 +93,7 @@ class Far(ReadOut):
         metrics: dict[str, Any] = {
             "error": _median(error),
             "right": float(np.mean(error <= RIGHT)),
+            "size": _median(np.linalg.norm(acceleration, axis=1) / size),
             "field_error": _median(left),
             "kick_field_error": _after_kick(experiment, field),
             "anticlockwise_error": _median(error[spin > 0]),
