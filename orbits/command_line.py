@@ -430,7 +430,7 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
         for path in [given] if isinstance(given, str) else given:
             if not path:
                 raise ValueError(f"{positional.name} is empty; a path is needed.")
-            if positional.path == "output" and "://" not in path:
+            if positional.path == "output":
                 require_output(path)
     for option, path in outputs(config):
         if not path:

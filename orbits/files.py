@@ -183,6 +183,23 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is not a JSON file ({error}).") from None
 
 
+def write_sealed(path: str | os.PathLike[str], value: dict[str, Any]) -> None:
+    """Write a JSON object with a checksum of itself, whole or not at all."""
+    write_json(path, value | {"sha256": sha256_of_json(value)})
+
+
+def read_sealed(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what `write_sealed` wrote.
+
+    Raises:
+        ValueError: if the file is missing, is not JSON, or was changed after it was written.
+    """
+    stored = read_json(path)
+    if not isinstance(stored, dict) or stored.pop("sha256", None) != sha256_of_json(stored):
+        raise ValueError(f"{path} is damaged: it was changed after it was written; make it again.")
+    return stored
+
+
 def json_of(text: str | bytes) -> Any:
     """The value of a JSON text.
 

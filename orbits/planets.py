@@ -23,7 +23,6 @@ from orbits.engines import States
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.schema import Layout, shard_orbits, variables
-from orbits.storage import Place
 from orbits.units import JULIAN_YEAR_DAYS, G
 
 STATES_LIMIT = 1e8
@@ -145,7 +144,7 @@ def ephemeris(
     `gm` is that of the Sun plus the planet, the parameter of their relative motion.
 
     Args:
-        out: a local folder or an fsspec address to write to; without it all is in memory.
+        out: folder to write to; without it all is in memory.
         config: which planets, when, in which frame.
         **options: fields of `EphemerisConfig` that differ from `config`.
 
@@ -164,10 +163,7 @@ def ephemeris(
     else:
         arrays, out_of_plane = _segments(config, dates_of(config))
         layout = _layout(config, arrays["position"].shape, out_of_plane)
-    if out is None:
-        return dataset.in_memory(layout, [arrays], {})
-    dataset.write_whole(Place(out), layout, arrays)
-    return dataset.open_dataset(out)
+    return dataset.deliver(out, layout, arrays)
 
 
 def dates_of(config: EphemerisConfig) -> np.ndarray:

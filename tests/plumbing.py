@@ -31,7 +31,7 @@ KINDS = {
         "*/time_limit.py", "symreg/engines/parent.py",
     ),
     "files, checksums and records": (
-        "orbits/storage.py", "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
+        "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
         "orbits/reading.py", "orbits/info.py", "orbits/validation.py", "orbits/provenance.py",
         "orbits/force_samples.py", "orbits/records/*", "orbits/trajectories/tables.py",
         "orbits/trajectories/importing.py", "orbits/trajectories/horizons.py",

@@ -22,7 +22,6 @@ from orbits.importing.tracks import Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.schema import Layout, shard_orbits, variables
-from orbits.storage import Place
 from orbits.units import G
 
 MOST_NAMED = 1000
@@ -55,7 +54,7 @@ def from_table(
 
     Args:
         table: a DataFrame, an array, or a CSV, Parquet, NumPy or JPL Horizons file.
-        out: a local folder or an fsspec address to write to; without it all is in memory.
+        out: folder to write to; without it all is in memory.
         config: what the columns are, and in which units.
         announce: told every remark, in one line.
         **options: fields of `ImportConfig` that differ from `config`.
@@ -85,10 +84,7 @@ def from_table(
     layout = _layout(arrays, segments, names, frame, asked, remarks, _identity(table))
     for line in remarks.lines if announce else ():
         announce(line)  # type: ignore[misc]
-    if out is None:
-        return dataset.in_memory(layout, [arrays], {})
-    dataset.write_whole(Place(out), layout, arrays)
-    return dataset.open_dataset(out)
+    return dataset.deliver(out, layout, arrays)
 
 
 def _identity(table: Source) -> dict[str, str]:
