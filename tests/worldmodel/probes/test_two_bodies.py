@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import read_force_samples
+from orbits.force_samples import ForceSamples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe
@@ -25,7 +25,8 @@ def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
     forces = probe(run, data, **options)
     forces.write(out)
-    return forces.metrics, *read_force_samples(out)
+    read = ForceSamples.read(out)
+    return forces.metrics, read.table, read.attributes
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
