@@ -1,7 +1,6 @@
 from .attention import Visible as Visible
 from .attention import attention_kinds as attention_kinds
 from .attention import make_attention as make_attention
-from .attention.entropy import relative_entropy as relative_entropy
 from .config import EvaluateConfig as EvaluateConfig
 from .config import ExtrapolateConfig as ExtrapolateConfig
 from .config import PredictorConfig as PredictorConfig
@@ -12,7 +11,6 @@ from .extrapolation import Extrapolation as Extrapolation
 from .extrapolation import extrapolate as extrapolate
 from .plot import ATTENTION_COLORS as ATTENTION_COLORS
 from .plot import plot_attention as plot_attention
-from .plot import plot_entropy as plot_entropy
 from .plot import plot_extrapolation as plot_extrapolation
 from .predictors.autoregression import Autoregression as Autoregression
 from .predictors.base import Predictor as Predictor
@@ -23,9 +21,6 @@ from .predictors.parrot import Parrot as Parrot
 from .predictors.straight_line import StraightLine as StraightLine
 from .predictors.torch_module import TorchModule as TorchModule
 from .probes.config import ProbeConfig as ProbeConfig
-from .probes.plot import plot_jacobian as plot_jacobian
-from .probes.plot import plot_kick_response as plot_kick_response
-from .probes.plot import plot_linear as plot_linear
 from .probes.probe import probe as probe
 from .probes.readouts.base import Reading as Reading
 from .training import train as train
