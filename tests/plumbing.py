@@ -28,7 +28,7 @@ KINDS = {
         "symreg/experiments/study.py", "symreg/experiments/grid.py",
         "symreg/experiments/own_data.py", "symreg/experiments/own_model.py",
         "worldmodel/predictors/loading.py", "orbits/cluster.py", "orbits/memory.py",
-        "*/time_limit.py", "symreg/engines/parent.py",
+        "*/time_limit.py",
     ),
     "files, checksums and records": (
         "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
