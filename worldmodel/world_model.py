@@ -5,14 +5,12 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from orbits.options import require_known
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import (
     RunRecord,
@@ -29,6 +27,7 @@ from worldmodel.model import Network
 from worldmodel.objective import next_position
 from worldmodel.predictors.backbone import Backbone, Stream
 from worldmodel.predictors.base import roll_out
+from worldmodel.predictors.inside import autograd_jacobians, kept_outputs
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
@@ -223,17 +222,12 @@ class WorldModel:
                 "positions; take --readout kick_response, or a model with --head regression."
             )
         network = copy.deepcopy(self.network).double().cpu()
-        found = []
-        for part in torch.from_numpy(contexts).split(256):
-            seen = part.clone().requires_grad_()
+
+        def last(seen: Tensor) -> Tensor:
             output = network(seen)[:, -2:]
-            said = next_position(network.config, network.scales, output, seen[:, -2:])
-            rows = [
-                torch.autograd.grad(coordinate.sum(), seen, retain_graph=True)[0].flatten(2)
-                for coordinate in said[:, -1].flatten(1).unbind(1)
-            ]
-            found.append(torch.stack(rows, dim=2))
-        return torch.cat(found).numpy(), None
+            return next_position(network.config, network.scales, output, seen[:, -2:])[:, -1]
+
+        return autograd_jacobians(last, contexts), None
 
     def features(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -267,22 +261,9 @@ class WorldModel:
         Raises:
             ValueError: if a name is not known (names the nearest), or the shape does not fit.
         """
-        known = [name for name, _ in self.network.named_modules() if name]
-        found: dict[str, np.ndarray] = {}
-        hooks = []
-        for name in names:
-            module = self.network.get_submodule(require_known("activation", name, known))
-
-            def keep(_module: nn.Module, _inputs: Any, output: Tensor, name: str = name) -> None:
-                found[name] = output.float().cpu().numpy()
-
-            hooks.append(module.register_forward_hook(keep))
-        try:
+        with kept_outputs(self.network, names) as kept:
             self._pass(self._checked(positions, least=1))
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return found
+        return {name: output.float().cpu().numpy() for name, output in kept.items()}
 
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]

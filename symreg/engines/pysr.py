@@ -251,7 +251,7 @@ class SearchProcess:
             )  # fmt: skip
 
     def wait(self, until: float) -> str:
-        """What went wrong, in a line, once it has ended or that time (`time.monotonic`) has come."""
+        """What went wrong, in a line, once it has ended or that time (monotonic) has come."""
         assert self.process is not None
         try:
             code = self.process.wait(max(0.0, until - time.monotonic()))
