@@ -157,12 +157,28 @@ def ephemeris(
             one segment, or a path that holds something else.
     """
     config = options_from(EphemerisConfig, config, options)
+    described: dict[str, Any] = {
+        "law": "newton",
+        "bodies": list(config.bodies),
+        "frame": config.frame,
+        "centre": config.centre,
+    }
     if config.together:
-        arrays = _side_by_side(config, dates_of(config))
-        layout = _layout_together(config, arrays["position"].shape)
+        system, arrays = "nbody", _side_by_side(config, dates_of(config))
+        described["one_system"] = True
     else:
-        arrays, out_of_plane = _segments(config, dates_of(config))
-        layout = _layout(config, arrays["position"].shape, out_of_plane)
+        system, (arrays, out_of_plane) = "planets", _segments(config, dates_of(config))
+        described |= {"gm_is": "sun plus planet", "max_out_of_plane": out_of_plane}
+    shape, bodies = arrays["position"].shape, len(config.bodies)
+    sizes = {"orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": bodies}
+    layout = Layout(
+        system,
+        sizes | {"planet": bodies - 1},
+        config.dt,
+        described | provenance(config),
+        "float64",
+        shard_orbits(shape[0]),
+    )
     return dataset.deliver(out, layout, arrays)
 
 
@@ -199,23 +215,6 @@ def _require_covered(julian_dates: np.ndarray) -> None:
             f"Julian date {julian_dates[outside][0]:.1f} is outside DE421, which spans "
             f"{_year(first):.1f} to {_year(last):.1f} (Julian dates {first:.1f} to {last:.1f})."
         )
-
-
-def _layout(
-    config: EphemerisConfig, shape: tuple[int, ...], out_of_plane: dict[str, float]
-) -> Layout:
-    rows, samples, axes = shape
-    described = {
-        "law": "newton",
-        "bodies": list(config.bodies),
-        "frame": config.frame,
-        "centre": config.centre,
-        "gm_is": "sun plus planet",
-        "max_out_of_plane": out_of_plane,
-        **provenance(config),
-    }
-    sizes = {"orbit": rows, "time": samples, "axis": axes}
-    return Layout("planets", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
@@ -258,20 +257,6 @@ def _gm_in_system(body: str, with_moon: bool) -> float:
     if body == "moon":
         return gm_of("earth") / (1 + ratio)
     return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
-
-
-def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> Layout:
-    rows, samples, bodies, axes = shape
-    described = {
-        "law": "newton",
-        "bodies": list(config.bodies),
-        "frame": config.frame,
-        "centre": config.centre,
-        "one_system": True,
-        **provenance(config),
-    }
-    sizes = {"orbit": rows, "time": samples, "body": bodies, "planet": bodies - 1, "axis": axes}
-    return Layout("nbody", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _segments(

@@ -135,8 +135,8 @@ def evaluate(
         steps = _steps(facts, model.context_length, config.steps)
         chosen = source.read(unseen_orbits(model, facts, config.orbits))
         return Evaluation(
-            next_step=next_step(model, chosen, config.decode),
-            rollout=rollout_errors(model, chosen, steps, config.decode),
+            next_step=next_step(model, chosen),
+            rollout=rollout_errors(model, chosen, steps),
             run=model.name,
             identity=model.record.identity,
             data=facts.path,
@@ -156,7 +156,7 @@ def _steps(facts: DataFacts, context_length: int, wanted: int) -> int:
 
 
 @torch.no_grad()
-def next_step(model: WorldModel, chosen: Trajectories, decode: str) -> NextStep:
+def next_step(model: WorldModel, chosen: Trajectories) -> NextStep:
     """Loss as in training, and the error of the next position, beside that of going straight on."""
     config, scales = model.record.train.model, model.record.scales
     crops = held_out_crops(chosen.position, config.context_length)
@@ -168,7 +168,7 @@ def next_step(model: WorldModel, chosen: Trajectories, decode: str) -> NextStep:
         total += len(part) * float(loss(config, scales, model.network(x), x, y))
     position = chosen.position.astype(np.float64)
     first = config.context_length
-    error = (model.predict(position, decode)[:, :-1] - position[:, 1:])[:, first:]
+    error = (model.predict(position)[:, :-1] - position[:, 1:])[:, first:]
     straight = np.diff(position, n=2, axis=1)[:, first - 1 :]
     distance = np.linalg.norm(position[:, first + 1 :], axis=-1)
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
@@ -185,9 +185,7 @@ def _root_mean_square(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def rollout_errors(
-    model: WorldModel, chosen: Trajectories, steps: int, decode: str
-) -> RolloutErrors:
+def rollout_errors(model: WorldModel, chosen: Trajectories, steps: int) -> RolloutErrors:
     """Errors of roll-outs against time, and the drift of energy and angular momentum.
 
     Velocities are central differences of positions, of the roll-out and of the true orbit alike,
@@ -198,7 +196,7 @@ def rollout_errors(
     """
     length, dt = model.context_length, model.dt
     position = chosen.position.astype(np.float64)
-    rolled = model.rollout(position[:, :length], steps, decode=decode)
+    rolled = model.rollout(position[:, :length], steps)
     true = position[:, length : length + steps]
     distance = np.linalg.norm(true, axis=-1)
     error = (np.linalg.norm(rolled - true, axis=-1) / distance).max(axis=-1)

@@ -156,9 +156,7 @@ class WorldModel:
         return training_orbits(facts, self.record.train.held_out) if own else 0
 
     def predict(
-        self,
-        positions: Float[np.ndarray, "orbit time *body axis"],
-        decode: str = "expectation",
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after each time, from the last C positions alone.
 
@@ -167,8 +165,6 @@ class WorldModel:
 
         Args:
             positions: (orbit, time, axis) or (orbit, time, body, axis), au, `dt` apart.
-            decode: for the head `tokens`: `expectation` over the bins, or the `centre` of the
-                likeliest.
 
         Returns:
             Predicted positions one step later, au, float64; NaN at the first C − 1 times.
@@ -181,23 +177,19 @@ class WorldModel:
         length = self.context_length
         contexts = seen.unfold(1, length, 1).movedim(-1, 2).flatten(0, 1)
         count = max(1, TOKENS_AT_ONCE // (length * self.network.tokens_per_step))
-        last = torch.cat([self._last(part, decode) for part in contexts.split(count)])
+        last = torch.cat([self._last(part) for part in contexts.split(count)])
         predicted = torch.full(seen.shape, torch.nan, dtype=torch.float64)
         predicted[:, length - 1 :] = last.view(orbits, times - length + 1, *seen.shape[2:])
         return predicted.view(positions.shape).numpy()
 
     def rollout(
-        self,
-        positions: Float[np.ndarray, "orbit time *body axis"],
-        steps: int,
-        decode: str = "expectation",
+        self, positions: Float[np.ndarray, "orbit time *body axis"], steps: int
     ) -> Float[np.ndarray, "orbit step *body axis"]:
         """Positions after the given ones, each prediction becoming the next input.
 
         Args:
             positions: at least C of them, au, `dt` apart; those of earlier times are not seen.
             steps: number of positions to predict.
-            decode: for the head `tokens`: `expectation` or `centre`.
 
         Returns:
             au, float64.
@@ -205,7 +197,7 @@ class WorldModel:
         Raises:
             ValueError: if the shape does not fit, or there are fewer times than C.
         """
-        return roll_out(self, positions, steps, decode=decode)
+        return roll_out(self, positions, steps)
 
     def jacobians(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -281,13 +273,11 @@ class WorldModel:
 
     @torch.no_grad()
     def _last(
-        self, contexts: Float[Tensor, "context time body axis"], decode: str
+        self, contexts: Float[Tensor, "context time body axis"]
     ) -> Float[Tensor, "context body axis"]:
         """The position after each context, au, float64."""
         output = self._pass(contexts)[:, -2:].cpu()
-        decoded = next_position(
-            self.network.config, self.network.scales, output, contexts[:, -2:], decode
-        )
+        decoded = next_position(self.network.config, self.network.scales, output, contexts[:, -2:])
         return decoded[:, -1]
 
     def _checked(

@@ -218,41 +218,26 @@ def _of_array(values: np.ndarray) -> pd.DataFrame:
 def _of_arrays(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
     """The columns that are asked for of a .npy or .npz file, and the names of all.
 
-    Nothing is unpickled, and of a .npz no array is unpacked before its size is known.
+    Nothing is unpickled, and a .npz is not unpacked before its size is known.
     """
     if path.suffix == ".npy":
         frame = _of_array(np.load(path, allow_pickle=False))
         return frame, list(frame.columns)
-    where: dict[str, tuple[str, int]] = {}
     with zipfile.ZipFile(path) as archive:
-        sizes = {info.filename: info.file_size for info in archive.infolist()}
-        shapes = {name.removesuffix(".npy"): _shape(archive, name) for name in sizes}
-    for name, shape in shapes.items():
-        if len(shape) == 1:
-            where[name] = name, 0
-        elif len(shape) == 2:
-            ends = "xyz"[: shape[1]] if shape[1] <= 3 else range(shape[1])
-            where |= {f"{name}_{end}": (name, k) for k, end in enumerate(ends)}
-    lengths = {shapes[name][0] for name, _ in where.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"the arrays have {sorted(lengths)} rows; they must have as many each")
-    wanted = [name for name in _wanted(config) if name in where]
-    unpacked = sum(sizes[f"{name}.npy"] for name in {where[column][0] for column in wanted})
+        unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > max(MOST_COMPRESSED * path.stat().st_size, 1e6):
         raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
+    columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as read:
-        arrays = {name: read[name] for name in {where[column][0] for column in wanted}}
-    columns = {
-        column: arrays[name].reshape(len(arrays[name]), -1)[:, k]
-        for column, (name, k) in where.items() if column in wanted
-    }  # fmt: skip
-    return pd.DataFrame(columns), list(where)
-
-
-def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Shape of an array in a .npz file, which its header says."""
-    with archive.open(name) as file:
-        header = {(1, 0): np.lib.format.read_array_header_1_0}
-        read = header.get(np.lib.format.read_magic(file), np.lib.format.read_array_header_2_0)
-        return read(file)[0]
+        for name, values in read.items():
+            if values.ndim == 1:
+                columns[name] = values
+            elif values.ndim == 2:
+                ends = "xyz"[: values.shape[1]] if values.shape[1] <= 3 else range(values.shape[1])
+                columns |= {f"{name}_{end}": values[:, k] for k, end in enumerate(ends)}
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"the arrays have {sorted(lengths)} rows; they must have as many each")
+    wanted = [name for name in _wanted(config) if name in columns]
+    return pd.DataFrame({name: columns[name] for name in wanted}), list(columns)

@@ -181,35 +181,6 @@ def parse_units(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Uni
     return units
 
 
-def dimension(expression: sympy.Expr, units: Mapping[str, Unit]) -> Unit:
-    """The unit of a formula whose numbers are dimensionless.
-
-    Raises:
-        ValueError: if it adds different dimensions, or takes a function of one (says which).
-    """
-    if expression.is_number:
-        return ONE
-    if expression.is_Symbol:
-        return units.get(expression.name, ONE)
-    if expression.is_Mul:
-        unit = ONE
-        for factor in expression.args:
-            unit = unit * dimension(factor, units)
-        return unit
-    if expression.is_Pow and expression.exp.is_number:
-        power = Fraction(float(expression.exp)).limit_denominator(12)
-        return dimension(expression.base, units) ** power
-    inner = [dimension(argument, units) for argument in expression.args]
-    if expression.is_Add:
-        if any(unit.powers != inner[0].powers for unit in inner):
-            dimensions = " and ".join(sorted({unit.text for unit in inner}))
-            raise ValueError(f"{expression} adds {dimensions}.")
-        return inner[0]
-    if any(any(unit.powers) for unit in inner):
-        raise ValueError(f"{expression} takes a function of something that has a dimension.")
-    return ONE
-
-
 def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> Unit:
     """The unit that the constant in front of a shape must have: target over shape.
 
@@ -220,13 +191,17 @@ def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> 
         target: name of the target.
 
     Raises:
-        ValueError: if the shape itself adds different dimensions.
+        ValueError: if the shape itself adds different dimensions, or takes a function of one.
     """
     known = dict(units)
     if "r" in units:
         lengths = {"length": 1, "softening": 1, "b": 2}
         known |= {name: units["r"] ** Fraction(power) for name, power in lengths.items()}
-    return units[target] * dimension(shape, known) ** Fraction(-1)
+    known |= {s.name: ONE for s in shape.free_symbols if s.name not in known}
+    unit = _assigned(shape, None, known, {})
+    if unit is None:
+        raise ValueError(f"{shape} has a power that is no number, of something with a dimension.")
+    return units[target] * unit ** Fraction(-1)
 
 
 def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) -> dict[str, Unit]:
