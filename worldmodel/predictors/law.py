@@ -1,12 +1,12 @@
 """The positive control of Newton: the law itself in the place of the model."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import ArcPredictor, Control, Memory, central_differences, of_bodies
+from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -146,16 +146,12 @@ def _flow_derivatives(
     return found[:, 0], found[:, 1]
 
 
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
-    return ByLaw(law, model.dt, model.context_length)
-
-
 INJECTED = Control(
     "injected",
     "the law in its place",
     label="true law injected",
     color=COLORS["injected"],
     must="The law must be found: else the method fails, whatever the model.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: ByLaw(law, model.dt, model.context_length),
     needs_law=True,
 )
