@@ -5,7 +5,6 @@ from .config import EvaluateConfig as EvaluateConfig
 from .config import ExtrapolateConfig as ExtrapolateConfig
 from .config import PredictorConfig as PredictorConfig
 from .config import TrainConfig as TrainConfig
-from .evaluation import Evaluation as Evaluation
 from .evaluation import evaluate as evaluate
 from .extrapolation import Extrapolation as Extrapolation
 from .extrapolation import extrapolate as extrapolate

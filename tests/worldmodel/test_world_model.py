@@ -82,9 +82,9 @@ def test_a_perfect_model_drifts_nowhere(few_orbits):
     model = model_of()
     model.rollout = lambda positions, steps: chosen.position[:, 5 : 5 + steps].astype(float)
     result = rollout_errors(model, chosen, 10)
-    assert result.energy_drift == 0
-    assert result.angular_momentum_drift == 0
-    assert result.median_error.max() == 0
+    assert result["energy_drift"] == 0
+    assert result["angular_momentum_drift"] == 0
+    assert result["median_error"].max() == 0
 
 
 def test_the_error_stands_beside_that_of_going_straight_on():
@@ -99,8 +99,8 @@ def test_the_error_stands_beside_that_of_going_straight_on():
     chosen = Trajectories(model.record.data, circle, circle, np.ones(2), np.arange(2))
     model.predict = lambda positions: 1.01 * np.roll(positions, -1, axis=1)
     found = next_step(model, chosen)
-    assert found.error == pytest.approx(0.02)
-    assert found.relative_error == pytest.approx(0.01)
+    assert found["error"] == pytest.approx(0.02)
+    assert found["relative_error"] == pytest.approx(0.01)
     straight = 2 * (1 - np.cos(0.1))
-    assert found.straight_line_error == pytest.approx(2 * straight)
-    assert found.straight_line_relative_error == pytest.approx(straight)
+    assert found["straight_line_error"] == pytest.approx(2 * straight)
+    assert found["straight_line_relative_error"] == pytest.approx(straight)
