@@ -17,17 +17,20 @@ from symreg.experiments.study_figures import FIGURES
 KEYS = ("name", "question", "base", "grid", "figure", "cost")
 LONGEST_NAME = 120
 """Characters of a cell's name, which is a folder's name too; longer ones are cut."""
+LABEL = "label"
+"""Key of a part of a grid: what is known of its cells, a column of the table."""
 NO_FIGURE, ANY_FIGURE = "none", "grid"
 """A study that asks for no figure, and the one of a study that names none."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a study: its name, where it stands in the grid, and its options."""
+    """One run of a study: its name, where it stands in the grid, its options, and its label."""
 
     name: str
     place: dict[str, Any]
     config: RunConfig
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Study:
     name: str
     question: str
     base: dict[str, Any]
-    grid: list[dict[str, list[Any]]]
+    grid: list[dict[str, Any]]
     figure: str
     cost: str
     cells: tuple[Cell, ...]
@@ -93,8 +96,9 @@ def parse_study(content: Any) -> Study:
 
     Args:
         content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
-            lists of values, of which every combination runs, or a list of such mappings), and
-            optionally `base` (options of all cells), `figure` and `cost` (in words).
+            lists of values, of which every combination runs, or a list of such mappings, each with
+            a `label` in words if wished), and optionally `base` (options of all cells), `figure`
+            and `cost` (in words).
 
     Raises:
         ValueError: for an unknown key or option, a value of another type, an empty grid, cells
@@ -139,8 +143,10 @@ def _parts(grid: Any) -> list[dict[str, Any]]:
     return parts
 
 
-def _part(part: dict[str, Any]) -> dict[str, list[Any]]:
+def _part(part: dict[str, Any]) -> dict[str, Any]:
     for name, values in part.items():
+        if name == LABEL and isinstance(values, str) and values.strip():
+            continue
         if not isinstance(values, list) or not values:
             raise ValueError(f"grid: {name} must be a list of one or more values, not {values!r}.")
     return part
@@ -154,13 +160,14 @@ def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     return with_options(config, values)
 
 
-def _cells(base: dict[str, Any], grid: list[dict[str, list[Any]]]) -> tuple[Cell, ...]:
+def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]:
     axes = _axes(grid)
     cells: list[Cell] = []
     seen: dict[str, str] = {}
     for part in grid:
-        for values in itertools.product(*part.values()):
-            chosen = dict(zip(part, values, strict=True))
+        options = {name: values for name, values in part.items() if name != LABEL}
+        for values in itertools.product(*options.values()):
+            chosen = dict(zip(options, values, strict=True))
             where = ", ".join(f"{name} {_text(value)}" for name, value in chosen.items())
             try:
                 config = _with(RunConfig(), {**base, **chosen})
@@ -177,7 +184,7 @@ def _cells(base: dict[str, Any], grid: list[dict[str, list[Any]]]) -> tuple[Cell
             if name in seen.values():
                 raise ValueError(f"grid: two cells would both be called {name}.")
             seen[fingerprint] = name
-            cells.append(Cell(name, place, config))
+            cells.append(Cell(name, place, config, part.get(LABEL)))
     return tuple(cells)
 
 
@@ -186,8 +193,8 @@ def _value(config: RunConfig, axis: str) -> Any:
     return option_value(config, RunConfig.ALIASES.get(axis, axis))
 
 
-def _axes(grid: list[dict[str, list[Any]]]) -> list[str]:
-    return list(dict.fromkeys(name for part in grid for name in part))
+def _axes(grid: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for part in grid for name in part if name != LABEL))
 
 
 def _text(value: Any) -> str:

@@ -141,7 +141,7 @@ class Run:
             kind = self.world_model.kind
             lines.append(f"world model: {kind}. {words.about_the_kind(self.world_model)}")
         if "far" in self.readouts:
-            lines.append(words.region(self.readouts["far"]))
+            lines.append(words.about_the_region(self.readouts["far"], self.world_model))
         return "\n".join(lines)
 
     def _evidence(self, kicked: Source) -> list[str]:
@@ -151,7 +151,7 @@ class Run:
         told += [f"permuted targets: {null.verdict}" for null in law.nulls.values()]
         if untrained := self.controls.get("untrained"):
             told.append(f"untrained network: {untrained.recovery.verdict}")
-        told.append(f"seeds agreeing: {law.seeds.agreeing} of {law.seeds.run}")
+        told.append(f"seeds agreeing: {law.seeds}")
         failed = [gate for gate in self.gates if not gate.passed]
         return [
             ";  ".join(told),

@@ -1,6 +1,6 @@
 """The table of a study: one row for each cell, in Parquet and CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source
+from symreg.recovery.gates import Gate
 from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity
 
@@ -18,13 +19,16 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     """One row for each cell of a study.
 
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
-    options that vary, `world_model`, `recovered`, `gates_failed`; for each set of states and
-    control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low, .exponent_high,
-    .exponent_truth, .constant (and low, high, truth), .seeds_agreeing, .kick_r2_1, .kick_r2_4 and
-    .kick_r2_first (of the first step that was read: the second where masses differ), and of each
-    feature but r .exponent_of_FEATURE (and low, high, truth); READOUT.METRIC; `engine` and
-    `git_commit`, which may differ where a study went on elsewhere or later; `seconds` and
-    seconds.FILE of wall clock, `processor_seconds` and processor_seconds.FILE.
+    options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`
+    and `kind_failed` (gates of the law and of the kind), gate.NAME of what those of the kind found,
+    model.NAME of each number that a model of one's own tells as its `parameters`; for each set of
+    states and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
+    .exponent_high, .exponent_truth, .constant (and low, high, truth), .seeds_agreeing,
+    .seeds_unaided, .kick_r2_1, .kick_r2_4 and .kick_r2_first (of the first step that was read:
+    the second where masses differ), and of each feature but r .exponent_of_FEATURE (and low,
+    high, truth); READOUT.METRIC; `engine` and `git_commit`, which may differ where a study went
+    on elsewhere or later; `seconds` and seconds.FILE of wall clock, `processor_seconds` and
+    processor_seconds.FILE.
 
     Args:
         study: the study.
@@ -60,11 +64,16 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     status = "done" if run else "failed" if error else "pending"
     row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if run else error}
     row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
+    row |= {"label": cell.label} if cell.label else {}
     if run is None:
         return row
     row["world_model"] = run.world_model.kind if run.world_model else None
     row["recovered"] = run.recovered
-    row["gates_failed"] = ", ".join(gate.name for gate in run.gates if not gate.passed) or None
+    row["gates_failed"] = _failed(run.gates)
+    asked = run.world_model.newtonian if run.world_model else ()
+    row["kind_failed"] = _failed(asked)
+    row |= {f"gate.{gate.name}": gate.value for gate in asked}
+    row |= {f"model.{name}": v for name, v in (run.model or {}).get("parameters", {}).items()}
     for name, source in run.results.items():
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
     for name, metrics in run.readouts.items():
@@ -77,6 +86,10 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     row["processor_seconds"] = sum(run.processor_seconds.values())
     row |= {f"processor_seconds.{name}": used for name, used in run.processor_seconds.items()}
     return row
+
+
+def _failed(gates: Iterable[Gate]) -> str | None:
+    return ", ".join(gate.name for gate in gates if not gate.passed) or None
 
 
 def _of_source(source: Source) -> dict[str, Any]:
@@ -92,7 +105,7 @@ def _of_source(source: Source) -> dict[str, Any]:
     for feature, value in law.exponents.items():
         if feature != "r":
             row |= _of_quantity(f"exponent_of_{feature}", value)
-    row["seeds_agreeing"] = law.seeds.agreeing
+    row |= {"seeds_agreeing": law.seeds.agreeing, "seeds_unaided": law.seeds.unaided}
     if source.kick_r2:
         row["kick_r2_first"] = source.kick_r2[str(first_step(source.kick_r2))]
     return row | {f"kick_r2_{step}": value for step, value in source.kick_r2.items()}

@@ -69,6 +69,14 @@ class Thresholds(Options):
     field_part: Annotated[float, FRACTION] = 0.03
     """Largest part of a field, its uncertainty added, that no central force has: along or across
     the velocity, with direction or speed, of a centre elsewhere; as a share of the law's."""
+    field_sure: Annotated[float, FRACTION] = 0.01
+    """Largest part of a field, its uncertainty taken off, that the law does not have: one of those,
+    or another dependence on distance."""
+    far_region: Annotated[float, FRACTION] = 0.5
+    """Least share of far states in the range of distances over which their median error is within
+    `far_error`."""
+    ellipse_likeness: Annotated[float, FRACTION] = 0.5
+    """Least cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
     locality: Annotated[float, FRACTION] = 0.9
     """Least locality of the Jacobian for a Newtonian model: 1 where a prediction depends on the
     last two positions as inertia has it and on no older one, all that a second-order law needs."""

@@ -9,8 +9,9 @@ nothing that is read off held-out orbits counts for a model. What counts is read
 the velocity turned and rescaled in mid-orbit, where only a model that knows the force can go on.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from symreg.formulas.compare import MATCHING
@@ -32,6 +33,7 @@ from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.words import (
     ANOTHER,
     COPIERS,
+    DEPARTURES,
     FIELD_PARTS,
     INJECTED,
     INTERPOLATOR,
@@ -49,6 +51,9 @@ from symreg.recovery.words import (
 Metric = float | None
 FIT_ERROR = "the error of the fit"
 FAR, LOCAL = "far states", "locality of the Jacobian"
+REGION, CERTAIN = "far states by distance", "nothing else for certain"
+RADIAL_PARTS = ("exponent", "curvature")
+"""Parts of a field that a central force of another shape has; a constant may be off by more."""
 OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
 """That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
 LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
@@ -84,9 +89,7 @@ def law_gates(
             )  # fmt: skip
     gates.append(at_least("held-out R²", finding.r2, t.r2))
     gates.append(agreeing("seeds", finding.outcome.agreeing, finding.outcome.seeds, t.agreement))
-    gates += _central(non_central, t)
-    misfit = _misfit(finding, t)
-    return gates if misfit.passed else [*gates, misfit]
+    return [*gates, *_central(non_central, t), _misfit(finding, t)]
 
 
 def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
@@ -112,14 +115,15 @@ def _central(non_central: float | None, t: Thresholds) -> list[Gate]:
 
 
 def _misfit(finding: Finding, t: Thresholds) -> Gate:
-    """No misfit that is smooth in a feature, but for what the error floor explains."""
+    """No misfit that is smooth in a feature; one that the error floor explains is said to be."""
     evidence, name = finding.evidence, "no smooth misfit"
     chance = evidence.misfit_p
     if chance is None:
         return stated(name, True, f"p at least {t.misfit_p:g}", "too few rows, or exact")
-    small = evidence.misfit <= misfit_allowed(finding.outcome.floor)
-    good = chance >= t.misfit_p or small
-    return Gate(name, good, chance, least=t.misfit_p, kind="chance")
+    if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.outcome.floor):
+        told = f"p {chance:.2g}, but within the error floor of {finding.outcome.floor:.1%}"
+        return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", told)
+    return Gate(name, chance >= t.misfit_p, chance, least=t.misfit_p, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:
@@ -142,14 +146,103 @@ def far_gates(
     def most(line: float, name: str) -> float:
         return max(line, 3 * (injected.get(name) or 0.0))
 
-    error = far.get("error")
-    gates = [measured(share(FAR, error, most(t.far_error, "error"), "median error"))]
+    error, line = far.get("error"), most(t.far_error, "error")
+    gates = [measured(share(FAR, error, line, "median error"))]
+    here = region(far, line)
+    reached = None if error is None else here.share if here else 0.0
+    gates.append(measured(share(REGION, reached, t.far_region, "of them right", True)))
     for name, words in FIELD_PARTS.items():
         size, half = far.get(name), far.get(f"{name}_half_width")
         upper = None if size is None or half is None else size + half
         gate = share(f"no part {words}", upper, most(t.field_part, name), "its upper end")
         gates.append(measured(gate))
+    sure = {name: _beyond_doubt(far, name) for name in (*RADIAL_PARTS, *FIELD_PARTS)}
+    known = {name: value for name, value in sure.items() if value is not None}
+    largest = max(known, key=lambda name: known[name], default="")
+    line = most(t.field_sure, largest)
+    gates.append(measured(share(CERTAIN, known.get(largest), line, "the largest lower end")))
     return gates
+
+
+def _beyond_doubt(far: Mapping[str, Metric], name: str) -> Metric:
+    """The part of a field that its uncertainty does not explain."""
+    size, half = far.get(name), far.get(f"{name}_half_width")
+    return None if size is None or half is None else max(0.0, size - half)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Distances from `start` to `stop`, au, that hold a `share` of the far states."""
+
+    start: float
+    stop: float
+    share: float
+
+
+def region(far: Mapping[str, Metric], line: float) -> Region | None:
+    """The widest range of distances over which the median error stays below a line, if there is
+    one.
+
+    Args:
+        far: numbers of the read-out `far`, by ranges of distance that hold equally many states.
+        line: a relative error.
+    """
+    places = list(itertools.takewhile(lambda k: f"place_{k}_to" in far, itertools.count(1)))
+    ends = [far.get("closest"), *(far[f"place_{k}_to"] for k in places)]
+    widest: list[int] = []
+
+    def is_right(k: int) -> bool:
+        error = far.get(f"place_{k}_error")
+        return error is not None and error <= line
+
+    for right, run in itertools.groupby(places, is_right):
+        widest = max(widest, list(run) if right else [], key=len)
+    if not widest:
+        return None
+    first, last = ends[widest[0] - 1], ends[widest[-1]]
+    assert first is not None  # for the type checker: measured together
+    assert last is not None
+    return Region(first, last, len(widest) / len(places))
+
+
+def unnoticed(far: Mapping[str, Metric], t: Thresholds) -> dict[str, float]:
+    """How far a force may depart from the law before a gate on far states fails.
+
+    The departure is added to the model's own field: a part that no central force has stays below
+    both lines up to the smaller of `field_part` less its half-width and `field_sure` plus that;
+    another central force adds to the parts that depend on distance.
+
+    Args:
+        far: numbers of the read-out `far`.
+        t: where the lines are drawn.
+
+    Returns:
+        Shares of the law's acceleration, and of `DEPARTURES` in their own units: of the exponent,
+        au², and au of a Yukawa length (a longer one goes unnoticed).
+    """
+    half = {
+        name: width
+        for name in (*RADIAL_PARTS, *FIELD_PARTS)
+        if (width := far.get(f"{name}_half_width")) is not None
+    }
+    found = {
+        name: max(0.0, min(t.field_part - half[name], t.field_sure + half[name]))
+        for name in FIELD_PARTS
+        if name in half
+    }
+    for other in DEPARTURES:
+        seen = [
+            (t.field_sure + half[name]) / per_unit
+            for name in RADIAL_PARTS
+            if name in half and (per_unit := far.get(f"{name}_per_{other}"))
+        ]
+        if seen:
+            found[other] = min(seen)
+    if "exponent" in found:
+        found["exponent"] = min(found["exponent"], t.exponent_margin)
+    if "yukawa" in found:
+        found["yukawa"] = found["yukawa"] ** -0.5
+    return found
 
 
 def model_gates(
@@ -233,6 +326,8 @@ class WorldModelKind:
         keplerian: the same of a Keplerian one.
         parrot: the same of a parrot.
         another: the same of a model that knows another force.
+        region: distances within which the acceleration is the law's, where far states were asked.
+        unnoticed: departures from the law, by name, up to which no gate would have failed.
     """
 
     kind: str
@@ -240,6 +335,8 @@ class WorldModelKind:
     keplerian: tuple[Gate, ...]
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
+    region: Region | None = None
+    unnoticed: Mapping[str, float] = field(default_factory=dict)
 
 
 def world_model_kind(
@@ -299,6 +396,7 @@ def world_model_kind(
         at_most(late, later, t.newtonian_r2, strictly=True),
     ]
     parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
+    keplerian += _ellipse_gates(copiers or {}, kicked.metrics, step, t)
     kind = NEITHER
     follows = all(gate.passed for gate in newtonian[:2])
     newtonian += beyond
@@ -312,7 +410,10 @@ def world_model_kind(
         kind = KEPLERIAN
     elif follows and beyond[0].passed is False:
         kind = INTERPOLATOR
-    return WorldModelKind(kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another))
+    return WorldModelKind(
+        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another),
+        region(own, beyond[0].most or t.far_error), unnoticed(own, t),
+    )  # fmt: skip
 
 
 def _parrot_gates(
@@ -345,6 +446,24 @@ def _copier_gates(
     gates = [at_most(name, gain, t.copier_gain) for name, gain in gains.items()]
     name = f"likeness to the errors of {title}"
     return [*gates, measured(at_least(name, copier.get("likeness"), t.copier_likeness))]
+
+
+def _ellipse_gates(
+    orbit: Mapping[str, Any], kicked: Mapping[str, Any], step: int, t: Thresholds
+) -> list[Gate]:
+    """That a model errs after a kick as a fitted ellipse does, where orbits are ellipses."""
+    if ((orbit.get("ellipse") or {}).get("r2") or 0.0) < t.r2:
+        return []
+    found = (kicked.get("ellipse") or {}).get("kick_likeness", {})
+    return [
+        measured(
+            at_least(
+                f"likeness to an ellipse {plural(k, 'step')} after a kick",
+                found.get(str(k)), t.ellipse_likeness,
+            )
+        )
+        for k in (step, LATER_STEP)
+    ]  # fmt: skip
 
 
 def _fails(gates: Iterable[Gate]) -> bool:

@@ -201,7 +201,12 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
         r2=found.r2,
         r2_linear=found.r2_linear,
         r2_log=found.r2_log,
-        seeds=Seeds(outcome.seeds, outcome.agreeing, "resamples" if found.rivals else "searches"),
+        seeds=Seeds(
+            outcome.seeds,
+            outcome.agreeing,
+            "resamples" if found.rivals else "searches",
+            outcome.unaided,
+        ),
         pareto_front=tuple(_on_front(candidate) for candidate in outcome.front),
     )
 

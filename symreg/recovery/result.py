@@ -80,11 +80,19 @@ class Seeds:
         run: of them there were.
         agreeing: chose the same structure.
         of: `searches` of an engine, or `resamples` of the table's groups.
+        unaided: searches that chose it without being offered the named laws, exponents rounded
+            afterwards; None of resamples.
     """
 
     run: int
     agreeing: int
     of: str = "searches"
+    unaided: int | None = None
+
+    def __str__(self) -> str:
+        """`5 of 5, 4 without the named laws`."""
+        alone = "" if self.unaided is None else f", {self.unaided} without the named laws"
+        return f"{self.agreeing} of {self.run}{alone}"
 
 
 @dataclass(frozen=True)
@@ -357,7 +365,7 @@ class Recovery:
             **{name: interval(value) for name, value in self.parameters.items()},
             **{f"exponent of {name}": interval(value) for name, value in self.exponents.items()},
             "R² held out": f"{self.r2:.4f}" if self.r2 is not None else "none",
-            f"{self.seeds.of} agreeing": f"{self.seeds.agreeing} of {self.seeds.run}",
+            f"{self.seeds.of} agreeing": str(self.seeds),
         }
         cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
         return f"<table>{cells}</table>"

@@ -34,6 +34,8 @@ class Outcome:
         law: selected among the engine's formulas and the named laws.
         raw: the best of the engine's own, refitted, with nothing snapped; None if it found none.
         agreeing: seeds whose own selection has the same structure.
+        unaided: seeds of which the same is true without the named laws, and before exponents are
+            snapped, but for exponents that snap to the law's afterwards.
         seeds: run.
         floor: relative error that bought nothing.
         front: every candidate of every seed, as the engine returned it.
@@ -45,6 +47,7 @@ class Outcome:
     seeds: int
     floor: float
     front: list[Candidate]
+    unaided: int | None = None
 
 
 def search_seeds(
@@ -81,11 +84,15 @@ def search_seeds(
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     n = samples.n_effective
     tidy: dict[tuple[str, bool], Fitted] = {}
-    selections, own = [], []
+    selections, own, unaided = [], [], []
     for laws in loose:
         best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
         snapped = [_tidied(law, samples, floor, True, tidy) for law in best]
-        own += [_tidied(law, samples, floor, False, tidy) for law in best]
+        plain = [_tidied(law, samples, floor, False, tidy) for law in best]
+        own += plain
+        if plain:
+            chosen = preferred(plain, n, floor)
+            unaided.append(snapped[next(i for i, each in enumerate(plain) if each is chosen)])
         selections.append(preferred(merged_by_form([*snapped, *named]), n, floor))
     counts = Counter(structure(law) for law in selections)
     law = min(
@@ -99,6 +106,7 @@ def search_seeds(
         seeds=len(fronts),
         floor=floor,
         front=[candidate for front in fronts for candidate in front],
+        unaided=sum(str(each.form) == str(law.form) for each in unaided),
     )
 
 

@@ -26,6 +26,12 @@ FIELD_PARTS = {
     "speed": "with the speed",
 }
 """Parts of a field that no central force has, by their names among the metrics of `far`."""
+DEPARTURES = {
+    "exponent": "an exponent off by {:.2g}",
+    "quartic": "{:.2g} au² in a term of 1/r⁴",
+    "yukawa": "a Yukawa length above {:.2g} au",
+}
+"""Other central forces, by their names among the metrics of `far`, with a size."""
 FAMILIES = ("at rest", "inward", "outward", "slow", "circular", "fast", "unbound")
 """Families of far states, as the metrics of `far` name them."""
 RIGHT = 0.1
@@ -300,12 +306,14 @@ def about_the_kind(found: "WorldModelKind") -> str:
     return f"Between the two: {failed} below what a known force gives."
 
 
-def region(far: Mapping[str, float | None]) -> str:
+def about_the_region(far: Mapping[str, float | None], found: "WorldModelKind | None" = None) -> str:
     """Where the implied acceleration is right, and what would have gone unnoticed.
 
     Args:
         far: numbers of the read-out `far`.
+        found: the score, if kicked states were asked too.
     """
+    region = found.region if found else None
     errors = {name: far.get(f"{name.replace(' ', '_')}_error") for name in FAMILIES}
     known = {name: error for name, error in errors.items() if error is not None}
     if not known:
@@ -316,7 +324,11 @@ def region(far: Mapping[str, float | None]) -> str:
 
     right = [name for name, error in known.items() if error <= RIGHT]
     wrong = [name for name in known if name not in right]
-    said = (
+    said = ""
+    if region is not None:
+        ends = f"{region.start:.2f} to {region.stop:.2f} au"
+        said = f"Its acceleration is the law's from {ends}, {region.share:.0%} of the far states. "
+    said += (
         f"From {fixed(far.get('closest'), 2)} to {fixed(far.get('farthest'), 2)} au, median error "
         f"by family of far states: right within {RIGHT:.0%}: {listed(right) or 'none'}"
     )
@@ -331,7 +343,11 @@ def region(far: Mapping[str, float | None]) -> str:
         size, half = far.get(name), far.get(f"{name}_half_width")
         if size is not None and half is not None:
             limits.append(f"{what} {size + half:.1%}")
-    return f"{said} Parts of the field that no central force has, at most: {', '.join(limits)}."
+    said += f" Parts of the field that no central force has, at most: {', '.join(limits)}."
+    small = found.unnoticed if found else {}
+    told = [words.format(small[name]) for name, words in DEPARTURES.items() if name in small]
+    told += [f"{small[name]:.1%} {what}" for name, what in FIELD_PARTS.items() if name in small]
+    return f"{said} Would have gone unnoticed: {', '.join(told)}." if told else said
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -16,7 +16,7 @@ from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import agreeing, stated, within
-from symreg.recovery.judge import law_gates, model_gates, world_model_kind
+from symreg.recovery.judge import Region, law_gates, model_gates, world_model_kind
 from symreg.recovery.result import Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
@@ -78,11 +78,21 @@ GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
 LAW, NO_LAW = recovery(), recovery(False, "different")
 CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
 PARTS = ("drag", "magnetic", "anisotropy", "centre", "speed")
-RIGHT = {"error": 0.03, "field_error": 0.02, "kick_field_error": 0.02} | {
+
+
+def places(*errors):
+    """Numbers of far states by distance: a range of 0.5 au for each error."""
+    found = {"closest": 0.5}
+    for k, error in enumerate(errors, 1):
+        found |= {f"place_{k}_error": error, f"place_{k}_to": 0.5 + 0.5 * k}
+    return found
+
+
+RIGHT = {"error": 0.03, "field_error": 0.02, "kick_field_error": 0.02} | places(*6 * [0.03]) | {
     name: 0.004 for part in PARTS for name in (part, f"{part}_half_width")
-}
+}  # fmt: skip
 FAR = {"": RIGHT, "injected": {"error": 1e-5}}
-LOST = {**RIGHT, "error": 0.5, "field_error": 0.4, "kick_field_error": 0.2}
+LOST = {**RIGHT, **places(*6 * [0.5]), "error": 0.5, "field_error": 0.4, "kick_field_error": 0.2}
 
 
 def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=FAR):
@@ -222,17 +232,44 @@ def kind(orbit, first, fourth, law=LAW, far=None, **more):
 
 def test_far_states_decide_between_a_force_and_a_lookup():
     far = failed(far={**FAR, "": LOST})
-    assert far == ["far states"]
+    assert far == ["far states", "far states by distance"]
     assert failed(far={})[0] == "far states"  # what was not measured is no pass
-    assert failed(far={"": {**RIGHT, "drag": 0.05}}) == ["no part along the velocity"]
+    drag = ["no part along the velocity", "nothing else for certain"]
+    assert failed(far={"": {**RIGHT, "drag": 0.05}}) == drag
+    sure = {**RIGHT, "exponent": 0.02, "exponent_half_width": 0.001}
+    assert failed(far={"": sure}) == ["nothing else for certain"]
+    assert failed(far={"": {**sure, "exponent_half_width": 0.02}}) == []
     assert kind(0.99, 0.99, 0.99, far={"": LOST}).kind == INTERPOLATOR
     assert kind(0.99, 0.99, 0.99, far={"": {}}).kind == NEITHER
     drag = {"": {**RIGHT, "drag": 0.1}}
     assert kind(0.99, 0.99, 0.99, far=drag).kind == ANOTHER
     assert kind(0.5, 0.3, 0.4, NO_LAW, far={"": {**RIGHT, "error": 0.6}}).kind == ANOTHER
     # a coarse step: the injected law is no better
-    coarse = {"": {**RIGHT, "error": 0.2}, "injected": {"error": 0.1}}
+    coarse = {"": {**RIGHT, **places(*6 * [0.2]), "error": 0.2}, "injected": {"error": 0.1}}
     assert failed(far=coarse) == []
+
+
+def test_the_region_is_where_the_law_holds():
+    inner = {**RIGHT, **places(0.02, 0.03, 0.03, 0.05, 0.6, 0.02)}
+    assert kind(0.99, 0.99, 0.99, far={"": inner}).region == Region(0.5, 2.5, 4 / 6)
+    assert failed(far={"": inner}) == []
+    thin = {**RIGHT, **places(0.02, 0.6, 0.03, 0.03, 0.6, 0.02)}
+    assert failed(far={"": thin}) == ["far states by distance"]
+    assert kind(0.99, 0.99, 0.99, far={"": LOST}).region is None
+
+
+def test_a_keplerian_model_errs_as_an_ellipse_does():
+    def beside(*likeness):
+        found = dict(zip(("1", "4"), likeness, strict=True))
+        return replace(NO_LAW, metrics={"ellipse": {"kick_likeness": found}})
+
+    orbit = {"ellipse": {"r2": 1.0}}
+    assert kind(0.99, -3.0, -1.0, beside(0.9, 0.9), copiers=orbit).kind == KEPLERIAN
+    assert kind(0.99, -3.0, -1.0, beside(0.9, 0.3), copiers=orbit).kind == NEITHER
+    # orbits that are no ellipses are not compared with one
+    assert kind(0.99, -3.0, -1.0, beside(0.1, 0.1), copiers={"ellipse": {"r2": 0.1}}).kind == (
+        KEPLERIAN
+    )
 
 
 def test_a_lookup_that_is_not_told_apart_is_no_instrument():

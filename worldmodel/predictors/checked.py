@@ -236,6 +236,10 @@ class CheckedPredictor:
     def about(self) -> dict[str, Any]:
         """What is known of it, for the files that are read off it."""
         own = {name: getattr(self, name) for name in ("name", "code", "context_length")}
+        told = getattr(self.predictor, "parameters", {})
+        if isinstance(told, dict) and told:  # of a torch module it is a method
+            numbers = {name: v for name, v in told.items() if isinstance(v, (int, float))}
+            own["parameters"] = {str(name): float(v) for name, v in numbers.items()}
         units = {name: getattr(self.config, name) for name in ("length_unit", "time_unit")}
         return own | units
 

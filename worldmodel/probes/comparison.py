@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from orbits.statistics import r_squared
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
+from worldmodel.predictors.ellipse import ByEllipse
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
@@ -44,15 +45,16 @@ def flat(own: Numbers, others: dict[str, Numbers]) -> dict[str, Any]:
     return {**own, **more}
 
 
-def against_copiers(
+def against_known(
     experiment: Experiment,
     arcs: Arcs,
     acceleration: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
 ) -> dict[str, Any]:
-    """A model's accelerations beside those of `worldmodel.predictors.parrot` on the same states.
+    """A model's accelerations beside those of a fitted ellipse and of copiers on the same states.
 
-    One copier looks at the model's context, the other at the orbits that it was trained on.
+    One copier (`worldmodel.predictors.parrot`) looks at the model's context, the other at the
+    orbits that it was trained on.
 
     Args:
         experiment: gives the law and the step.
@@ -61,29 +63,31 @@ def against_copiers(
         kept: rows that may be used.
 
     Returns:
-        `copier`, and `training_copier` where the training orbits are known: `r2` of the copier;
+        `ellipse`, `copier`, and `training_copier` where the training orbits are known: its `r2`;
         `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that makes no error, 0 of
         one no better than the copier; `likeness`, the cosine between both errors over all rows: 1
-        of a model that errs as the copier does. After kicks also `kick_gain` by the number of
-        steps. Empty where the orbits are too short for a copier, or nobody knows the law that
-        moves them.
+        of a model that errs as the copier does. After kicks also `kick_gain` and `kick_likeness`
+        by the number of steps. Empty where the orbits are too short for a copier, or nobody knows
+        the law that moves them.
     """
     length = max(experiment.predictor.context_length, FEWEST)
     if arcs.seen.shape[1] <= length or experiment.known_law is None:
         return {}
-    found = {"copier": _beside(Parrot(length), experiment, arcs, acceleration, kept)}
+    known = {"ellipse": ByEllipse(length), "copier": on_arcs(Parrot(length), "parrot")}
     memory = experiment.training_positions
     if memory is not None and memory.shape[1] > STRETCH:
-        remembers = Parrot(length, memory=memory)
-        found["training_copier"] = _beside(remembers, experiment, arcs, acceleration, kept)
+        known["training_copier"] = on_arcs(Parrot(length, memory=memory), "parrot")
+    found = {
+        name: _beside(each, experiment, arcs, acceleration, kept) for name, each in known.items()
+    }
     return {name: beside for name, beside in found.items() if beside}
 
 
 def _beside(
-    parrot: Parrot, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray, kept: np.ndarray
-) -> dict[str, Any]:
-    copier = on_arcs(parrot, "parrot")
-    said = read_acceleration(copier, arcs, experiment.facts.dt, experiment.config.correction)
+    other: ArcPredictor, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray,
+    kept: np.ndarray,
+) -> dict[str, Any]:  # fmt: skip
+    said = read_acceleration(other, arcs, experiment.facts.dt, experiment.config.correction)
     times = np.array(arcs.read)
     true = true_acceleration(arcs, experiment.law)[:, times]
     both = (acceleration[:, times], said[:, times])
@@ -92,12 +96,14 @@ def _beside(
         return {}
     found: dict[str, Any] = _compared(*both, true, usable)
     if arcs.kick is not None:
-        found["kick_gain"] = {}
+        found |= {"kick_gain": {}, "kick_likeness": {}}
         steps = times - arcs.kick
         for k in sorted({int(steps.min()), KICK_STEP_REPORTED}):
             at = usable & (steps == k)
             if at.sum() > 1:
-                found["kick_gain"][str(k)] = _compared(*both, true, at)["gain"]
+                beside = _compared(*both, true, at)
+                found["kick_gain"][str(k)] = beside["gain"]
+                found["kick_likeness"][str(k)] = beside["likeness"]
     return found
 
 

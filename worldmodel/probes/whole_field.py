@@ -26,6 +26,13 @@ PARTS = {
 HIGHEST = 5
 """Power of log r up to which a central force may depart from the law: Hooke's from Newton's is
 r³, and is left with 1 % then."""
+DEPARTURES = {
+    "exponent": lambda r: -np.log(r),
+    "quartic": lambda r: r**-2.0,
+    "yukawa": lambda r: -(r**2) / 2,
+}
+"""Other central forces that are close to a law: the relative departure per unit of the exponent, of
+au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 SHIFT = 1e-4
 """au: step of the differences that move the centre."""
 ROUNDS = 15
@@ -54,12 +61,14 @@ class WholeField:
         law: from which the field departs.
         coefficients: of the parts' terms.
         scale: mean and standard deviation of log r (au) where it was fitted.
+        per_unit: for each of `DEPARTURES`, the size of the parts that it would add, per unit.
     """
 
     parts: dict[str, Part]
     law: ForceLaw
     coefficients: Float[np.ndarray, " term"]
     scale: tuple[float, float]
+    per_unit: dict[str, dict[str, float]]
 
     def at(self, position: Vectors, velocity: Vectors, gm: Float[np.ndarray, " state"]) -> Vectors:
         """The field's acceleration, au/yr^2."""
@@ -96,13 +105,21 @@ def fitted_field(
     drawn = [random.integers(states, size=states) for _ in range(RESAMPLES)]
     others = np.array([_robust(shares[rows], departure[rows]) for rows in drawn])
     parts = {}
+    r = np.linalg.norm(position, axis=1)
+    pull = true / size[:, None]
+    injected = {
+        name: _robust(shares, pull * departs(r)[:, None]) for name, departs in DEPARTURES.items()
+    }
+    per_unit: dict[str, dict[str, float]] = {name: {} for name in injected}
     for name in dict.fromkeys(names):
         own = np.array([each == name for each in names])
+        for other, its in injected.items():
+            per_unit[other][name] = float(np.sqrt(np.median(_squares(shares, own, its))))
         spread = NORMAL * np.sqrt(
             np.median(np.mean([_squares(shares, own, each - found) for each in others], axis=0))
         )
         parts[name] = Part(float(np.sqrt(np.median(_squares(shares, own, found)))), float(spread))
-    return WholeField(parts, law, found, scale)
+    return WholeField(parts, law, found, scale, per_unit)
 
 
 def _squares(shares: np.ndarray, own: np.ndarray, coefficients: np.ndarray) -> np.ndarray:

@@ -17,6 +17,8 @@ RIGHT = 0.1
 """Relative error up to which a state counts as right."""
 LEAST_STATES = 40
 """Below so many states no field is fitted."""
+PLACES = 6
+"""Ranges of distance, of equally many states, whose errors are told apart."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,18 @@ class Far(ReadOut):
     def read(self, experiment: "Experiment") -> Reading:
         """Errors by family of states, and the parts of the field.
 
-        `metrics` holds the median relative error of the acceleration vector, over all far states
-        and by family; the part of them that is `right`; and each part of the field
-        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval. `field_error`
+        `metrics` holds the median relative error of the acceleration vector, over all far states,
+        by family and by distance (`place_1_error` from `closest` to `place_1_to` au, and so on);
+        the part of them that is `right`; and each part of the field
+        (`worldmodel.probes.whole_field`) with the half-width of its 95 % interval, and how much
+        other central forces would add to it (`exponent_per_quartic`, ...). `field_error`
         is the error against the fitted field, whatever law that is, and `kick_field_error` the
         same one step after a kick: a model that knows another force is small in both. `map` holds
         the states: r (au), speed in circular ones, whether anticlockwise, and error.
         """
         from worldmodel.probes.acceleration import read_acceleration
         from worldmodel.probes.states import FAR
-        from worldmodel.probes.whole_field import fitted_field
+        from worldmodel.probes.whole_field import RADIAL, fitted_field
 
         law, dt = experiment.law, experiment.facts.dt
         arcs, family = experiment.far_arcs(self.count)
@@ -95,7 +99,14 @@ class Far(ReadOut):
             metrics[f"{name.replace(' ', '_')}_error"] = _median(error[family == number])
         for name, part in field.parts.items():
             metrics |= {name: part.size, f"{name}_half_width": part.half_width}
+        for other, added in field.per_unit.items():
+            metrics |= {f"{name}_per_{other}": added[name] for name in RADIAL}
         r = np.linalg.norm(x, axis=1)
+        ends = np.quantile(r, np.linspace(0, 1, PLACES + 1))
+        place = np.searchsorted(ends[1:-1], r)
+        for number in range(PLACES):
+            metrics[f"place_{number + 1}_error"] = _median(error[place == number])
+            metrics[f"place_{number + 1}_to"] = float(ends[number + 1])
         metrics |= {"closest": float(r.min()), "farthest": float(r.max()), "states": len(error)}
         speed = np.linalg.norm(v, axis=1) / np.sqrt(size * r)
         shown = {"r": r, "speed": speed, "anticlockwise": spin > 0,

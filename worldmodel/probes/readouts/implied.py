@@ -33,7 +33,7 @@ class Implied(ReadOut):
         if experiment.facts.bodies > 2:
             return self._of_bodies(experiment)
         from worldmodel.probes.acceleration import force_table, read_acceleration, within
-        from worldmodel.probes.comparison import against_copiers
+        from worldmodel.probes.comparison import against_known
         from worldmodel.probes.metrics import measure
 
         config, dt = experiment.config, experiment.facts.dt
@@ -44,7 +44,7 @@ class Implied(ReadOut):
             kept = within(arcs, experiment.orbits, experiment.radius)
         table = force_table(arcs, acceleration, experiment.known_law, dt, kept)
         metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
-        metrics |= against_copiers(experiment, arcs, acceleration, kept)
+        metrics |= against_known(experiment, arcs, acceleration, kept)
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
     def _of_bodies(self, experiment: "Experiment") -> Reading:

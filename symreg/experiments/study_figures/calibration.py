@@ -1,0 +1,183 @@
+"""How often the verdict is wrong, of predictors whose truth is known."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from scipy.stats import binomtest
+
+from orbits.palette import COLORS, CYCLE
+from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+from symreg.recovery.words import NEWTONIAN
+
+KNOWS, NEAR = "knows", "near miss"
+"""Labels of cells that know the named law, and of those that no verdict is wrong about."""
+FAR_GATES = ("far states", "far states by distance")
+HALVES = {0: "chosen on", 1: "frozen"}
+"""By whether the seed is odd: cells on which thresholds may be chosen, and those that judge."""
+
+
+class CalibrationFigure(StudyFigure):
+    """Errors by what is known, what each test alone would say, and the resolution."""
+
+    name = "calibration"
+
+    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
+        """Figures with their captions, by file name.
+
+        Args:
+            frame: the table of the study, of cells that are done.
+        """
+        figure, drawn = panels(1, 3, width=16)
+        plot_errors(drawn[0], frame)
+        plot_roc(drawn[1], frame[frame["label"] != NEAR])
+        plot_resolution(drawn[2], frame)
+        caption = (
+            "Left: median error on far states by what the predictors know; filled, called to know "
+            "the named law. Middle: yes to those that know against yes to those that do not, as "
+            "one threshold moves; the cross is the whole verdict. Right: the part of the "
+            "predictors of other forces that is still called to know the law, by the size of "
+            "the departure at 1 au, with 95 % intervals."
+        )
+        return {"calibration": (figure, caption)}
+
+    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A row for each half and label: how many are called Newtonian or recovered, and how many
+        of these verdicts are wrong.
+
+        Args:
+            frame: the table of the study, of cells that are done.
+        """
+        rows = []
+        for odd, half in HALVES.items():
+            part = frame[frame["seed"] % 2 == odd]
+            wrong = part[(part["label"] != KNOWS) & (part["label"] != NEAR)]
+            known = part[part["label"] == KNOWS]
+            for label, cells in part.groupby("label", sort=False):
+                rows.append(_row(half, str(label), cells, ""))
+            rows.append(_row(half, "false yes", wrong, share_of(said_yes(wrong))))
+            rows.append(_row(half, "false no", known, share_of(~said_yes(known))))
+        return pd.DataFrame(rows)
+
+
+def _row(half: str, label: str, cells: pd.DataFrame, wrong: str) -> dict[str, object]:
+    return {
+        "half": half,
+        "label": label,
+        "cells": len(cells),
+        "Newtonian": int((cells["world_model"] == NEWTONIAN).sum()),
+        "recovered": int(cells["recovered"].eq(True).sum()),
+        "largest error on far states": _end(cells, "max"),
+        "smallest": _end(cells, "min"),
+        "wrong": wrong,
+    }
+
+
+def _end(cells: pd.DataFrame, which: str) -> float | None:
+    known = cells["far.error"].dropna().astype(float)
+    return None if known.empty else float(known.agg(which))
+
+
+def said_yes(frame: pd.DataFrame) -> pd.Series:
+    """(cell,) whether a predictor is called to know the law: Newtonian, or its law recovered."""
+    return (frame["world_model"] == NEWTONIAN) | frame["recovered"].eq(True).fillna(False)
+
+
+def share_of(wrong: pd.Series) -> str:
+    """`0 of 60 (0–4.9 %)`: Clopper and Pearson's 95 % interval."""
+    if wrong.empty:
+        return "–"
+    count, of = int(wrong.sum()), len(wrong)
+    low, high = binomtest(count, of).proportion_ci(method="exact")
+    return f"{count} of {of} ({100 * low:.1f}–{100 * high:.1f} %)"
+
+
+def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """Median error on far states, a point for each predictor."""
+    labels = list(dict.fromkeys(frame["label"]))
+    yes = said_yes(frame)
+    random = np.random.default_rng(0)
+    for number, label in enumerate(labels):
+        of = frame["label"] == label
+        for called in (True, False):
+            error = frame.loc[of & (yes == called), "far.error"].dropna().astype(float)
+            error = error.clip(1e-4, 1e2)
+            axes.scatter(
+                number + random.uniform(-0.28, 0.28, len(error)), error, s=20, linewidths=1,
+                edgecolors=CYCLE[number], facecolors=CYCLE[number] if called else "none",
+            )  # fmt: skip
+    axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
+    axes.set_xticks(range(len(labels)), labels, rotation=25, ha="right", rotation_mode="anchor")
+    axes.set_yscale("log")
+    axes.set_ylabel("median relative error on far states")
+    return axes
+
+
+def plot_roc(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """How often each test alone says yes, rightly and wrongly, as its threshold moves."""
+    knows = (frame["label"] == KNOWS).to_numpy()
+    if knows.all() or not knows.any():
+        return finished(axes, False)
+    tests = {
+        "R² on undisturbed orbits": -_numbers(frame, "orbit.r2"),
+        "R² one step after a kick": -_numbers(frame, "kicked.kick_r2_first"),
+        "error on far states": _numbers(frame, "far.error"),
+        "every gate, that moving": _numbers(frame, "far.error").where(_all_but_far(frame), np.inf),
+    }
+    for (name, score), color in zip(tests.items(), CYCLE, strict=False):
+        lines = np.sort(np.unique(np.append(score[np.isfinite(score)], -np.inf)))
+        wrong, right = (
+            [float((score[group] <= line).mean()) for line in lines] for group in (~knows, knows)
+        )
+        axes.step(wrong, right, where="post", color=color, label=name, linewidth=1.6)
+    yes = said_yes(frame).to_numpy()
+    axes.plot(yes[~knows].mean(), yes[knows].mean(), "x", color=COLORS["reference"], markersize=9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("yes to those that do not know the law")
+    axes.set_ylabel("yes to those that do")
+    return finished(axes, True)
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
+    """A column; what was not measured is no pass."""
+    return frame[name].astype(float).fillna(np.inf)
+
+
+def _all_but_far(frame: pd.DataFrame) -> pd.Series:
+    """(cell,) whether a predictor fails no gate but the error on far states."""
+    failed = frame["kind_failed"].fillna("").astype(str)
+    return failed.map(lambda names: set(filter(None, names.split(", "))) <= set(FAR_GATES))
+
+
+def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """How often another force is called the law, by how far it departs."""
+    if "model.size" not in frame:
+        return finished(axes, False)
+    known = frame[frame["model.size"].notna() & (frame["label"] != KNOWS)]
+    size, yes = known["model.size"].astype(float).to_numpy(), said_yes(known).to_numpy()
+    if not len(size):
+        return finished(axes, False)
+    edges = np.geomspace(size.min(), size.max() * 1.001, 8)
+    for low, high in itertools.pairwise(edges):
+        here = yes[(low <= size) & (size < high)]
+        if not len(here):
+            continue
+        ends = binomtest(int(here.sum()), len(here)).proportion_ci(method="exact")
+        middle = np.sqrt(low * high)
+        axes.plot([middle, middle], [ends.low, ends.high], color=CYCLE[0], linewidth=1.2)
+        axes.plot(middle, here.mean(), "o", color=CYCLE[0])
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_xlabel("departure from the law's acceleration at 1 au")
+    axes.set_ylabel("called to know the law")
+    return axes
+
+
+FIGURE = CalibrationFigure()
