@@ -147,7 +147,6 @@ def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
 
 def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(user_table, "MOST_ROWS", 500)
-    monkeypatch.setattr(user_table, "CSV_ROWS_AT_ONCE", 1000)
     table = gravity(5000)
     for suffix in ("csv", "parquet"):
         path = tmp_path / f"large.{suffix}"
