@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.units import G
+from orbits.units import G, parse_unit
 from symreg.cli import COMMANDS
-from symreg.formulas.units import parse_unit
 from symreg.recovery import user_table
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import pair_force
