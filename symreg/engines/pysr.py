@@ -104,17 +104,6 @@ class PySREngine(Engine):
             return Availability(False, reason, GET_JULIA)
         return Availability(True, f"pysr {found}, {julia}, {SYMBOLIC_REGRESSION}.jl")
 
-    def search(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
-    ) -> list[Candidate]:
-        """One search; see the contract in `symreg.engines.base`.
-
-        Raises:
-            ValueError: if the process fails before it has found anything (what Julia says), or
-                formulas of that size are too small for PySR.
-        """
-        return self.search_all(X, y, names, [seed], budget)[0]
-
     def search_all(
         self,
         X: np.ndarray,
@@ -127,7 +116,8 @@ class PySREngine(Engine):
         """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
 
         Raises:
-            ValueError: as `search` does, if no seed has found anything.
+            ValueError: if no seed has found anything (what Julia says), or formulas of that size
+                are too small for PySR.
         """
         if budget.max_size < LEAST_SIZE:
             raise ValueError(
