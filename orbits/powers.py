@@ -157,17 +157,18 @@ def radial_part(acceleration: np.ndarray, position: np.ndarray) -> np.ndarray:
 
 
 def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
-    """Root mean square of the part across the position over that of the whole.
+    """Median over the rows of the part across the position, as a share of the whole.
+
+    Every row counts the same: in mean squares of an attraction the innermost rows are all.
 
     Args:
         acceleration: (row, axis).
         position: (row, axis), from the centre of attraction.
     """
     whole = np.sum(acceleration**2, axis=-1)
-    if not whole.any():
-        return 0.0
     across = whole - radial_part(acceleration, position) ** 2
-    return float(np.sqrt(np.mean(across.clip(min=0)) / np.mean(whole)))
+    some = whole > 0
+    return float(np.sqrt(np.median(across[some].clip(min=0) / whole[some]))) if some.any() else 0.0
 
 
 def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:

@@ -34,7 +34,7 @@ class Thresholds(Options):
     least_r2: Annotated[float, FRACTION] = 0.5
     """Below this R² on held-out groups nothing was found, whatever the formula looks like."""
     non_central: Margin = 0.15
-    """Largest part of an acceleration across the line to the centre, rms over rms of the whole."""
+    """Largest share of an acceleration across the line to the centre, median over the rows."""
     anisotropy: Margin = 0.15
     """Largest part of an attraction that goes with the direction, relative rms."""
     third_law: Margin = 0.15

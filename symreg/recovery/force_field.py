@@ -30,7 +30,7 @@ class RadialField:
     Attributes:
         samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. Of two
             bodies whose masses vary the target is the force on the first, -m1 (a·x)/r.
-        non_central: rms of the acceleration across the line to the centre over rms of the whole.
+        non_central: share of an acceleration that is across the line to the centre, median.
         constants: value of every mass or GM column that does not vary; `gm` also where a mass
             gives it.
         notes: what was done to the rows.
@@ -138,7 +138,7 @@ class PairForce:
 
     Attributes:
         samples: F = m1 a1 along the line between the bodies, against r, m1 and m2.
-        non_central: rms of the part of m1 a1 across that line over rms of the whole.
+        non_central: share of m1 a1 that is across that line, median.
         third_law: rms of m1 a1 + m2 a2 over rms of m1 a1; zero where action equals reaction.
     """
 

@@ -165,7 +165,7 @@ class Recovery:
         rows_used: drawn at random from them for the last fit.
         rows_left_out: wild ones, that no fit has seen.
         groups: of the table (orbits).
-        non_central: rms of the tangential acceleration over rms of the whole.
+        non_central: share of an acceleration that is tangential, median over the rows.
         error_floor: relative error that no law was asked to explain.
         explanation: in plain words.
         notes: what was done to the rows before the search.

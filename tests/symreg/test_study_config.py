@@ -60,6 +60,14 @@ def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
     assert all(cell.config.generate.samples == 300 for cell in study.cells)
 
 
+def test_a_part_of_a_grid_may_have_a_label():
+    study = parse_study(changed(grid=[{"label": "few", "seed": [0]}, {"seed": [1]}]))
+    assert study.axes == ["seed"]
+    assert [cell.label for cell in study.cells] == ["few", None]
+    with pytest.raises(ValueError, match="label must be a list"):
+        parse_study(changed(grid=[{"label": "", "seed": [0]}]))
+
+
 @pytest.mark.parametrize(
     "text",
     [

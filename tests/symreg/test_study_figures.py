@@ -34,10 +34,23 @@ def frame(**axes):
     for factor in (1, 2, 4, 8, 16):
         table[f"extrapolate.ratio_{factor}"] = factor ** (2 + rng.random(len(table)))
     table["transfer.r2"] = 0.9
+    if "label" in table:
+        knows = table["label"] == "knows"
+        table["far.error"] = np.where(knows, 0.01, 0.6)
+        table["model.size"] = np.where(knows, np.nan, np.geomspace(0.01, 0.5, len(table)))
+        table["world_model"] = np.where(
+            knows | (table["model.size"] < 0.02), "Newtonian", "neither"
+        )
+        table["recovered"] = knows
+        table["kind_failed"] = np.where(knows, None, "far states")
     return table.convert_dtypes()
 
 
 TABLES = {
+    "calibration": {
+        "label": ["knows", "lookup", "another force", "near miss"],
+        "seed": [*range(6)],
+    },
     "grid": {"context_length": [2, 32], "attention": ["softmax", "lssar"], "seed": [0, 1]},
     "context": {"seed": [0, 1], "context_length": [2, 3, 4, 8, 16, 32, 64, 100]},
     "attention": {"attention": KINDS, "window": [None, 2], "kicked": [0.0, 0.5], "seed": [0, 1]},
@@ -75,3 +88,14 @@ def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_pat
     for figure, _ in FIGURES[kind].draw(bare).values():
         figure.savefig(tmp_path / "bare.png")
         assert texts(figure).count("not measured") == len(figure.axes)
+
+
+def test_the_calibration_counts_what_is_wrong_by_half():
+    table = frame(**TABLES["calibration"])
+    rows = FIGURES["calibration"].summary(table)
+    wrong = {(row["half"], row["label"]): row["wrong"] for row in rows.to_dict("records")}
+    lowest = table[(table["model.size"] < 0.02) & (table["label"] != "near miss")]
+    for odd, half in ((0, "chosen on"), (1, "frozen")):
+        yes = int((lowest["seed"] % 2 == odd).sum())
+        assert wrong[half, "false yes"].startswith(f"{yes} of 6 (")
+        assert wrong[half, "false no"].startswith("0 of 3 (")

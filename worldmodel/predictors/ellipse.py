@@ -23,8 +23,8 @@ from worldmodel.predictors.base import (
 if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
 
-FEWEST = 5
-"""Positions that the ellipse is fitted to at least: three would leave nothing to fit."""
+FEWEST = 3
+"""Positions that the ellipse is fitted to at least: its focus is known, so three make it."""
 
 CONTEXTS_AT_ONCE = 4096
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -73,7 +73,7 @@ def continue_ellipse(
     """
     if context.shape[1] < FEWEST:
         raise ValueError(
-            f"an ellipse is fitted to {FEWEST} or more positions; {context.shape[1]} were given."
+            f"an ellipse is fitted to {FEWEST} or more positions; {context.shape[1]} are given."
         )
     parts = [
         _continued(context[start : start + CONTEXTS_AT_ONCE].astype(np.float64))

@@ -73,7 +73,8 @@ def against_known(
     length = max(experiment.predictor.context_length, FEWEST)
     if arcs.seen.shape[1] <= length or experiment.known_law is None:
         return {}
-    known = {"ellipse": ByEllipse(length), "copier": on_arcs(Parrot(length), "parrot")}
+    ellipse = ByEllipse(experiment.predictor.context_length)
+    known = {"ellipse": ellipse, "copier": on_arcs(Parrot(length), "parrot")}
     memory = experiment.training_positions
     if memory is not None and memory.shape[1] > STRETCH:
         known["training_copier"] = on_arcs(Parrot(length, memory=memory), "parrot")

@@ -126,7 +126,7 @@ polynomial = _factory(_polynomial, residual=False)
 
 def nearby_law(data: str, dt: float) -> Stepping:
     """The law where training orbits have been; a straight line elsewhere."""
-    from law import newton
+    from knows_law import newton
     from scipy.spatial import cKDTree
 
     x = positions_of(data)[:, ::4]

@@ -1,7 +1,7 @@
 """Predictors that know the law in part, or beside something else."""
 
 import numpy as np
-from law import newton
+from knows_law import newton
 from shapes import Ellipse
 from stepping import Stepping
 

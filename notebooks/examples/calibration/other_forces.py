@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 
 import numpy as np
-from law import newton
+from knows_law import newton
 from stepping import Force, Stepping
 
 SPEED = 2 * np.pi

@@ -15,6 +15,7 @@ from symreg.recovery.words import NEWTONIAN
 
 KNOWS, NEAR = "knows", "near miss"
 """Labels of cells that know the named law, and of those that no verdict is wrong about."""
+FAR, KICK = "far.error", "kicked.kick_r2_first"
 FAR_GATES = ("far states", "far states by distance")
 HALVES = {0: "chosen on", 1: "frozen"}
 """By whether the seed is odd: cells on which thresholds may be chosen, and those that judge."""
@@ -33,7 +34,7 @@ class CalibrationFigure(StudyFigure):
         """
         figure, drawn = panels(1, 3, width=16)
         plot_errors(drawn[0], frame)
-        plot_roc(drawn[1], frame[frame["label"] != NEAR])
+        plot_roc(drawn[1], frame)
         plot_resolution(drawn[2], frame)
         caption = (
             "Left: median error on far states by what the predictors know; filled, called to know "
@@ -77,7 +78,7 @@ def _row(half: str, label: str, cells: pd.DataFrame, wrong: str) -> dict[str, ob
 
 
 def _end(cells: pd.DataFrame, which: str) -> float | None:
-    known = cells["far.error"].dropna().astype(float)
+    known = cells[FAR].dropna().astype(float)
     return None if known.empty else float(known.agg(which))
 
 
@@ -97,35 +98,42 @@ def share_of(wrong: pd.Series) -> str:
 
 def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
     """Median error on far states, a point for each predictor."""
+    if not {"label", FAR} <= set(frame):
+        return finished(axes, False)
     labels = list(dict.fromkeys(frame["label"]))
     yes = said_yes(frame)
     random = np.random.default_rng(0)
     for number, label in enumerate(labels):
         of = frame["label"] == label
         for called in (True, False):
-            error = frame.loc[of & (yes == called), "far.error"].dropna().astype(float)
-            error = error.clip(1e-4, 1e2)
+            error = frame.loc[of & (yes == called), FAR].dropna().astype(float).clip(1e-4, 1e2)
             axes.scatter(
                 number + random.uniform(-0.28, 0.28, len(error)), error, s=20, linewidths=1,
                 edgecolors=CYCLE[number], facecolors=CYCLE[number] if called else "none",
             )  # fmt: skip
+    for called, words in ((True, "called to know the law"), (False, "not")):
+        axes.scatter([], [], s=20, edgecolors="#777777", label=words,
+                     facecolors="#777777" if called else "none")  # fmt: skip
     axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_xticks(range(len(labels)), labels, rotation=25, ha="right", rotation_mode="anchor")
     axes.set_yscale("log")
     axes.set_ylabel("median relative error on far states")
-    return axes
+    return finished(axes, True)
 
 
 def plot_roc(axes: Axes, frame: pd.DataFrame) -> Axes:
     """How often each test alone says yes, rightly and wrongly, as its threshold moves."""
+    if not {"label", FAR, "orbit.r2", KICK} <= set(frame):
+        return finished(axes, False)
+    frame = frame[frame["label"] != NEAR]
     knows = (frame["label"] == KNOWS).to_numpy()
     if knows.all() or not knows.any():
         return finished(axes, False)
     tests = {
         "R² on undisturbed orbits": -_numbers(frame, "orbit.r2"),
-        "R² one step after a kick": -_numbers(frame, "kicked.kick_r2_first"),
-        "error on far states": _numbers(frame, "far.error"),
-        "every gate, that moving": _numbers(frame, "far.error").where(_all_but_far(frame), np.inf),
+        "R² one step after a kick": -_numbers(frame, KICK),
+        "error on far states": _numbers(frame, FAR),
+        "every gate, that moving": _numbers(frame, FAR).where(_all_but_far(frame), np.inf),
     }
     for (name, score), color in zip(tests.items(), CYCLE, strict=False):
         lines = np.sort(np.unique(np.append(score[np.isfinite(score)], -np.inf)))
@@ -134,7 +142,10 @@ def plot_roc(axes: Axes, frame: pd.DataFrame) -> Axes:
         )
         axes.step(wrong, right, where="post", color=color, label=name, linewidth=1.6)
     yes = said_yes(frame).to_numpy()
-    axes.plot(yes[~knows].mean(), yes[knows].mean(), "x", color=COLORS["reference"], markersize=9)
+    axes.plot(
+        yes[~knows].mean(), yes[knows].mean(), "x", color=COLORS["reference"], markersize=9,
+        label="the verdict",
+    )  # fmt: skip
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlim(-0.02, 1.02)
@@ -156,7 +167,7 @@ def _all_but_far(frame: pd.DataFrame) -> pd.Series:
 
 def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
     """How often another force is called the law, by how far it departs."""
-    if "model.size" not in frame:
+    if not {"label", "model.size"} <= set(frame):
         return finished(axes, False)
     known = frame[frame["model.size"].notna() & (frame["label"] != KNOWS)]
     size, yes = known["model.size"].astype(float).to_numpy(), said_yes(known).to_numpy()
@@ -169,15 +180,17 @@ def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
             continue
         ends = binomtest(int(here.sum()), len(here)).proportion_ci(method="exact")
         middle = np.sqrt(low * high)
-        axes.plot([middle, middle], [ends.low, ends.high], color=CYCLE[0], linewidth=1.2)
-        axes.plot(middle, here.mean(), "o", color=CYCLE[0])
+        share = float(here.mean())
+        bar = [[share - ends.low], [ends.high - share]]
+        label = None if axes.lines else "other forces, 95 % intervals"
+        axes.errorbar(middle, share, bar, fmt="o", color=CYCLE[0], linewidth=1.2, label=label)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylim(-0.03, 1.03)
     axes.set_xlabel("departure from the law's acceleration at 1 au")
     axes.set_ylabel("called to know the law")
-    return axes
+    return finished(axes, True)
 
 
 FIGURE = CalibrationFigure()

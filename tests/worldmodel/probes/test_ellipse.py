@@ -26,7 +26,7 @@ def kepler_orbits(count=20, axes=2, samples=40):
 
 
 @pytest.mark.parametrize("axes", [2, 3])
-@pytest.mark.parametrize("context_length", [5, 16])
+@pytest.mark.parametrize("context_length", [3, 5, 16])
 def test_kepler_orbits_are_continued_exactly(context_length, axes):
     x = kepler_orbits(axes=axes)
     predicted = predict_by_ellipse(x, context_length)
