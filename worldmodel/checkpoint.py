@@ -180,20 +180,3 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
 def save_weights(path: Path, network: Network, identity: str, step: int) -> None:
     """Write the weights alone."""
     save_tensors(path, network.state_dict(), {"identity": identity, "step": step})
-
-
-def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> tuple[Network, int]:
-    """The network of a run, and the optimiser steps behind its weights.
-
-    Args:
-        run: the folder that `worldmodel train` wrote.
-        checkpoint: `last`, or `best` for the lowest held-out loss.
-
-    Raises:
-        ValueError: if the run or its weights are missing, cut short, or of another configuration.
-    """
-    record = read_record(run)
-    network = Network(record.train.model, record.scales)
-    tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
-    network.load_state_dict(tensors)
-    return network.eval(), header["step"]

@@ -5,6 +5,7 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch import Tensor
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import (
     RunRecord,
-    load_network,
+    load_tensors,
     read_record,
     require_run_folder,
     require_same_run,
@@ -63,8 +64,11 @@ class WorldModel:
         Raises:
             ValueError: if the run is missing, or its weights are cut short or another's.
         """
-        network, step = load_network(run, checkpoint)
-        return cls(network.to(_device()), read_record(run), step, str(run))
+        record = read_record(run)
+        network = Network(record.train.model, record.scales)
+        tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
+        network.load_state_dict(tensors)
+        return cls(network.to(_device()), record, header["step"], str(run))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `config.json` and the weights, which `load` reads.
