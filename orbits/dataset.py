@@ -32,8 +32,6 @@ from orbits.files import (
 from orbits.schema import (
     TIME,
     Layout,
-    array_problems,
-    attribute_problem,
     require_format,
     shard_file,
     variables,
@@ -361,9 +359,6 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     manifest = Manifest.read(folder)
     if manifest is None:
         raise ValueError(f"{folder} is unfinished, or its metadata were changed; {again}.")
-    problem = attribute_problem(attributes)
-    if problem:
-        raise ValueError(f"{folder} cannot be read: {problem}; make it again.")
     missing = unfinished_shards(folder, attributes, manifest)
     if missing or not manifest.complete:
         which = ", ".join(map(str, missing[:MOST_SHOWN])) + "..." * (len(missing) > MOST_SHOWN)
@@ -373,9 +368,6 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
         )
     dataset = open_arrays(folder)
     dataset.attrs |= {**manifest.attributes, "complete": True}
-    problems = array_problems(dataset)
-    if problems:
-        raise ValueError(f"{folder} cannot be read: {problems[0]}; make it again.")
     return _with_names(dataset)
 
 
