@@ -14,6 +14,7 @@ from orbits.provenance import provenance
 from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough
 from worldmodel.objective import loss
+from worldmodel.predictors.base import roll_out
 from worldmodel.probes.readouts.base import Reading, side_by_side
 from worldmodel.source import DataFacts, Source, Trajectories
 from worldmodel.world_model import (
@@ -120,8 +121,8 @@ def next_step(model: WorldModel, chosen: Trajectories) -> dict[str, float]:
     return found
 
 
-def rollout_errors(model: WorldModel, chosen: Trajectories, steps: int) -> dict[str, Any]:
-    """Errors of roll-outs against time, and the drift of energy and angular momentum.
+def rollout_errors(model: Any, chosen: Trajectories, steps: int) -> dict[str, Any]:
+    """Errors of the roll-outs of any predictor against time, and what drifts.
 
     `time` since the last position that was given, yr; `median_error` and `high_error` (90 %
     quantile) over orbits at each step, over the distance from the centre; medians of drifts.
@@ -131,9 +132,9 @@ def rollout_errors(model: WorldModel, chosen: Trajectories, steps: int) -> dict[
     energy's over the largest kinetic energy and the angular momentum's over its own size. Where the
     law is not known neither is, and both are left out.
     """
-    length, dt = model.context_length, model.dt
+    length, dt = model.context_length, chosen.facts.dt
     position = chosen.position.astype(np.float64)
-    rolled = model.rollout(position[:, :length], steps)
+    rolled = roll_out(model, position[:, :length], steps)
     true = position[:, length : length + steps]
     distance = np.linalg.norm(true, axis=-1)
     error = (np.linalg.norm(rolled - true, axis=-1) / distance).max(axis=-1)
