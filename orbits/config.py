@@ -63,7 +63,7 @@ class GenerateConfig(Options):
     hill_spacing: Annotated[float, AtLeast(0)] = 10.0
     """Least distance of neighbouring planets' semi-major axes, mutual Hill radii."""
     engine: str = "auto"
-    """scipy (DOP853, 1e-12; the reference), scipy-lsoda, scipy-radau, heyoka (the fast one),
+    """scipy (DOP853, 1e-12; the reference), scipy-lsoda, heyoka (the fast one),
     kepler (exact, newton between two bodies only), or auto: heyoka where installed."""
     dtype: Literal["float32", "float64"] = "float32"
     """Type of positions and velocities in the file."""

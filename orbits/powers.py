@@ -78,7 +78,10 @@ def power_law(
     if not np.isfinite(found).all():
         return nothing
     resampled = _solved(*drawn)
-    constant, constants = (np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (found, resampled))
+    with np.errstate(over="ignore"):  # of a steep law far from 1 au: no constant is known
+        constant, constants = (
+            np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (found, resampled)
+        )
     return PowerLaw(
         {
             name: _interval(found[0, number], resampled[:, number])
@@ -192,5 +195,8 @@ def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:
 
 
 def _interval(value: float, resampled: np.ndarray) -> Interval:
-    low, high = np.quantile(resampled[np.isfinite(resampled)], (0.025, 0.975))
+    finite = resampled[np.isfinite(resampled)]
+    if not np.isfinite(value) or not len(finite):
+        return Interval()
+    low, high = np.quantile(finite, (0.025, 0.975))
     return Interval(float(value), float(low), float(high))

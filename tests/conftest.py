@@ -1,6 +1,7 @@
 """What the tests of every package share."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -8,6 +9,16 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+
+
+def pytest_runtest_setup(item):
+    """Skip what needs an optional package, by its mark or by its parameter, where that is not."""
+    needed = {mark.args[0] for mark in item.iter_markers("needs")}
+    if hasattr(item, "callspec"):
+        needed |= {"heyoka"} & {v for v in item.callspec.params.values() if isinstance(v, str)}
+    for package in sorted(needed):
+        if find_spec(package) is None:
+            pytest.skip(f"the optional package {package} is not installed")
 
 
 @pytest.fixture

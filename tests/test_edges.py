@@ -1,21 +1,28 @@
 """What an hour of breaking found: odd data, odd names, odd files, and units by their constants."""
 
+import bz2
+import gzip
+import lzma
 import os
 import subprocess
 import sys
 import warnings
+import zipfile
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 import orbits
 import worldmodel
 from orbits.cli import main as orbits_command
 from orbits.options import OptionError
+from orbits.powers import power_law
 from symreg.cli import main as symreg_command
+from symreg.experiments.figures.law import plot_field
 from symreg.recovery.user_table import written_names
 from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.data import training_positions
@@ -64,15 +71,31 @@ def test_bodies_that_part_are_valid(seed):
 
 
 @pytest.mark.parametrize("method", ["differences", "weak"])
-@pytest.mark.parametrize("engine", ["scipy", "heyoka"])
+@pytest.mark.parametrize("engine", ["scipy", "scipy-lsoda", "heyoka"])
 def test_standard_errors_hold_for_the_data_of_every_engine(engine, method):
-    if engine == "heyoka":
-        pytest.importorskip("heyoka", reason="needs the extra `fast`")
     data = orbits.generate(
         system="nbody", orbits=3, samples=256, dt=0.005, dtype="float64", engine=engine,
         semi_major_axis=(1.0, 5.0), planets=2,
     )  # fmt: skip
     assert orbits.measure_forces(data, method=method).metrics["within_95"] > 0.9
+
+
+def test_the_constant_of_a_law_too_steep_to_have_one_is_not_known():
+    r = 1e30 * np.linspace(1.0, 1.1, 20)
+    with warnings.catch_warnings(action="error"):
+        fit = power_law((r / r[0]) ** -40, {"r": r}, np.arange(20) % 4, 50, 0)
+    assert fit.exponents["r"].value == pytest.approx(-40)
+    assert fit.constant.value is None
+
+
+def test_a_force_that_only_repels_is_drawn(tmp_path):
+    r = np.linspace(1, 2, 20)
+    table = pd.DataFrame({"r": r, "x": r, "y": 0.0, "a_x": r, "a_y": 0.0, "a_r": r})
+    axes = Figure().subplots()
+    plot_field(axes, table, None, lambda distance: -distance, title="", color="k")
+    with warnings.catch_warnings(action="error"):
+        axes.figure.savefig(tmp_path / "law.png")
+    assert "20 of 20 points repel" in axes.get_title()
 
 
 @pytest.fixture
@@ -156,6 +179,21 @@ def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
     assert text.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"F": 3 / RADII**2, "r": [5e-324, *RADII[1:]]},
+        {"F": np.exp(-(np.linspace(1, 27, len(RADII)) ** 2)), "r": np.linspace(1, 27, len(RADII))},
+    ],
+)
+def test_a_number_too_small_beside_others_counts_as_none(shell, table):
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, text = recovered(shell, "t.csv", "r")
+    assert code == 0, text
+    assert "Warning" not in text
+    assert ("A law was found" in text) == (table["r"][0] == 1)  # the other has F = 3 at r = 0
+
+
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e-43, 1e-43), (1, -1)])
 def test_large_small_and_negative_numbers_are_searched_without_a_warning(shell, target, feature):
     table = {"F": 3 / RADII**2 * target, "r": RADII * feature}
@@ -219,6 +257,46 @@ def test_an_npz_is_refused_before_it_is_unpacked(shell, monkeypatch):
         code, text = shell(orbits_command, "import", "z.npz", "z.zarr")
     assert code == 2
     assert "0.048 GB are packed into it" in text
+
+
+PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+@pytest.mark.parametrize("ending", [*PACKED, ".zip"])
+def test_a_packed_table_is_read_and_a_bomb_is_not(shell, monkeypatch, ending):
+    pd.DataFrame({"F": 3 / RADII**2, "r": RADII}).to_csv(f"t.csv{ending}", index=False)
+    assert recovered(shell, f"t.csv{ending}", "r")[0] == 0
+    zeros = b"F,r\n" + b"0" * 20_000_000
+    if ending == ".zip":
+        with zipfile.ZipFile("bomb.csv.zip", "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("bomb.csv", zeros)
+    else:
+        with PACKED[ending](f"bomb.csv{ending}", "wb") as file:
+            file.write(zeros)
+    with monkeypatch.context() as patched:
+        patched.setattr(pd, "read_csv", lambda *a, **k: pytest.fail("it was unpacked"))
+        for code, text in (
+            recovered(shell, f"bomb.csv{ending}", "r"),
+            shell(orbits_command, "import", f"bomb.csv{ending}", "o.zarr"),
+        ):
+            assert (code, text.count("\n")) == (2, 1)
+            assert "are packed into it" in text
+
+
+@pytest.mark.parametrize("ending", [*PACKED, ".zip", ".zst", ".tar"])
+def test_a_damaged_packed_table_is_one_line(shell, ending):
+    with open(f"t.csv{ending}", "wb") as file:
+        file.write(bytes(range(256)))
+    code, text = recovered(shell, f"t.csv{ending}", "r")
+    assert (code, text.count("\n")) == (2, 1)
+    code, text = shell(orbits_command, "import", f"t.csv{ending}", "o.zarr")
+    assert (code, text.count("\n")) == (2, 1)
+
+
+def test_an_empty_archive_is_one_line(shell):
+    zipfile.ZipFile("t.csv.zip", "w").close()
+    code, text = recovered(shell, "t.csv.zip", "r")
+    assert (code, text.count("\n")) == (2, 1)
 
 
 def test_an_npz_is_read_with_its_columns(shell):

@@ -7,7 +7,7 @@ from orbits.registry import Registry
 __all__ = ["ENGINES", "Engine", "IntegrationError", "States", "engine_named"]
 
 ENGINES: Registry[Engine] = Registry(
-    "orbits.engines", Engine, order=("scipy", "scipy-lsoda", "scipy-radau", "heyoka", "kepler")
+    "orbits.engines", Engine, order=("scipy", "scipy-lsoda", "heyoka", "kepler")
 )
 """Every engine; `scipy` is DOP853 with rtol = atol = 1e-12."""
 

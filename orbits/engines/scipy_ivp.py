@@ -108,8 +108,7 @@ class ScipyEngine(Engine):
 
 
 SCIPY = ScipyEngine()
-LSODA = ScipyEngine("scipy-lsoda", "LSODA")
-RADAU = ScipyEngine("scipy-radau", "Radau")
+LSODA = ScipyEngine("scipy-lsoda", "LSODA", tolerance=3e-14)  # it interpolates between its steps
 
 
 def _planar(law: ForceLaw, gm: float) -> Callable:

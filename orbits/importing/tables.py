@@ -1,9 +1,12 @@
 """The columns of a table of trajectories: CSV, Parquet, NumPy arrays, Horizons text, DataFrames."""
 
+import bz2
+import gzip
+import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,8 +31,8 @@ ARRAY_COLUMNS = {
 }
 """Names of the columns of an array without names, by their number."""
 UNREADABLE = (
-    pa.ArrowException, OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, OverflowError,
-    KeyError,
+    pa.ArrowException, OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+    ValueError, OverflowError, LookupError, RuntimeError,
 )  # fmt: skip
 NO_NUMBERS = {
     "boolean", "complex", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
@@ -38,8 +41,13 @@ NO_NUMBERS = {
 """What pandas would turn into numbers, and nobody meant as such."""
 LARGEST = 1e45
 """Numbers above cannot be reckoned with: products and powers of a few of them overflow."""
+PACKED: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    ".gz": ("gzip", gzip.open), ".bz2": ("bz2", bz2.open), ".xz": ("xz", lzma.open),
+    ".zip": ("zip", lambda path: (packed := zipfile.ZipFile(path)).open(packed.namelist()[0])),
+}  # fmt: skip
+"""Compressions of a text by the ending of its file: their names for pandas, and who unpacks."""
 MOST_COMPRESSED = 100
-"""Size of an array over that of its file, above which it holds no trajectory but a trap."""
+"""Size of an array or a text over that of its file, above which it holds no data but a trap."""
 WHILE_READ = 4.0
 """Memory over the size of the columns: as they were read, as numbers, and sorted."""
 
@@ -156,6 +164,26 @@ def holds_numbers(values: pd.Series) -> bool:
     return pd.api.types.infer_dtype(values, skipna=True) not in NO_NUMBERS
 
 
+def _csv_settings(path: Path) -> dict[str, Any]:
+    """How pandas is to read a text; none that unpacks to more than a table would.
+
+    Raises:
+        ValueError: if it does.
+    """
+    compression, unpack = PACKED.get(path.suffix, (None, None))
+    if unpack is not None:
+        most, size = max(MOST_COMPRESSED * path.stat().st_size, 1e6), 0
+        with unpack(path) as file:
+            while block := file.read(1_000_000):
+                size += len(block)
+                if size > most:
+                    raise ValueError(
+                        f"more than {most / 1e9:.3g} GB are packed into it, as no table can be"
+                    )
+    separator = "\t" if ".tsv" in path.suffixes else ","
+    return {"sep": separator, "skipinitialspace": True, "compression": compression}
+
+
 def _read(path: Path, asked: Sequence[str], blank_lines: bool) -> tuple[pd.DataFrame, list[str]]:
     if path.suffix in (".npy", ".npz"):
         return _of_arrays(path, asked)
@@ -165,9 +193,7 @@ def _read(path: Path, asked: Sequence[str], blank_lines: bool) -> tuple[pd.DataF
         wanted = [name for name in asked if name in columns]
         _require_room(8.0 * file.metadata.num_rows * len(wanted), path)
         return file.read(wanted).to_pandas(ignore_metadata=True), columns
-    settings: dict[str, Any] = {
-        "sep": "\t" if ".tsv" in path.suffixes else ",", "skipinitialspace": True,
-    }  # fmt: skip
+    settings = _csv_settings(path)
     columns = list(pd.read_csv(path, nrows=0, **settings).columns)
     wanted = [name for name in asked if name in columns]
     if not wanted:

@@ -318,7 +318,9 @@ def _beam(
     size = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(size > 0, size, 1.0)
     states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
-    found = [_fitted(transform, states[0], whole, wanted, pool, target)]
+    found = [_fitted(transform, each, whole, wanted, pool, target) for each in states[:1]]
+    if not found:
+        return []
     for count in range(2, terms + 1):
         ranked = _best_pairs(columns, shown) if count == 2 else _extended(states, columns, shown)
         states = [state for _, state in ranked[:BEAM]]

@@ -257,4 +257,4 @@ def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
             f"{path}: the column {name} has numbers of {largest:.3g}, which cannot be reckoned "
             f"with (from {1 / LARGEST:g} to {LARGEST:g}); take another unit."
         )
-    return numbers
+    return np.where(np.abs(numbers) < np.finfo(float).tiny, 0.0, numbers)  # 1 / 5e-324 is infinite

@@ -1,7 +1,6 @@
 """Other places and other workers: the same bits."""
 
 import pytest
-from distributed import LocalCluster
 
 from orbits.cli import main
 from orbits.config import GenerateConfig
@@ -21,8 +20,11 @@ def content(path):
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
+    distributed = pytest.importorskip("distributed")
     generate(tmp_path / "here.zarr", GenerateConfig(**SETTINGS, workers=1))
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
         options = ["--orbits", "70", "--samples", "20", "--shard-orbits", "16"]
         scheduler = ["--scheduler", cluster.scheduler_address]
         assert main(["generate", str(tmp_path / "there.zarr"), *options, *scheduler]) == 0
@@ -32,6 +34,7 @@ def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
     assert here == there
 
 
+@pytest.mark.needs("distributed")
 def test_a_scheduler_that_is_not_there(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     options = ["--orbits", "5", "--scheduler", "tcp://127.0.0.1:1"]

@@ -19,8 +19,8 @@ from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
 from orbits.validation import validate
 
-CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="heyoka")
-OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "heyoka"]
+CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, engine="kepler")
+OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--engine", "kepler"]
 COMMAND = [sys.executable, "-m", "orbits.cli", "generate"]
 
 

@@ -15,7 +15,7 @@ from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
 from orbits.validation import validate
 
-SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1, engine="heyoka")
+SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1)
 
 
 def made(path, **changes):

@@ -13,7 +13,7 @@ from orbits.units import GM_SUN
 
 NEWTON = parse_law("newton")
 
-WORST = {"scipy": 1e-7, "scipy-lsoda": 1e-5, "scipy-radau": 1e-4, "heyoka": 1e-9}
+WORST = {"scipy": 1e-7, "scipy-lsoda": 1e-6, "heyoka": 1e-9}
 """Relative position error after 5 periods at e <= 0.9, from the tolerance 1e-12 a step and its
 growth (quadratic in time, times (1 - e)^-2): measured 3e-8 for DOP853, 3e-11 for heyoka."""
 
@@ -40,10 +40,8 @@ def relative(found, exact):
 @pytest.mark.parametrize("engine", WORST)
 @pytest.mark.parametrize("axes", [2, 3])
 def test_newton_agrees_with_exact_kepler_motion(engine, axes):
-    e = [0.0, 0.6] if engine == "scipy-radau" else np.linspace(0, 0.9, 10)
-    start = kepler_states(e, axes)
-    # Radau is of fifth order: at 1e-12 it takes seconds for one period.
-    times = np.linspace(0, 0.5, 20) if engine == "scipy-radau" else np.arange(1000) * (5 / 1000)
+    start = kepler_states(np.linspace(0, 0.9, 10), axes)
+    times = np.arange(1000) * (5 / 1000)
     position, velocity = integrate(NEWTON, *start, times, engine)
     exact, exact_velocity = integrate(NEWTON, *start, times, "kepler")
     assert relative(position, exact) < WORST[engine]
@@ -88,6 +86,7 @@ def test_newton_conserves_energy_angular_momentum_and_eccentricity_vector(engine
     assert np.max(invariants.drift(lrl, 1.0)) < DRIFT[engine]
 
 
+@pytest.mark.needs("heyoka")
 @pytest.mark.parametrize("spec", LAWS)
 def test_engines_agree_and_conserve_under_every_law(spec):
     law = parse_law(spec)

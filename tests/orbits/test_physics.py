@@ -7,6 +7,8 @@ from orbits.engines.integrate import integrate
 from orbits.forces import LAWS, parse_law
 from orbits.units import GM_SUN
 
+pytestmark = pytest.mark.needs("heyoka")
+
 
 def apsidal_angle(spec, a=1.0, e=0.3, turns=6):
     """Angle between successive perihelia, rad, measured along an integrated orbit."""

@@ -20,6 +20,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
+@pytest.mark.needs("heyoka")
 @pytest.mark.parametrize("spec", [law for law in LAWS if law != "power_law"] + ["power_law(n=2.5)"])
 def test_bound_orbits_swing_between_their_apsides(spec):
     law = parse_law(spec)
@@ -51,6 +52,7 @@ def test_newtonian_elements_are_uniform_in_phase_and_orientation():
     assert abs(retrograde - 0.5) < 4 * 0.5 / np.sqrt(count)
 
 
+@pytest.mark.needs("heyoka")
 @pytest.mark.parametrize("spec", ["hooke", "yukawa(length=1)", "logarithmic"])
 def test_phase_is_uniform_in_time_whatever_the_law(spec):
     """Moving every orbit by the same time leaves the distribution of separations as it was."""

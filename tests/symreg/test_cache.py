@@ -216,7 +216,7 @@ def test_no_worker_outlives_the_process_that_began_it(tmp_path, number):
         time.sleep(0.1)
     worker = int(at_work.read_text())
     os.kill(process.pid, number)
-    process.wait(timeout=20)
+    process.wait(timeout=60)
     deadline = time.monotonic() + 20
     while psutil.pid_exists(worker) and psutil.Process(worker).status() != "zombie":
         assert time.monotonic() < deadline

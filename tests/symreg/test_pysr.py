@@ -52,6 +52,7 @@ def run_python(code, *arguments):
     return done.stdout
 
 
+@pytest.mark.needs("pysr")
 def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
     (tmp_path / "hall_of_fame.csv").write_text(HALL_OF_FAME)
     code = WITHOUT_JULIA + textwrap.dedent("""
@@ -74,6 +75,7 @@ def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
             assert float(mine.subs(x, value)) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.needs("pysr")
 @pytest.mark.parametrize("published", [False, True])
 def test_pysr_accepts_the_arguments(tmp_path, published):
     operators = ("+", "*", "inv", "sin", "cos", "exp")
@@ -251,6 +253,7 @@ with interruptible():
 """
 
 
+@pytest.mark.needs("pysr")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_two_searches_end_with_the_command_and_their_fronts_stay(tmp_path, monkeypatch, number):
     process_of(tmp_path, monkeypatch, f"{FRONT}; echo $$ > {tmp_path}/$$.pid; sleep 60")

@@ -90,8 +90,8 @@ def plot_field(
             linestyle=(0, (4, 2)), label=label,
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    if len(limits):
+    if len(limits):  # an axis of nothing has no logarithms
+        axes.set_yscale("log")
         axes.set_ylim(limits.min() / 4, limits.max() * 4)
     plain_ticks(axes)
     axes.set_xlabel("distance r (au)")
