@@ -6,7 +6,6 @@ from .dataset import open_dataset as open_dataset
 from .derivatives.accelerations import measure_forces as measure_forces
 from .engines.integrate import integrate as integrate
 from .force_samples import ForceSamples as ForceSamples
-from .force_samples import read_force_samples as read_force_samples
 from .forces import LAWS as LAWS
 from .forces import parse_law as parse_law
 from .generation.generate import generate as generate

@@ -118,9 +118,7 @@ def _print_table(table: Mapping[str, Any]) -> None:
 _DATA = Positional(
     "data", "Dataset, as `orbits generate` or `orbits ephemeris` writes it.", path="input"
 )
-_OUT = Positional(
-    "out", "Dataset to write: a folder (x.zarr) or an fsspec address (s3://...).", path="output"
-)
+_OUT = Positional("out", "Dataset to write: a folder (x.zarr).", path="output")
 
 COMMANDS = (
     Command(

@@ -167,24 +167,9 @@ def complain(name: str, message: str, code: int = 2) -> int:
     return code
 
 
-def say(text: object, width: int | None = None) -> None:
-    """Print a text; on a terminal its long sentences are wrapped, and tables stay as they are."""
-    if width is None and sys.stdout.isatty():
-        width = _columns()
-    print(str(text) if width is None else wrapped(str(text), width), flush=True)
-
-
-def wrapped(text: str, width: int) -> str:
-    """The text with no sentence wider than so many columns; rows of tables are left as they are."""
-    return "\n".join(
-        line
-        if len(line) <= width or "   " in line.strip()
-        else textwrap.fill(
-            line, width, subsequent_indent=" " * (len(line) - len(line.lstrip())),
-            break_long_words=False, break_on_hyphens=False,
-        )
-        for line in text.splitlines()
-    )  # fmt: skip
+def say(text: object) -> None:
+    """Print a text at once."""
+    print(text, flush=True)
 
 
 def _columns() -> int:
@@ -430,7 +415,7 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
         for path in [given] if isinstance(given, str) else given:
             if not path:
                 raise ValueError(f"{positional.name} is empty; a path is needed.")
-            if positional.path == "output" and "://" not in path:
+            if positional.path == "output":
                 require_output(path)
     for option, path in outputs(config):
         if not path:

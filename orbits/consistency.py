@@ -112,7 +112,7 @@ def _velocity_mismatch(
     about_barycentre = system == "planets" and attributes["centre"] == "barycentre"
     if system == "nbody":
         assert mass is not None
-        acceleration = _mutual_acceleration(law, position, mass)
+        acceleration = law.mutual_acceleration(position, G * mass[:, None])
         truncation = _mutual_truncation(law, dt, position, velocity, mass)
         slow = np.ones(truncation.shape, dtype=bool)
     else:
@@ -167,15 +167,4 @@ def _mutual_truncation(
                 both = mass[:, None, i] + mass[:, None, j]
                 size, _, _ = _truncation(law, dt, apart, parting, G * both)
                 found[:, :, i] += mass[:, None, j] / both * size
-    return found
-
-
-def _mutual_acceleration(law: ForceLaw, position: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """(system, time, body, axis) acceleration of bodies that attract one another."""
-    found = np.zeros_like(position)
-    for i in range(mass.shape[1]):
-        for j in range(mass.shape[1]):
-            if i != j:
-                pull = law.acceleration(position[:, :, i] - position[:, :, j], G)
-                found[:, :, i] += mass[:, None, None, j] * pull
     return found

@@ -1,41 +1,118 @@
-"""Datasets of orbits: written shard by shard, and opened; `orbits.schema` says what one is."""
+"""Datasets of orbits on the disk: written shard by shard, and opened.
+
+`orbits.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and compares.
+`.manifest.json` is whole or absent, carries a checksum of its own, and says which shards are
+finished and what `zarr.json` must be: a shard that it does not name does not exist.
+"""
 
 import json
 import os
+import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 import zarr
 
-from orbits.files import sha256_of_json
+from orbits.files import (
+    as_json,
+    held,
+    json_of,
+    of_json,
+    read_sealed,
+    require_output,
+    sha256_of_json,
+    write_json,
+    write_sealed,
+)
 from orbits.schema import (
     TIME,
     Layout,
-    array_problems,
-    attribute_problem,
     require_format,
     shard_file,
     variables,
 )
-from orbits.storage import MANIFEST, Manifest, Place
 
+MANIFEST = ".manifest.json"
 MOST_SHOWN = 5
 """Shards that a message names."""
 
 
-def create(place: Place, layout: Layout) -> Manifest:
+@dataclass
+class Manifest:
+    """What is finished of a dataset."""
+
+    configuration_sha256: str
+    """Of the configuration that decides every bit."""
+    metadata: dict[str, int]
+    """CRC-32 of every `zarr.json`, and of the times."""
+    shards: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Measured errors and drifts of every finished shard; none of an ephemeris."""
+    attributes: dict[str, Any] = field(default_factory=dict)
+    """Attributes of the dataset that are known once it is complete."""
+    complete: bool = False
+
+    @classmethod
+    def read(cls, path: Path) -> "Manifest | None":
+        """That of a folder; None where there is none, or it or a `zarr.json` was changed."""
+        try:
+            manifest = of_json(cls, read_sealed(path / MANIFEST), MANIFEST)
+        except (ValueError, OSError):
+            return None
+        sound = all(_checksum(path / name) == crc for name, crc in manifest.metadata.items())
+        return manifest if sound else None
+
+    def write(self, path: Path) -> None:
+        """Write it, whole or not at all."""
+        write_sealed(path / MANIFEST, as_json(self))
+
+
+def _checksum(file: Path) -> int | None:
+    return zlib.crc32(file.read_bytes()) if file.is_file() else None
+
+
+def folder_of(path: str | os.PathLike[str]) -> Path:
+    """The folder of a dataset.
+
+    Raises:
+        ValueError: for what is no path, or an address of the network.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValueError(f"{path!r} is no path; give a folder.")
+    if not str(path):
+        raise ValueError("the path of the data set is empty; give a folder.")
+    if "://" in str(path):
+        raise ValueError(f"{path} is an address; give a folder on a disk, mounted if need be.")
+    return Path(path)
+
+
+def _group(path: Path, mode: Literal["r", "r+"]) -> zarr.Group:
+    return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)
+
+
+def _document(path: Path) -> Any:
+    """What the `zarr.json` of a folder says; None where there is none, or it is not whole."""
+    try:
+        return json_of((path / "zarr.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def create(path: Path, layout: Layout) -> Manifest:
     """Lay out an empty dataset, of which no shard is finished."""
     from zarr.codecs import Crc32cCodec
 
-    place.remove(MANIFEST)
+    (path / MANIFEST).unlink(missing_ok=True)
     document = {"zarr_format": 3, "node_type": "group", "attributes": layout.attributes}
-    place.write_json("zarr.json", document)
-    group = place.group()
-    sizes = layout.sizes
-    for name, variable in {**variables(layout.system), "time": TIME}.items():
-        shape = tuple(sizes[dim] for dim in variable.dims)
+    write_json(path / "zarr.json", document)
+    group = _group(path, "r+")
+    arrays = {**variables(layout.system), "time": TIME}
+    for name, variable in arrays.items():
+        shape = tuple(layout.sizes[dim] for dim in variable.dims)
         first = min(layout.shard_orbits, shape[0]) if name != "time" else shape[0]
         group.create_array(
             name,
@@ -48,86 +125,98 @@ def create(place: Place, layout: Layout) -> Manifest:
             attributes=variable.attributes,
             overwrite=True,
         )
-    times = group["time"]
-    assert isinstance(times, zarr.Array)
-    times[:] = layout.times
-    arrays = sorted([*variables(layout.system), "time"])
+    group["time"][:] = layout.times  # type: ignore[index]
     document["consolidated_metadata"] = {
         "kind": "inline",
         "must_understand": False,
-        "metadata": {name: place.read_json(f"{name}/zarr.json") for name in arrays},
+        "metadata": {name: _document(path / name) for name in arrays},
     }
-    place.write_json("zarr.json", document)
+    write_json(path / "zarr.json", document)
     files = ["zarr.json", "time/c/0", *(f"{name}/zarr.json" for name in arrays)]
     manifest = Manifest(
         layout.described["configuration_sha256"],
-        {name: place.checksum(name) or 0 for name in files},
+        {name: zlib.crc32((path / name).read_bytes()) for name in files},
     )
-    manifest.write(place)
+    manifest.write(path)
     return manifest
 
 
-def begin(place: Place, layout: Layout) -> Manifest:
-    """The manifest of what a place holds of a dataset, laid out if it is not; nothing else stays.
+def begin(path: Path, layout: Layout) -> Manifest:
+    """The manifest of what a folder holds of a dataset, laid out if it is not; nothing else stays.
 
     Shards that are damaged or were left half-written are removed.
 
     Raises:
-        ValueError: if the place holds anything else.
+        ValueError: if the folder holds anything else.
     """
-    manifest = Manifest.read(place) if begun(place, layout.described["configuration"]) else None
-    place.remove_partial_files()
+    manifest = Manifest.read(path) if begun(path, layout.described["configuration"]) else None
+    for left in path.rglob("*.partial"):
+        left.unlink(missing_ok=True)
     if manifest is None:
-        return create(place, layout)
-    damaged = unfinished_shards(place, layout.attributes, manifest, read=True)
+        return create(path, layout)
+    damaged = unfinished_shards(path, layout.attributes, manifest, read=True)
     for shard in damaged:
         manifest.shards.pop(shard, None)
         for name, variable in variables(layout.system).items():
-            place.remove(shard_file(name, variable, shard))
+            (path / shard_file(name, variable, shard)).unlink(missing_ok=True)
     manifest.complete = manifest.complete and not damaged
     return manifest
 
 
-def write_whole(place: Place, layout: Layout, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a dataset whose arrays are all in memory, or leave one that is there as it is.
+def alone(path: Path) -> AbstractContextManager[None]:
+    """Keep other writers out of a folder while a block runs; ValueError if there is one."""
+    message = f"{path} is being written by another process; wait for it, or choose another path."
+    return held(path, message)
+
+
+def deliver(
+    out: str | os.PathLike[str] | None, layout: Layout, arrays: Mapping[str, np.ndarray]
+) -> xr.Dataset:
+    """A dataset whose arrays are all in memory: written and opened, or as it is.
 
     Args:
-        place: where; empty, or with this very dataset or its beginning.
+        out: a folder, empty or with this very dataset or its beginning; None writes nothing.
         layout: sizes and attributes.
         arrays: every variable of the format.
 
     Raises:
-        ValueError: if the place holds anything else, another process writes there, or a state is
+        ValueError: if the folder holds anything else, another process writes there, or a state is
             not finite: then nothing is written.
     """
-    begun(place, layout.described["configuration"])
+    if out is None:
+        return in_memory(layout, [arrays], {})
+    path = folder_of(out)
+    begun(path, layout.described["configuration"])
     require_finite(0, arrays)
-    with place.alone():
-        manifest = begin(place, layout)
+    with alone(path):
+        manifest = begin(path, layout)
         for shard in sorted(set(range(layout.shards)) - set(manifest.shards)):
             rows = layout.orbits_of(shard)
-            write_shard(place, shard, {name: values[rows] for name, values in arrays.items()})
+            write_shard(path, shard, {name: values[rows] for name, values in arrays.items()})
             manifest.shards[shard] = {}
         if not manifest.complete:
-            finish(place, manifest, {})
+            finish(path, manifest, {})
+    return open_dataset(path)
 
 
-def begun(place: Place, identity: Mapping[str, Any]) -> bool:
-    """Whether a place holds this very dataset, or the beginning of it.
+def begun(path: Path, identity: Mapping[str, Any]) -> bool:
+    """Whether a folder holds this very dataset, or the beginning of it.
 
     Args:
-        place: where it would be.
+        path: where it would be.
         identity: the configuration that decides every bit.
 
     Raises:
-        ValueError: if the place holds anything else (says what differs).
+        ValueError: if there is anything else (says what differs).
     """
-    if place.is_empty():
-        return False
+    require_output(path)
     advice = "choose another path, or remove it"
-    if place.read_json("zarr.json") is None:
-        raise ValueError(f"{place} exists and is not a dataset; {advice}.")
-    attributes = read_attributes(place)
+    hidden_alone = path.is_dir() and all(p.name.startswith(".") for p in path.iterdir())
+    if hidden_alone or not path.exists():
+        return False
+    if _document(path) is None:
+        raise ValueError(f"{path} exists and is not a dataset; {advice}.")
+    attributes = read_attributes(path)
     if attributes.get("configuration_sha256") == sha256_of_json(identity):
         return True
     theirs = attributes.get("configuration", {})
@@ -139,40 +228,38 @@ def begun(place: Place, identity: Mapping[str, Any]) -> bool:
         if theirs.get(key) != value
     ]
     raise ValueError(
-        f"{place} holds another dataset ({'; '.join(differing) or 'of another kind'}); {advice}."
+        f"{path} holds another dataset ({'; '.join(differing) or 'of another kind'}); {advice}."
     )
 
 
-def write_shard(place: Place, shard: int, arrays: Mapping[str, np.ndarray]) -> None:
+def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> None:
     """Write one shard's arrays into a dataset that was laid out; nobody else writes that shard."""
     require_finite(shard, arrays)
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
-        group = place.group()
+        group = _group(path, "r+")
         first = shard * int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
         for name, values in arrays.items():
-            array = group[name]
-            assert isinstance(array, zarr.Array)
-            array[first : first + len(values)] = values
+            group[name][first : first + len(values)] = values  # type: ignore[index]
 
 
 def unfinished_shards(
-    place: Place, attributes: Mapping[str, Any], manifest: Manifest, read: bool = False
+    path: Path, attributes: Mapping[str, Any], manifest: Manifest, read: bool = False
 ) -> list[int]:
     """Numbers of the shards that are not finished, or of which a file is missing.
 
     Args:
-        place: the dataset.
+        path: of the dataset.
         attributes: its attributes, which have no problems.
         manifest: what is finished of it.
         read: read every file and compare it with its checksum.
     """
-    held = variables(attributes["system"])
-    group = place.group("r")
+    held_arrays = variables(attributes["system"])
+    group = _group(path, "r")
 
     def is_whole(shard: int) -> bool:
         rows = slice(shard * attributes["shard_orbits"], (shard + 1) * attributes["shard_orbits"])
-        for name, variable in held.items():
-            if not place.is_file(shard_file(name, variable, shard)):
+        for name, variable in held_arrays.items():
+            if not (path / shard_file(name, variable, shard)).is_file():
                 return False
             try:
                 _ = group[name][rows] if read else None  # type: ignore[index]
@@ -200,14 +287,14 @@ def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
             raise ValueError(f"shard {shard}: {name} is not finite; nothing of it was kept.")
 
 
-def finish(place: Place, manifest: Manifest, attributes: Mapping[str, Any]) -> None:
+def finish(path: Path, manifest: Manifest, attributes: Mapping[str, Any]) -> None:
     """Declare a dataset complete, with what was measured on the way.
 
     An interrupted dataset ends with the same bytes.
     """
     manifest.shards = dict(sorted(manifest.shards.items()))
     manifest.attributes, manifest.complete = dict(attributes), True
-    manifest.write(place)
+    manifest.write(path)
 
 
 def in_memory(
@@ -256,53 +343,37 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 
     Args:
-        path: a local folder or an fsspec address.
+        path: its folder.
 
     Returns:
-        The variables of the format, read as they are indexed; `.attrs` as the module says. Reading
-        a chunk that was changed after it was written raises a ValueError.
+        The variables of the format, read as they are indexed; `.attrs` as `orbits.schema` says.
+        Reading a chunk that was changed after it was written raises a ValueError.
 
     Raises:
         ValueError: if it is missing, of another schema, unfinished, changed or cut short (says
             which).
     """
-    place = Place(path)
-    attributes = read_attributes(place)
-    problem = attribute_problem(attributes)
-    if problem:
-        raise ValueError(f"{place} cannot be read: {problem}; make it again.")
-    manifest = require_complete(place, attributes)
-    try:
-        store = place.store(read_only=True)
-        dataset = xr.open_zarr(store, consolidated=True, chunks=None)
-    except Exception as error:  # metadata that are not as zarr and xarray expect raise anything
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(f"{place} cannot be read ({first:.200}); make it again.") from None
-    dataset.attrs |= {**manifest.attributes, "complete": True}
-    problems = array_problems(dataset)
-    if problems:
-        raise ValueError(f"{place} cannot be read: {problems[0]}; make it again.")
-    return _with_names(dataset)
-
-
-def require_complete(place: Place, attributes: Mapping[str, Any]) -> Manifest:
-    """The manifest of a complete dataset, all of whose files are there.
-
-    Raises:
-        ValueError: if it is unfinished, cut short, or its metadata were changed.
-    """
+    folder = folder_of(path)
+    attributes = read_attributes(folder)
     again = "run the command that made it again"
-    manifest = Manifest.read(place)
+    manifest = Manifest.read(folder)
     if manifest is None:
-        raise ValueError(f"{place} is unfinished, or its metadata were changed; {again}.")
-    missing = unfinished_shards(place, attributes, manifest)
+        raise ValueError(f"{folder} is unfinished, or its metadata were changed; {again}.")
+    missing = unfinished_shards(folder, attributes, manifest)
     if missing or not manifest.complete:
         which = ", ".join(map(str, missing[:MOST_SHOWN])) + "..." * (len(missing) > MOST_SHOWN)
         raise ValueError(
-            f"{place} is cut short: {len(missing)} of {attributes['shards']} shards are missing"
+            f"{folder} is cut short: {len(missing)} of {attributes['shards']} shards are missing"
             f"{f' ({which})' if which else ''}; {again}."
         )
-    return manifest
+    dataset = open_arrays(folder)
+    dataset.attrs |= {**manifest.attributes, "complete": True}
+    return _with_names(dataset)
+
+
+def open_arrays(path: Path) -> xr.Dataset:
+    """The arrays and attributes that lie in a folder, whether or not they are complete."""
+    return xr.open_zarr(path, consolidated=True, chunks=None)
 
 
 def _with_names(dataset: xr.Dataset) -> xr.Dataset:
@@ -318,17 +389,15 @@ def _with_names(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign_coords(body_name=("body", names))
 
 
-def read_attributes(place: Place) -> dict[str, Any]:
+def read_attributes(path: Path) -> dict[str, Any]:
     """A dataset's attributes, whether or not it is complete.
 
     Raises:
         ValueError: if there is no dataset, or one of another schema.
     """
-    described = place.read_json("zarr.json")
+    described = _document(path)
     if described is None:
-        what = "is not a dataset of orbits" if place.exists() else "does not exist"
-        raise ValueError(f"{place} {what}; `orbits generate` makes one.")
+        what = "is not a dataset of orbits" if path.exists() else "does not exist"
+        raise ValueError(f"{path} {what}; `orbits generate` makes one.")
     attributes = described.get("attributes") if isinstance(described, dict) else None
-    require_format(attributes, str(place))
-    assert isinstance(attributes, dict)
-    return attributes
+    return require_format(attributes, str(path))

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -167,7 +167,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write a JSON file, whole or not at all; NaN and infinity become null."""
-    write_text(path, json.dumps(_plain(value), indent=2, allow_nan=False) + "\n")
+    write_text(path, json.dumps(as_json(value, "null"), indent=2) + "\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -181,6 +181,23 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json_of(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is not a JSON file ({error}).") from None
+
+
+def write_sealed(path: str | os.PathLike[str], value: dict[str, Any]) -> None:
+    """Write a JSON object with a checksum of itself, whole or not at all."""
+    write_json(path, value | {"sha256": sha256_of_json(value)})
+
+
+def read_sealed(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what `write_sealed` wrote.
+
+    Raises:
+        ValueError: if the file is missing, is not JSON, or was changed after it was written.
+    """
+    stored = read_json(path)
+    if not isinstance(stored, dict) or stored.pop("sha256", None) != sha256_of_json(stored):
+        raise ValueError(f"{path} is damaged: it was changed after it was written; make it again.")
+    return stored
 
 
 def json_of(text: str | bytes) -> Any:
@@ -232,11 +249,18 @@ def _yaml_loader() -> Any:
     return Loader
 
 
-def as_json(value: Any) -> Any:
-    """JSON's own types of a dataclass: its fields, by name."""
+def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
+    """JSON's own types, from dataclasses, mappings, sequences, arrays and numpy's scalars.
+
+    Args:
+        value: as it is.
+        nan: what becomes of NaN and infinity.
+    """
     from pydantic_core import to_jsonable_python
 
-    return to_jsonable_python(value, inf_nan_mode="constants", fallback=_plain)
+    return to_jsonable_python(
+        value, inf_nan_mode=nan, fallback=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)
+    )
 
 
 def of_json(kind: type[T], value: Any, name: str) -> T:
@@ -282,25 +306,10 @@ def _adapter(kind: Any) -> Any:
 
 def sha256_of_json(value: Any) -> str:
     """Fingerprint of anything JSON can hold, independent of the order of keys."""
-    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(as_json(value, "null"), sort_keys=True).encode()).hexdigest()
 
 
 def sha256_of_file(path: str | os.PathLike[str]) -> str:
     """Fingerprint of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """JSON's own types, from numpy scalars, arrays, tuples, paths and dictionaries of them."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if value - value == 0 else None
-    if isinstance(value, (str, int, bool)) or value is None:
-        return value
-    return str(value)

@@ -1,8 +1,7 @@
 """Force samples: the table that a probe writes and that symbolic regression reads.
 
 One Parquet file, one row per (orbit, time). The schema is the contract between `worldmodel` and
-`symreg`; whoever writes a file passes through `write_force_samples`, whoever reads one through
-`read_force_samples`, and both check it.
+`symreg`: `ForceSamples` checks it, whether it is made, written or read.
 
 Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statistical unit), `time`
 (yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
@@ -60,10 +59,12 @@ class ForceSamples:
     Attributes:
         table: one row per (orbit, time), columns as the module says.
         attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as in the file.
+        name: where the table comes from, for messages.
     """
 
     table: pd.DataFrame
     attributes: dict[str, Any] = field(default_factory=dict)
+    name: str = field(default="the table", compare=False)
 
     def __post_init__(self) -> None:
         """Check the schema.
@@ -71,16 +72,44 @@ class ForceSamples:
         Raises:
             ValueError: if the table breaks it (says how).
         """
-        object.__setattr__(self, "table", check_force_samples(self.table, "the table"))
+        object.__setattr__(self, "table", _checked(self.table, self.name))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "ForceSamples":
-        """The force samples of a Parquet file; see `read_force_samples`."""
-        return cls(*read_force_samples(path))
+        """The force samples of a Parquet file, with the attributes that they were written with.
+
+        Raises:
+            ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
+        """
+        path = require_input(path)
+        try:
+            arrow = pq.read_table(path, page_checksum_verification=True)
+            table = arrow.to_pandas()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            first = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(f"{path} is not a readable Parquet file ({first:.200}).") from None
+        attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"principia"))
+        return cls(table, attributes, str(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file; see `write_force_samples`."""
-        write_force_samples(path, self.table, self.attributes)
+        """Write a Parquet file, whole or not at all.
+
+        Raises:
+            ValueError: if an attribute is missing: `readout` (its name), `states` (`orbit`,
+                `kicked`, `planets`), `model` (its identity), `law` (that generated the data, or
+                None) and `dt` (yr) must be there; anything JSON may.
+        """
+        missing = [name for name in ATTRIBUTES if name not in self.attributes]
+        if missing:
+            raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
+        header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS}
+        arrow = pa.Table.from_pandas(self.table, preserve_index=False)
+        content = json.dumps({**header, **self.attributes}).encode()
+        with written_aside(path) as aside:
+            pq.write_table(
+                arrow.replace_schema_metadata({b"principia": content}), aside,
+                write_page_checksum=True,
+            )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.table)
@@ -106,51 +135,6 @@ class ForceSamples:
         )
 
 
-def write_force_samples(
-    path: str | os.PathLike[str], table: pd.DataFrame, attributes: dict[str, Any]
-) -> None:
-    """Check a table of force samples and write it, whole or not at all.
-
-    Args:
-        path: the Parquet file.
-        table: one row per (orbit, time), columns as the module says.
-        attributes: at least `readout` (its name), `states` (`orbit`, `kicked`, `planets`), `model`
-            (its identity), `law` (that generated the data, or None) and `dt` (yr); anything JSON.
-
-    Raises:
-        ValueError: if the table breaks the schema (says how).
-    """
-    missing = [name for name in ATTRIBUTES if name not in attributes]
-    if missing:
-        raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
-    table = check_force_samples(table, str(path))
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS, **attributes}
-    arrow = pa.Table.from_pandas(table, preserve_index=False)
-    arrow = arrow.replace_schema_metadata({b"principia": json.dumps(header).encode()})
-    with written_aside(path) as aside:
-        pq.write_table(arrow, aside, write_page_checksum=True)
-
-
-def read_force_samples(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read a table of force samples with its attributes.
-
-    Returns:
-        The table, and the attributes that it was written with.
-
-    Raises:
-        ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
-    """
-    path = require_input(path)
-    try:
-        arrow = pq.read_table(path, page_checksum_verification=True)
-        table = arrow.to_pandas()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(f"{path} is not a readable Parquet file ({first:.200}).") from None
-    attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"principia"))
-    return check_force_samples(table, str(path)), attributes
-
-
 def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
     """The attributes of a file, those that are used with their types."""
     if not metadata:
@@ -166,13 +150,8 @@ def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
     return attributes
 
 
-def check_force_samples(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The table with the schema's types, if it keeps to the schema.
-
-    Raises:
-        ValueError: for a missing column, an empty table, values that are not finite numbers, or
-            an `r` or `a_norm` that disagrees with its components (relative 1e-6).
-    """
+def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table with the schema's types; `r` and `a_norm` agree with their components to 1e-6."""
     missing = [column for column in REQUIRED if column not in table.columns]
     if missing:
         raise ValueError(

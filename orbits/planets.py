@@ -23,7 +23,6 @@ from orbits.engines import States
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.schema import Layout, shard_orbits, variables
-from orbits.storage import Place
 from orbits.units import JULIAN_YEAR_DAYS, G
 
 STATES_LIMIT = 1e8
@@ -145,7 +144,7 @@ def ephemeris(
     `gm` is that of the Sun plus the planet, the parameter of their relative motion.
 
     Args:
-        out: a local folder or an fsspec address to write to; without it all is in memory.
+        out: folder to write to; without it all is in memory.
         config: which planets, when, in which frame.
         **options: fields of `EphemerisConfig` that differ from `config`.
 
@@ -158,16 +157,29 @@ def ephemeris(
             one segment, or a path that holds something else.
     """
     config = options_from(EphemerisConfig, config, options)
+    described: dict[str, Any] = {
+        "law": "newton",
+        "bodies": list(config.bodies),
+        "frame": config.frame,
+        "centre": config.centre,
+    }
     if config.together:
-        arrays = _side_by_side(config, dates_of(config))
-        layout = _layout_together(config, arrays["position"].shape)
+        system, arrays = "nbody", _side_by_side(config, dates_of(config))
+        described["one_system"] = True
     else:
-        arrays, out_of_plane = _segments(config, dates_of(config))
-        layout = _layout(config, arrays["position"].shape, out_of_plane)
-    if out is None:
-        return dataset.in_memory(layout, [arrays], {})
-    dataset.write_whole(Place(out), layout, arrays)
-    return dataset.open_dataset(out)
+        system, (arrays, out_of_plane) = "planets", _segments(config, dates_of(config))
+        described |= {"gm_is": "sun plus planet", "max_out_of_plane": out_of_plane}
+    shape, bodies = arrays["position"].shape, len(config.bodies)
+    sizes = {"orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": bodies}
+    layout = Layout(
+        system,
+        sizes | {"planet": bodies - 1},
+        config.dt,
+        described | provenance(config),
+        "float64",
+        shard_orbits(shape[0]),
+    )
+    return dataset.deliver(out, layout, arrays)
 
 
 def dates_of(config: EphemerisConfig) -> np.ndarray:
@@ -203,23 +215,6 @@ def _require_covered(julian_dates: np.ndarray) -> None:
             f"Julian date {julian_dates[outside][0]:.1f} is outside DE421, which spans "
             f"{_year(first):.1f} to {_year(last):.1f} (Julian dates {first:.1f} to {last:.1f})."
         )
-
-
-def _layout(
-    config: EphemerisConfig, shape: tuple[int, ...], out_of_plane: dict[str, float]
-) -> Layout:
-    rows, samples, axes = shape
-    described = {
-        "law": "newton",
-        "bodies": list(config.bodies),
-        "frame": config.frame,
-        "centre": config.centre,
-        "gm_is": "sun plus planet",
-        "max_out_of_plane": out_of_plane,
-        **provenance(config),
-    }
-    sizes = {"orbit": rows, "time": samples, "axis": axes}
-    return Layout("planets", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
@@ -262,20 +257,6 @@ def _gm_in_system(body: str, with_moon: bool) -> float:
     if body == "moon":
         return gm_of("earth") / (1 + ratio)
     return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
-
-
-def _layout_together(config: EphemerisConfig, shape: tuple[int, ...]) -> Layout:
-    rows, samples, bodies, axes = shape
-    described = {
-        "law": "newton",
-        "bodies": list(config.bodies),
-        "frame": config.frame,
-        "centre": config.centre,
-        "one_system": True,
-        **provenance(config),
-    }
-    sizes = {"orbit": rows, "time": samples, "body": bodies, "planet": bodies - 1, "axis": axes}
-    return Layout("nbody", sizes, config.dt, described, "float64", shard_orbits(rows))
 
 
 def _segments(

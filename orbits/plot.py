@@ -37,48 +37,37 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """
     ax, data = ax or _new_axes(), as_dataset(data)
     some = _some(data, orbits)
-    named = _names(some)
     for i, position in enumerate(some["position"].values):
         bodies = position[:, None] if position.ndim == 2 else position
         for body in range(bodies.shape[1]):
-            path = bodies[:, body]
-            color, label = named.get((i, body), (f"C{i % 10}", None))
-            ax.plot(path[:, 0], path[:, 1], lw=1, color=color, alpha=0.8, label=label)
+            path, (color, name) = bodies[:, body], _look(some, i, body)
+            ax.plot(path[:, 0], path[:, 1], lw=1, color=color, alpha=0.8, label=name)
             ax.plot(*path[0, :2], ".", ms=4, color=color)
     if "body" not in some["position"].dims:
         ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5, zorder=3)
     ax.set(xlabel="x (au)", ylabel="y (au)", aspect="equal")
-    if named:
-        ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    if "body_name" in some:
+        handles, labels = ax.get_legend_handles_labels()
+        each = dict(zip(labels, handles, strict=True))
+        ax.legend(
+            each.values(), each, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+        )
     ax.set_title(_title(data, some.sizes["orbit"]))
     return ax
 
 
-Named = dict[tuple[int, int], tuple[str, str | None]]
-
-
-def _names(some: xr.Dataset) -> Named:
-    """Colour and name of every path by row and body, where bodies have names; each named once."""
+def _look(some: xr.Dataset, row: int, body: int = 0) -> tuple[str, str | None]:
+    """Colour and name of the path of a row's body; where bodies have no names, by row."""
     if "body_name" not in some:
-        return {}
-    rows, several = some.sizes["orbit"], "body" in some["position"].dims
-    bodies = some.sizes["body"] if several else 1
+        return f"C{row % 10}", None
     names = [str(name) for name in some["body_name"].values]
-    known = list(dict.fromkeys(names))
-    found: Named = {}
-    named: set[str] = set()
-    for i in range(rows):
-        for body in range(bodies):
-            name = names[body if several else i]
-            found[i, body] = f"C{known.index(name) % 10}", None if name in named else name
-            named.add(name)
-    return found
+    name = names[body if "body" in some["position"].dims else row]
+    return f"C{list(dict.fromkeys(names)).index(name) % 10}", name
 
 
 def _color(some: xr.Dataset, row: int) -> str:
-    """Of a row with one body: its body's, where that has a name."""
-    named = {} if "body" in some["position"].dims else _names(some)
-    return named.get((row, 0), (f"C{row % 10}", None))[0]
+    """Of a row's curve: its body's, where the row has one alone."""
+    return f"C{row % 10}" if "body" in some["position"].dims else _look(some, row)[0]
 
 
 def _title(data: xr.Dataset, count: int) -> str:

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from orbits.dataset import open_dataset
+from orbits.dataset import folder_of, open_dataset
 from orbits.schema import shard_file, variables
-from orbits.storage import Place
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, the first axis of each the orbit."""
@@ -23,8 +22,8 @@ def shuffled_batches(
 ) -> Iterator[Arrays]:
     """Every orbit once, in random batches.
 
-    A dataset on a local disk is mapped into memory, so that it may be larger; each shard is
-    compared with its checksum before it is first used. Any other is read into memory.
+    The dataset is mapped into memory, so that it may be larger; each shard is compared with its
+    checksum before it is first used.
 
     Args:
         path: a complete dataset.
@@ -40,17 +39,15 @@ def shuffled_batches(
     """
     if batch < 1:
         raise ValueError(f"batch is {batch}; it must be at least 1.")
-    data, place = open_dataset(path), Place(path)
+    data, folder = open_dataset(path), folder_of(path)
     per_shard = data.attrs["shard_orbits"]
     mapped: dict[tuple[str, int], np.ndarray] = {}
 
     def rows_of(name: str, rows: np.ndarray) -> np.ndarray:
-        if place.local is None:
-            return data[name].values[rows]
         found = np.empty((len(rows), *data[name].shape[1:]), data[name].dtype)
         for shard in np.unique(rows // per_shard):
             if (name, shard) not in mapped:
-                mapped[name, shard] = _mapped(place.local, data, name, shard)
+                mapped[name, shard] = _mapped(folder, data, name, shard)
             chosen = rows // per_shard == shard
             found[chosen] = mapped[name, shard][rows[chosen] - shard * per_shard]
         return found

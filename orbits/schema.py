@@ -15,7 +15,7 @@ Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
 `shards` (their number), `shard_orbits`; once it is opened also `complete` and, of what was
 generated, `integration`: the measured error and drifts. Arrays are cut along `orbit` into shards,
-a chunk each, with zarr's CRC-32C; the fill value is NaN. `orbits.storage` says which are finished.
+a chunk each, with zarr's CRC-32C; the fill value is NaN. `orbits.dataset` says which are finished.
 """
 
 import math
@@ -191,8 +191,8 @@ class Attributes:
     integration: dict[str, str | int | float] = field(default_factory=dict)
 
 
-def require_format(attributes: Any, name: str) -> None:
-    """Refuse attributes that are of no dataset of orbits.
+def require_format(attributes: Any, name: str) -> dict[str, Any]:
+    """The attributes, if they are those of a dataset of orbits.
 
     Args:
         attributes: of the dataset.
@@ -208,6 +208,7 @@ def require_format(attributes: Any, name: str) -> None:
                 f"{name} has the {what} {attributes.get(what)!r:.40}, not {wanted!r}; "
                 "`orbits generate` makes such a dataset."
             )
+    return dict(attributes)
 
 
 def attribute_problem(attributes: Mapping[str, Any]) -> str | None:

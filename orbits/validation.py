@@ -10,7 +10,6 @@ from orbits import dataset
 from orbits.consistency import physical_problems
 from orbits.forces import known_law
 from orbits.schema import array_problems, attribute_problem, require_format, variables
-from orbits.storage import Manifest, Place
 
 
 def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
@@ -30,18 +29,17 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
         require_format(data.attrs, "the dataset")
         problem = attribute_problem(data.attrs)
         return [problem] if problem else _problems(data, ())
-    place = Place(data)
-    attributes = dataset.read_attributes(place)
+    path = dataset.folder_of(data)
+    attributes = dataset.read_attributes(path)
     problem = attribute_problem(attributes)
     if problem:
         return [problem]
-    manifest = Manifest.read(place)
+    manifest = dataset.Manifest.read(path)
     if manifest is None:
         return ["it is unfinished, or its metadata were changed; run the command that made it"]
     try:
-        damaged = dataset.unfinished_shards(place, attributes, manifest, read=True)
-        opened = xr.open_zarr(place.store(read_only=True), consolidated=True, chunks=None)
-        problems = _problems(opened, damaged)
+        damaged = dataset.unfinished_shards(path, attributes, manifest, read=True)
+        problems = _problems(dataset.open_arrays(path), damaged)
     except Exception as error:  # damaged metadata make zarr raise anything
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
@@ -52,7 +50,7 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
     if problems:
         return problems
     try:
-        dataset.open_dataset(place.address)
+        dataset.open_dataset(path)
     except ValueError as error:
         return [str(error).removesuffix(".")]
     return []

@@ -28,10 +28,10 @@ KINDS = {
         "symreg/experiments/study.py", "symreg/experiments/grid.py",
         "symreg/experiments/own_data.py", "symreg/experiments/own_model.py",
         "worldmodel/predictors/loading.py", "orbits/cluster.py", "orbits/memory.py",
-        "*/time_limit.py", "symreg/engines/parent.py",
+        "*/time_limit.py",
     ),
     "files, checksums and records": (
-        "orbits/storage.py", "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
+        "orbits/schema.py", "orbits/dataset.py", "orbits/files.py",
         "orbits/reading.py", "orbits/info.py", "orbits/validation.py", "orbits/provenance.py",
         "orbits/force_samples.py", "orbits/records/*", "orbits/trajectories/tables.py",
         "orbits/trajectories/importing.py", "orbits/trajectories/horizons.py",

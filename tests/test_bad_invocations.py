@@ -18,7 +18,7 @@ import socket
 import sys
 import time
 import typing
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,16 +66,13 @@ REFUSED = {int: ["x", "2.5", "nan", "9" * 400], float: ["x", "nan", "1e999"]}
 """Values that no option of a type takes."""
 
 
-@dataclass
-class Case:
-    """One invocation, and what is made for it first."""
+class Case(typing.NamedTuple):
+    """One invocation: its words are made in the folder that it runs in."""
 
     command: str
-    arguments: list[str]
+    words: typing.Callable[[Path], list[str]]
     what: str
-    prepare: typing.Callable[[Path, random.Random], object] | None = None
-    must_refuse: bool = False
-    seed: int = 0
+    must_refuse: bool = True
 
 
 class Outcome(typing.NamedTuple):
@@ -90,21 +87,20 @@ def commands():
     return {f"{program} {c.name}": c for program, cli in MAINS.items() for c in cli.COMMANDS}
 
 
-def positionals(command, name, **replaced):
+def positionals(command, **replaced):
     """Good positionals, some replaced: outputs are new names."""
-    words = []
-    for positional in command.positionals:
-        if positional.name in replaced:
-            words.append(replaced[positional.name])
-        elif name == "worldmodel plot":
-            words += {"what": ["attention"], "paths": ["model", "data.zarr", "new.png"]}[
-                positional.name
-            ]
-        elif positional.path == "output":
-            words.append("new.png" if positional.name == "picture" else "new")
-        else:
-            words.append(INPUTS[positional.name])
-    return words
+    new = {p.name: "new.png" if p.name == "picture" else "new" for p in command.positionals}
+    known = new | INPUTS | replaced
+    return [known[positional.name] for positional in command.positionals]
+
+
+def small(name):
+    return SMALL.get(name, "").split()
+
+
+def placed(name, command, spot, make, here):
+    """Words in which one positional is what is made here."""
+    return [*positionals(command, **{spot: make(here)}), *small(name)]
 
 
 def options_of(config, prefix=""):
@@ -137,13 +133,13 @@ def wrong_options(chance, count):
         name, command, flag, hint = everything[number % len(everything)]
         kind, names = kind_of(hint)
         value = chance.choice(WRONG[kind])
-        small = [] if "--check" in SMALL.get(name, "") else SMALL.get(name, "").split()
-        words = [*positionals(command, name), *small, f"{flag}={value}"]
+        options = [] if "--check" in small(name) else small(name)
+        words = [*positionals(command), *options, f"{flag}={value}"]
         long = name in ("symreg run", "symreg study") or (kind is str and not names)
         sure = value in REFUSED.get(kind, ()) or names
         if (long and not sure) or name in ("symreg run", "symreg study"):
             words.append("--check")
-        yield Case(name, words, f"{flag}={value:.30}", must_refuse=bool(sure))
+        yield Case(name, lambda _, words=words: words, f"{flag}={value:.30}", bool(sure))
 
 
 PLACES = {
@@ -169,22 +165,14 @@ def wrong_outputs():
         spots = [p.name for p in command.positionals if p.path == "output"]
         for place, make in PLACES.items():
             for spot in spots:
-                case = Case(name, [], f"{spot} {place}", must_refuse=True)
-
-                def prepare(here, chance, make=make, spot=spot, name=name, command=command):
-                    words = positionals(command, name, **{spot: make(here)})
-                    return [*words, *SMALL.get(name, "").split()]
-
-                case.prepare = prepare
-                yield case
+                yield Case(name, partial(placed, name, command, spot, make), f"{spot} {place}")
             if "out" in hints_of(command.config):
+                yield Case(name, partial(with_out, name, command, make), f"--out {place}")
 
-                def with_option(here, chance, make=make, name=name, command=command):
-                    small = [w for w in SMALL.get(name, "").split() if w != "results"]
-                    small = [w for w in small if w not in ("--out", "--check")]
-                    return [*positionals(command, name), *small, f"--out={make(here)}"]
 
-                yield Case(name, [], f"--out {place}", with_option, must_refuse=True)
+def with_out(name, command, make, here):
+    options = [w for w in small(name) if w not in ("--out", "--check", "results")]
+    return [*positionals(command), *options, f"--out={make(here)}"]
 
 
 FOREIGN = ["data.zarr", "model", "forces.parquet", "study.yaml", "table.csv", "picture.png",
@@ -194,20 +182,15 @@ FOREIGN = ["data.zarr", "model", "forces.parquet", "study.yaml", "table.csv", "p
 
 def wrong_inputs():
     """A foreign, missing or special file, for every input of every command."""
+    special = [make for place, make in PLACES.items() if place not in ("link", "file link")]
     for name, command in commands().items():
         for positional in command.positionals:
-            if positional.path != "input" or name == "worldmodel plot":
-                continue
-            own = INPUTS[positional.name]
-            foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
-            special = [make for place, make in PLACES.items() if place not in ("link", "file link")]
-            for make in (*foreign, *special):
-
-                def prepare(here, chance, make=make, name=name, command=command, own=positional):
-                    words = positionals(command, name, **{own.name: make(here)})
-                    return [*words, *SMALL.get(name, "").split()]
-
-                yield Case(name, [], f"{positional.name} foreign", prepare, must_refuse=True)
+            if positional.path == "input":
+                own = INPUTS[positional.name]
+                foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
+                for make in (*foreign, *special):
+                    words = partial(placed, name, command, positional.name, make)
+                    yield Case(name, words, f"{positional.name} foreign")
 
 
 CONFIGS = {
@@ -222,26 +205,19 @@ def wrong_configs():
     """Files of options that are none, for every command."""
     for name, command in commands().items():
         for what, text in CONFIGS.items():
+            words = partial(with_config, name, command, text)
+            yield Case(name, words, f"--config {what}", what != "bytes")
 
-            def prepare(here, chance, text=text, name=name, command=command):
-                (here / "c.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
-                return [*positionals(command, name), *SMALL.get(name, "").split(),
-                        "--config", "c.yaml"]  # fmt: skip
 
-            must = what != "bytes"
-            yield Case(name, [], f"--config {what}", prepare, must_refuse=must)
+def with_config(name, command, text, here):
+    (here / "c.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    return [*positionals(command), *small(name), "--config", "c.yaml"]
 
 
 def cases():
     """All invocations, always the same."""
-    chance = random.Random(12)
-    found = [
-        *wrong_options(chance, 640), *wrong_outputs(), *wrong_inputs(),
-        *wrong_configs(),
-    ]  # fmt: skip
-    for number, case in enumerate(found):
-        case.seed = number
-    return found
+    options = wrong_options(random.Random(12), 640)
+    return [*options, *wrong_outputs(), *wrong_inputs(), *wrong_configs()]
 
 
 @pytest.fixture(scope="module")
@@ -295,9 +271,7 @@ def listing(folder):
 
 def invoke(case, here):
     """Run an invocation in a process of its own; its files are in a folder of its own."""
-    words = case.arguments
-    if case.prepare is not None:
-        words = case.prepare(here, random.Random(case.seed)) or words
+    words = case.words(here)
     before = listing(here)
     with (here.parent / "err").open("w+b") as err:
         pid = os.fork()
@@ -387,10 +361,10 @@ def run_all(chosen, world, folder):
         outcome = invoke(case, here)
         codes[outcome.code] = codes.get(outcome.code, 0) + 1
         if wrong := problem(case, outcome):
-            problems.append((wrong, case.command, case.what, case.seed, outcome))
+            problems.append((wrong, case.command, case.what, number, outcome))
             print(told(problems[-1:]), flush=True)
         if contents(world) != shared:
-            problems.append(("changed what it read", case.command, case.what, case.seed, outcome))
+            problems.append(("changed what it read", case.command, case.what, number, outcome))
             shared = contents(world)
         shutil.rmtree(folder / str(number))
     return problems, codes

@@ -317,13 +317,6 @@ def test_what_is_not_finite_leaves_no_folder(shell, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("address", ["reference://", "reference://x"])
-def test_an_address_that_cannot_be_opened_is_one_line(shell, address):
-    code, text = shell(orbits_command, "generate", address, "--orbits", "2", "--samples", "4")
-    assert (code, text.count("\n")) == (2, 1)
-    assert "cannot be opened" in text
-
-
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
 def test_a_closed_stream_changes_nothing(tmp_path, closed):
     command = f"{sys.executable} -m orbits generate o.zarr --orbits 2 --samples 4 {closed}"

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import orbits
 from orbits.cli import main as orbits_command
 from symreg.cli import main as symreg_command
 from worldmodel.cli import main as worldmodel_command
@@ -26,8 +27,9 @@ LAWS = (
 BODIES = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto".split()
 
 
-def run(command, arguments, leaves=()):
-    """Exit code and what was said in an empty folder; a warning is an error, and so is a file."""
+def run(command, arguments, leaves=(), then=lambda: []):
+    """Exit code and what was said in an empty folder; a warning is an error, and so is a file, and
+    what is found wrong with what was made."""
     here, said = os.getcwd(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         os.chdir(folder)
@@ -37,6 +39,7 @@ def run(command, arguments, leaves=()):
         stack.enter_context(warnings.catch_warnings(action="error"))
         code = command([*map(str, arguments)])
         left = set(os.listdir("."))
+        assert code or then() == []
     assert code in (0, 2), said.getvalue()
     assert left <= set(leaves if code == 0 else ()), left
     if code == 2:
@@ -79,7 +82,8 @@ def test_every_combination_of_generate_is_checked(given_options):
 @given(GENERATE)
 def test_every_combination_of_generate_is_made_or_refused(given_options):
     small = ["--orbits", 2, "--samples", 5, "--workers", 1]
-    run(orbits_command, ["generate", "x.zarr", *given_options, *small], leaves=["x.zarr"])
+    made = ["generate", "x.zarr", *given_options, *small]
+    run(orbits_command, made, leaves=["x.zarr"], then=lambda: orbits.validate("x.zarr"))
 
 
 @MANY

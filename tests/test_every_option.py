@@ -90,8 +90,7 @@ worldmodel probe plain flat.zarr far.json --readout far --far.count 20
 worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
-worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5 \
-    --decode centre
+worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5
 worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
     --out longer
 worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --length 2
@@ -137,7 +136,7 @@ symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --correction numerov {KICK} --far.count 20 \
     --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
     --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
-    --evaluate.orbits 5 --evaluate.steps 5 --decode centre --extrapolate.threads 1 \
+    --evaluate.orbits 5 --evaluate.steps 5 --extrapolate.threads 1 \
     --extrapolate.checkpoint best --factors 1 2 --extrapolate.orbits 5 {SEARCH} {THRESHOLDS}
 """
 """Long options of `symreg run` are written without their group, where no other has that name."""

@@ -23,10 +23,10 @@ from torch import Tensor
 from orbits.files import (
     as_json,
     of_json,
-    read_json,
+    read_sealed,
     require_output,
     sha256_of_json,
-    write_json,
+    write_sealed,
     written_aside,
 )
 from orbits.provenance import provenance
@@ -57,7 +57,7 @@ def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
     content = {"format": FORMAT, "identity": record.identity, **as_json(record)}
     content |= {"provenance": provenance(record.train)}
-    write_json(run / "config.json", content | {"sha256": sha256_of_json(content)})
+    write_sealed(run / "config.json", content)
 
 
 def read_record(run: str | os.PathLike[str]) -> RunRecord:
@@ -72,15 +72,10 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             f"{run} is not a run: it has no config.json; `worldmodel train DATA.zarr {run}` "
             "makes one."
         )
-    stored = read_json(path)
-    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+    stored = read_sealed(path)
+    if stored.get("format") != FORMAT:
         raise ValueError(
             f"{path} is not the configuration of a run ({FORMAT}); train again in another folder."
-        )
-    if stored.pop("sha256", None) != sha256_of_json(stored):
-        raise ValueError(
-            f"{path} is damaged: it was changed after it was written; restore it, or train again "
-            "in another folder."
         )
     return of_json(RunRecord, stored, str(path))
 
@@ -185,20 +180,3 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
 def save_weights(path: Path, network: Network, identity: str, step: int) -> None:
     """Write the weights alone."""
     save_tensors(path, network.state_dict(), {"identity": identity, "step": step})
-
-
-def load_network(run: str | os.PathLike[str], checkpoint: str = "last") -> tuple[Network, int]:
-    """The network of a run, and the optimiser steps behind its weights.
-
-    Args:
-        run: the folder that `worldmodel train` wrote.
-        checkpoint: `last`, or `best` for the lowest held-out loss.
-
-    Raises:
-        ValueError: if the run or its weights are missing, cut short, or of another configuration.
-    """
-    record = read_record(run)
-    network = Network(record.train.model, record.scales)
-    tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
-    network.load_state_dict(tensors)
-    return network.eval(), header["step"]

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from orbits.command_line import Command, Positional, say
@@ -71,40 +70,30 @@ def _attention(run: str, data: str, picture: str, config: AttentionConfig) -> No
     print(picture)
 
 
-def _command(
-    name: str,
-    run: Callable[..., None],
-    config: type,
-    help: str,
-    *positionals: Positional,
-    examples: tuple[str, ...],
-) -> Command:
-    return Command(name, run, config, help, positionals, examples=examples)
-
-
 COMMANDS = (
-    _command(
+    Command(
         "train",
         _train,
         TrainConfig,
         "Train a transformer to predict the next position.",
-        DATA,
-        Positional("run", "folder that receives the run", path="output"),
+        (DATA, Positional("run", "folder that receives the run", path="output")),
         examples=(
             "train train.zarr model --context-length 2",
             'train train.zarr model --attention "lssar(p=3)" --context-length 8',
         ),
     ),
-    _command(
+    Command(
         "probe",
         _probe,
         ProbeCommand,
         "Read what a model has learned: --readout says what, --control what instead of the model. "
         "`probe --model mine.py:make DATA OUT` asks a predictor of your own.",
-        dataclasses.replace(RUN, unless="model"),
-        DATA,
-        Positional(
-            "out", "file that receives force samples (Parquet) or numbers (JSON)", path="output"
+        (
+            dataclasses.replace(RUN, unless="model"),
+            DATA,
+            Positional(
+                "out", "file that receives force samples (Parquet) or numbers (JSON)", path="output"
+            ),
         ),
         examples=(
             "probe model held_out.zarr kicked.parquet --states kicked",
@@ -112,33 +101,31 @@ COMMANDS = (
             "probe --model mine.py:make held_out.zarr kicked.parquet --states kicked",
         ),
     ),
-    _command(
+    Command(
         "evaluate",
         _evaluate,
         EvaluateConfig,
         "Measure next-step loss, roll-out errors and drifts of invariants.",
-        RUN,
-        DATA,
-        Positional("out", "JSON file that receives the numbers", path="output"),
+        (RUN, DATA, Positional("out", "JSON file that receives the numbers", path="output")),
         examples=("evaluate model held_out.zarr evaluation.json",),
     ),
-    _command(
+    Command(
         "extrapolate",
         _extrapolate,
         ExtrapolateCommand,
         "Loss of one or several runs on sequences longer than those of training.",
-        Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
-        DATA,
+        (
+            Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
+            DATA,
+        ),
         examples=("extrapolate model held_out.zarr --factors 1 2 4 --out longer",),
     ),
-    _command(
+    Command(
         "attention",
         _attention,
         AttentionConfig,
         "Draw what each head of a run looks at.",
-        RUN,
-        DATA,
-        Positional("picture", "PNG file", path="output"),
+        (RUN, DATA, Positional("picture", "PNG file", path="output")),
         examples=("attention model held_out.zarr maps.png",),
     ),
 )

@@ -215,8 +215,6 @@ class EvaluateConfig(Checkpoint, Threads):
     """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
     steps: FromZero = 0
     """Length of the roll-outs; 0 goes to the end of the data's orbits."""
-    decode: Literal["expectation", "centre"] = "expectation"
-    """Position of a distribution over bins: its expectation, or the likeliest bin (tokens)."""
 
 
 @dataclasses.dataclass(frozen=True)

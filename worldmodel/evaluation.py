@@ -1,8 +1,5 @@
 """How well a model predicts: one step ahead, along its own roll-outs, and what it conserves."""
 
-import dataclasses
-import html
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +7,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from orbits.files import write_json
 from orbits.forces import ForceLaw, known_law
 from orbits.invariants import angular_momentum, energy_scale, specific_energy
 from orbits.options import P, keywords_of, options_from
@@ -18,7 +14,8 @@ from orbits.provenance import provenance
 from worldmodel.config import EvaluateConfig
 from worldmodel.data import held_out_crops, require_long_enough
 from worldmodel.objective import loss
-from worldmodel.probes.readouts.base import side_by_side
+from worldmodel.predictors.base import roll_out
+from worldmodel.probes.readouts.base import Reading, side_by_side
 from worldmodel.source import DataFacts, Source, Trajectories
 from worldmodel.world_model import (
     ModelOrRun,
@@ -35,73 +32,6 @@ if TYPE_CHECKING:
 SHOWN_STEPS = (1, 4, 16, 64)
 
 
-@dataclasses.dataclass(frozen=True)
-class NextStep:
-    """Loss as in training, and the error of the next position, beside that of going straight on."""
-
-    loss: float
-    error: float
-    """Root mean square, au."""
-    relative_error: float
-    """Median over the distance from the origin."""
-    straight_line_error: float
-    """The same of going straight on from the same states, au."""
-    straight_line_relative_error: float
-
-
-@dataclasses.dataclass(frozen=True)
-class RolloutErrors:
-    """Errors of roll-outs against time, over the distance from the centre, and what drifts."""
-
-    time: Float[np.ndarray, " step"]
-    """Since the last position that was given, yr."""
-    median_error: Float[np.ndarray, " step"]
-    high_error: Float[np.ndarray, " step"]
-    """90 % quantile over orbits."""
-    energy_drift: float | None = None
-    """Median over orbits, of one body that moves around a centre."""
-    angular_momentum_drift: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Evaluation:
-    """How well a model predicts."""
-
-    next_step: NextStep
-    rollout: RolloutErrors
-    run: str
-    identity: str
-    data: str
-    config: EvaluateConfig
-
-    @property
-    def metrics(self) -> dict[str, float | None]:
-        """The numbers by name; `error_16` is the median error of roll-outs after 16 steps."""
-        errors, rolled = self.rollout.median_error, self.rollout
-        drifts = {name: getattr(rolled, name) for name in EvaluateConfig.labels}
-        at = {f"error_{k}": float(errors[k - 1]) for k in SHOWN_STEPS if k <= len(errors)}
-        return dataclasses.asdict(self.next_step) | at | drifts
-
-    def to_dict(self) -> dict[str, Any]:
-        """As the file has it, with its provenance."""
-        found = dataclasses.asdict(self)
-        del found["config"]
-        return found | provenance(self.config)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_json(path, self.to_dict())
-
-    @property
-    def text(self) -> str:
-        """The numbers as a small table."""
-        title = "next step (loss, errors in au and over the distance) and roll-outs (after k steps)"
-        return side_by_side(title, {"": self.metrics}, EvaluateConfig.labels)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
-
-
 @keywords_of(EvaluateConfig)
 def evaluate(
     kind: Callable[P, EvaluateConfig],
@@ -110,7 +40,7 @@ def evaluate(
     config: EvaluateConfig | None = None,
     *args: P.args,
     **options: P.kwargs,
-) -> Evaluation:
+) -> Reading:
     """Next-step loss, roll-out errors by time, and drifts of invariants.
 
     A roll-out starts from the first C positions of an orbit; its error is the distance from the
@@ -123,6 +53,10 @@ def evaluate(
         config: options; the defaults if left out.
         options: further options by name.
 
+    Returns:
+        `metrics` by name, as `error_16`, the median error of roll-outs after 16 steps; in `details`
+        all of `next_step` and of `rollout`.
+
     Raises:
         ValueError: if the model and the data do not fit together, or the orbits are too short.
     """
@@ -134,13 +68,18 @@ def evaluate(
         require_long_enough(facts, model.context_length)
         steps = _steps(facts, model.context_length, config.steps)
         chosen = source.read(unseen_orbits(model, facts, config.orbits))
-        return Evaluation(
-            next_step=next_step(model, chosen, config.decode),
-            rollout=rollout_errors(model, chosen, steps, config.decode),
-            run=model.name,
-            identity=model.record.identity,
-            data=facts.path,
-            config=config,
+        one, rolled = next_step(model, chosen), rollout_errors(model, chosen, steps)
+        errors = rolled["median_error"]
+        at = {f"error_{k}": float(errors[k - 1]) for k in SHOWN_STEPS if k <= steps}
+        metrics = one | at | {name: rolled[name] for name in config.labels}
+        title = "next step (loss, errors in au and over the distance) and roll-outs (after k steps)"
+        origin = {"run": model.name, "identity": model.record.identity, "data": facts.path}
+        return Reading(
+            metrics,
+            "orbit",
+            side_by_side(title, {"": metrics}, config.labels),
+            details={"next_step": one, "rollout": rolled},
+            origin=origin | provenance(config),
         )
 
 
@@ -156,8 +95,11 @@ def _steps(facts: DataFacts, context_length: int, wanted: int) -> int:
 
 
 @torch.no_grad()
-def next_step(model: WorldModel, chosen: Trajectories, decode: str) -> NextStep:
-    """Loss as in training, and the error of the next position, beside that of going straight on."""
+def next_step(model: WorldModel, chosen: Trajectories) -> dict[str, float]:
+    """Loss as in training, and the error of the next position, beside that of going straight on.
+
+    Errors are root mean squares, au, and medians over the distance from the origin (`relative`).
+    """
     config, scales = model.record.train.model, model.record.scales
     crops = held_out_crops(chosen.position, config.context_length)
     seen, following = crops[:, :-1], crops[:, 1:]
@@ -168,50 +110,44 @@ def next_step(model: WorldModel, chosen: Trajectories, decode: str) -> NextStep:
         total += len(part) * float(loss(config, scales, model.network(x), x, y))
     position = chosen.position.astype(np.float64)
     first = config.context_length
-    error = (model.predict(position, decode)[:, :-1] - position[:, 1:])[:, first:]
+    error = (model.predict(position)[:, :-1] - position[:, 1:])[:, first:]
     straight = np.diff(position, n=2, axis=1)[:, first - 1 :]
     distance = np.linalg.norm(position[:, first + 1 :], axis=-1)
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
-    return NextStep(
-        loss=total / len(crops),
-        error=_root_mean_square(size),
-        relative_error=float(np.median(size / distance)),
-        straight_line_error=_root_mean_square(straight_size),
-        straight_line_relative_error=float(np.median(straight_size / distance)),
-    )
+    found = {"loss": total / len(crops)}
+    for name, length in (("", size), ("straight_line_", straight_size)):
+        found[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
+        found[f"{name}relative_error"] = float(np.median(length / distance))
+    return found
 
 
-def _root_mean_square(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(values**2)))
+def rollout_errors(model: Any, chosen: Trajectories, steps: int) -> dict[str, Any]:
+    """Errors of the roll-outs of any predictor against time, and what drifts.
 
-
-def rollout_errors(
-    model: WorldModel, chosen: Trajectories, steps: int, decode: str
-) -> RolloutErrors:
-    """Errors of roll-outs against time, and the drift of energy and angular momentum.
-
+    `time` since the last position that was given, yr; `median_error` and `high_error` (90 %
+    quantile) over orbits at each step, over the distance from the centre; medians of drifts.
     Velocities are central differences of positions, of the roll-out and of the true orbit alike,
     so that the error of the difference itself cancels. Drifts are given for one body that moves
     around a centre: the largest departure from the true orbit's value at the same time, the
     energy's over the largest kinetic energy and the angular momentum's over its own size. Where the
     law is not known neither is, and both are left out.
     """
-    length, dt = model.context_length, model.dt
+    length, dt = model.context_length, chosen.facts.dt
     position = chosen.position.astype(np.float64)
-    rolled = model.rollout(position[:, :length], steps, decode=decode)
+    rolled = roll_out(model, position[:, :length], steps)
     true = position[:, length : length + steps]
     distance = np.linalg.norm(true, axis=-1)
     error = (np.linalg.norm(rolled - true, axis=-1) / distance).max(axis=-1)
-    drifts: tuple[float | None, float | None] = (None, None)
+    drifts: dict[str, float | None] = dict.fromkeys(EvaluateConfig.labels)
     law = known_law(chosen.facts.law)
     if law is not None and chosen.facts.bodies == 1 and steps >= 3:
-        drifts = _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
-    return RolloutErrors(
-        dt * np.arange(1, steps + 1),
-        np.median(error, axis=0),
-        np.quantile(error, 0.9, axis=0),
-        *drifts,
-    )
+        drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
+    return {
+        "time": dt * np.arange(1, steps + 1),
+        "median_error": np.median(error, axis=0),
+        "high_error": np.quantile(error, 0.9, axis=0),
+        **drifts,
+    }
 
 
 def _drifts(
@@ -220,7 +156,7 @@ def _drifts(
     true: Float[np.ndarray, "orbit time axis"],
     chosen: Trajectories,
     dt: float,
-) -> tuple[float, float]:
+) -> dict[str, float]:
     invariants = []
     for position in (rolled, true):
         velocity = (position[:, 2:] - position[:, :-2]) / (2 * dt)
@@ -232,4 +168,7 @@ def _drifts(
     energy_drift = np.abs(energy - true_energy).max(axis=1) / scale
     departure = np.linalg.norm(momentum - true_momentum, axis=-1).max(axis=1)
     momentum_drift = departure / np.linalg.norm(true_momentum, axis=-1).mean(axis=1)
-    return float(np.median(energy_drift)), float(np.median(momentum_drift))
+    return {
+        "energy_drift": float(np.median(energy_drift)),
+        "angular_momentum_drift": float(np.median(momentum_drift)),
+    }

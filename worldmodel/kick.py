@@ -76,10 +76,10 @@ def kick(
         random.uniform(-angle, angle, count),
         random.uniform(scale[0], scale[1], count),
     )
-    return _kicked(position, velocity, new_velocity, gm, law, dt, at, steps)
+    return kicked_at(position, velocity, gm, law, dt, at, steps, new_velocity)
 
 
-def kick_mass(
+def kicked_at(
     position: Float[np.ndarray, "orbit time axis"],
     velocity: Float[np.ndarray, "orbit time axis"],
     new_gm: Float[np.ndarray, " orbit"],
@@ -87,8 +87,9 @@ def kick_mass(
     dt: float,
     at: int,
     steps: int,
+    new_velocity: Float[np.ndarray, "orbit axis"] | None = None,
 ) -> KickedArcs:
-    """Change the central mass at one time and follow every orbit under the law.
+    """Orbits as they were up to a time, and from there under the law with what is new.
 
     Args:
         position: au, of undisturbed orbits.
@@ -98,25 +99,12 @@ def kick_mass(
         dt: time between two states, yr.
         at: index of the time of the kick.
         steps: states to follow after the kick.
+        new_velocity: au/yr; the old one if left out.
     """
-    return _kicked(position, velocity, velocity[:, at], new_gm, law, dt, at, steps)
-
-
-def _kicked(
-    position: np.ndarray,
-    velocity: np.ndarray,
-    new_velocity: np.ndarray,
-    new_gm: np.ndarray,
-    law: ForceLaw,
-    dt: float,
-    at: int,
-    steps: int,
-) -> KickedArcs:
-    """Orbits as they were up to a time, and from there under the law with what is new."""
     position, velocity = position.astype(np.float64), velocity.astype(np.float64)
+    start = velocity[:, at] if new_velocity is None else new_velocity
     times = np.arange(steps + 1) * dt
-    start = position[:, at], new_velocity.astype(np.float64)
-    arc, arc_velocity = _followed(law, *start, new_gm, times)
+    arc, arc_velocity = _followed(law, position[:, at], start, new_gm, times)
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),

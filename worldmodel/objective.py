@@ -72,21 +72,16 @@ def next_position(
     scales: Scales,
     output: Float[Tensor, "batch time body axis ..."],
     seen: Float[Tensor, "batch time body axis"],
-    decode: str = "expectation",
 ) -> Float[Tensor, "batch time body axis"]:
-    """The predicted next positions, au, in float64.
+    """The predicted next positions, au, in float64; of the head `tokens` the expectation.
 
     Args:
         output: what the network said, seeing `seen`.
         seen: x(t), au; float64 keeps the precision of what is added to the prediction.
-        decode: for the head `tokens`: `expectation` of the bins' centres, or the `centre` of the
-            likeliest bin.
     """
     output = output.double()
     if config.head == "tokens":
         width = 2 * config.bin_range / config.bins
-        if decode == "centre":
-            return (output.argmax(-1).double() + 0.5) * width - config.bin_range
         index = torch.arange(config.bins, dtype=torch.float64, device=output.device)
         return output.softmax(-1) @ ((index + 0.5) * width - config.bin_range)
     return output * scales.target + _known_part(config.target, seen.double())

@@ -1,6 +1,5 @@
-"""Pictures: attention maps, loss against length, entropy."""
+"""Pictures: attention maps, loss against length."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,24 +97,6 @@ def plot_extrapolation(table: pd.DataFrame) -> Figure:
         panel.set(xscale="log", yscale="log", ylabel=label)
         _mark_factors(panel, table["factor"])
     panels[0].legend(fontsize=8)
-    return figure
-
-
-def plot_entropy(counts: Sequence[int], entropies: dict[str, list[float]], d_head: int) -> Figure:
-    """Relative entropy of attention rows against the number of keys, a line for each kind.
-
-    Args:
-        counts: numbers of keys.
-        entropies: by kind, the relative entropy at each of the numbers.
-        d_head: width of the queries and keys, for the title.
-    """
-    figure, panel = plt.subplots(figsize=(5.2, 3.8), layout="constrained")
-    for number, (kind, values) in enumerate(entropies.items()):
-        panel.plot(counts, values, marker="o", ms=3, color=_color(kind, number), label=kind)
-    panel.set(xscale="log", xlabel="number of keys N", ylabel="entropy / log N", ylim=(0, 1.02))
-    panel.set_xscale("log", base=2)
-    panel.set_title(f"random queries and keys, d = {d_head}", fontsize=10)
-    panel.legend(fontsize=8)
     return figure
 
 

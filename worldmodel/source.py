@@ -69,12 +69,10 @@ class Source:
 
     def __init__(self, data: "Data") -> None:
         if isinstance(data, (str, os.PathLike)):
-            if not str(data):
-                raise ValueError("the path of the data set is empty.")
             from orbits.dataset import open_dataset
 
             self.dataset = open_dataset(data)
-            where = str(data) if "://" in str(data) else str(Path(data).resolve())
+            where = str(Path(data).resolve())
         else:
             self.dataset = data
             where = str(data.encoding.get("source", "data set in memory"))

@@ -5,18 +5,18 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from orbits.options import require_known
 from worldmodel.attention.maps import attention_maps
 from worldmodel.checkpoint import (
     RunRecord,
-    load_network,
+    load_tensors,
     read_record,
     require_run_folder,
     require_same_run,
@@ -29,6 +29,7 @@ from worldmodel.model import Network
 from worldmodel.objective import next_position
 from worldmodel.predictors.backbone import Backbone, Stream
 from worldmodel.predictors.base import roll_out
+from worldmodel.predictors.inside import autograd_jacobians, kept_outputs
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
@@ -63,8 +64,11 @@ class WorldModel:
         Raises:
             ValueError: if the run is missing, or its weights are cut short or another's.
         """
-        network, step = load_network(run, checkpoint)
-        return cls(network.to(_device()), read_record(run), step, str(run))
+        record = read_record(run)
+        network = Network(record.train.model, record.scales)
+        tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
+        network.load_state_dict(tensors)
+        return cls(network.to(_device()), record, header["step"], str(run))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `config.json` and the weights, which `load` reads.
@@ -156,9 +160,7 @@ class WorldModel:
         return training_orbits(facts, self.record.train.held_out) if own else 0
 
     def predict(
-        self,
-        positions: Float[np.ndarray, "orbit time *body axis"],
-        decode: str = "expectation",
+        self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after each time, from the last C positions alone.
 
@@ -167,8 +169,6 @@ class WorldModel:
 
         Args:
             positions: (orbit, time, axis) or (orbit, time, body, axis), au, `dt` apart.
-            decode: for the head `tokens`: `expectation` over the bins, or the `centre` of the
-                likeliest.
 
         Returns:
             Predicted positions one step later, au, float64; NaN at the first C − 1 times.
@@ -181,23 +181,19 @@ class WorldModel:
         length = self.context_length
         contexts = seen.unfold(1, length, 1).movedim(-1, 2).flatten(0, 1)
         count = max(1, TOKENS_AT_ONCE // (length * self.network.tokens_per_step))
-        last = torch.cat([self._last(part, decode) for part in contexts.split(count)])
+        last = torch.cat([self._last(part) for part in contexts.split(count)])
         predicted = torch.full(seen.shape, torch.nan, dtype=torch.float64)
         predicted[:, length - 1 :] = last.view(orbits, times - length + 1, *seen.shape[2:])
         return predicted.view(positions.shape).numpy()
 
     def rollout(
-        self,
-        positions: Float[np.ndarray, "orbit time *body axis"],
-        steps: int,
-        decode: str = "expectation",
+        self, positions: Float[np.ndarray, "orbit time *body axis"], steps: int
     ) -> Float[np.ndarray, "orbit step *body axis"]:
         """Positions after the given ones, each prediction becoming the next input.
 
         Args:
             positions: at least C of them, au, `dt` apart; those of earlier times are not seen.
             steps: number of positions to predict.
-            decode: for the head `tokens`: `expectation` or `centre`.
 
         Returns:
             au, float64.
@@ -205,7 +201,7 @@ class WorldModel:
         Raises:
             ValueError: if the shape does not fit, or there are fewer times than C.
         """
-        return roll_out(self, positions, steps, decode=decode)
+        return roll_out(self, positions, steps)
 
     def jacobians(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -223,17 +219,12 @@ class WorldModel:
                 "positions; take --readout kick_response, or a model with --head regression."
             )
         network = copy.deepcopy(self.network).double().cpu()
-        found = []
-        for part in torch.from_numpy(contexts).split(256):
-            seen = part.clone().requires_grad_()
+
+        def last(seen: Tensor) -> Tensor:
             output = network(seen)[:, -2:]
-            said = next_position(network.config, network.scales, output, seen[:, -2:])
-            rows = [
-                torch.autograd.grad(coordinate.sum(), seen, retain_graph=True)[0].flatten(2)
-                for coordinate in said[:, -1].flatten(1).unbind(1)
-            ]
-            found.append(torch.stack(rows, dim=2))
-        return torch.cat(found).numpy(), None
+            return next_position(network.config, network.scales, output, seen[:, -2:])[:, -1]
+
+        return autograd_jacobians(last, contexts), None
 
     def features(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -267,22 +258,9 @@ class WorldModel:
         Raises:
             ValueError: if a name is not known (names the nearest), or the shape does not fit.
         """
-        known = [name for name, _ in self.network.named_modules() if name]
-        found: dict[str, np.ndarray] = {}
-        hooks = []
-        for name in names:
-            module = self.network.get_submodule(require_known("activation", name, known))
-
-            def keep(_module: nn.Module, _inputs: Any, output: Tensor, name: str = name) -> None:
-                found[name] = output.float().cpu().numpy()
-
-            hooks.append(module.register_forward_hook(keep))
-        try:
+        with kept_outputs(self.network, names) as kept:
             self._pass(self._checked(positions, least=1))
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return found
+        return {name: output.float().cpu().numpy() for name, output in kept.items()}
 
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -299,13 +277,11 @@ class WorldModel:
 
     @torch.no_grad()
     def _last(
-        self, contexts: Float[Tensor, "context time body axis"], decode: str
+        self, contexts: Float[Tensor, "context time body axis"]
     ) -> Float[Tensor, "context body axis"]:
         """The position after each context, au, float64."""
         output = self._pass(contexts)[:, -2:].cpu()
-        decoded = next_position(
-            self.network.config, self.network.scales, output, contexts[:, -2:], decode
-        )
+        decoded = next_position(self.network.config, self.network.scales, output, contexts[:, -2:])
         return decoded[:, -1]
 
     def _checked(

@@ -172,7 +172,9 @@ def planet_rows(
         mass: (body,) solar masses, where they are known.
         error: (time, body, axis) standard errors of the accelerations.
     """
-    tables = []
+    tables, pulls = [], None
+    if law is not None and mass is not None and np.isfinite(mass).all():
+        pulls = law.mutual_acceleration(bodies, G * mass)
     for k in range(1, bodies.shape[1]):
         columns = _columns(
             time,
@@ -180,22 +182,13 @@ def planet_rows(
             acceleration[:, k] - acceleration[:, 0],
             None if error is None else np.hypot(error[:, k], error[:, 0]),
         )
-        if law is not None and mass is not None and np.isfinite(mass).all():
-            true = pull(law, bodies, mass, k) - pull(law, bodies, mass, 0)
+        if pulls is not None and mass is not None:
+            true = pulls[:, k] - pulls[:, 0]
             columns |= {f"true_a_{n}": true[:, i] for i, n in enumerate("xyz"[: true.shape[-1]])}
             columns["gm"] = np.full(len(time), G * (mass[0] + mass[k]))
         columns["body"] = np.full(len(time), k)
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
-
-
-def pull(law: ForceLaw, bodies: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
-    """(time, axis) acceleration of one of (time, body, axis) bodies by all others, au/yr^2."""
-    total = np.zeros_like(bodies[:, k])
-    for j in range(bodies.shape[1]):
-        if j != k:
-            total += law.acceleration(bodies[:, k] - bodies[:, j], G * mass[j])
-    return total
 
 
 def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:

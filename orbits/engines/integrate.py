@@ -34,17 +34,7 @@ def integrate(
         ValueError: if shapes disagree, a value is not finite, a separation is 0 or a gm is not
             above 0, the engine is not known or cannot do this law, or an orbit ends early.
     """
-    position, velocity = np.asarray(position, dtype=float), np.asarray(velocity, dtype=float)
-    gm, times = np.asarray(gm, dtype=float), np.asarray(times, dtype=float)
-    if position.ndim != 2 or position.shape[1] not in (2, 3) or position.shape != velocity.shape:
-        raise ValueError(
-            f"position {position.shape} and velocity {velocity.shape} must both be (orbit, 2) or "
-            "(orbit, 3)."
-        )
-    if gm.shape != position.shape[:1]:
-        raise ValueError(f"gm has shape {gm.shape}; it must be ({len(position)},), one per orbit.")
-    require_times(times)
-    _require_finite(position=position, velocity=velocity, gm=gm)
+    position, velocity, gm, times = _checked(position, velocity, gm, times, "gm")
     if np.any(gm <= 0):
         raise ValueError(f"gm is {gm.min():g}; it must be above 0 (au^3/yr^2).")
     if np.any(np.all(position == 0, axis=1)):
@@ -77,17 +67,7 @@ def integrate_bodies(
         ValueError: if shapes disagree, a value is not finite, a mass is negative, the law is not
             proportional to the mass (the third law would not hold), or a system ends early.
     """
-    position, velocity = np.asarray(position, dtype=float), np.asarray(velocity, dtype=float)
-    mass, times = np.asarray(mass, dtype=float), np.asarray(times, dtype=float)
-    if position.ndim != 3 or position.shape[2] not in (2, 3) or position.shape != velocity.shape:
-        raise ValueError(
-            f"position {position.shape} and velocity {velocity.shape} must both be "
-            "(system, body, 2) or (system, body, 3)."
-        )
-    if mass.shape != position.shape[:2]:
-        raise ValueError(f"mass has shape {mass.shape}; it must be {position.shape[:2]}.")
-    require_times(times)
-    _require_finite(position=position, velocity=velocity, mass=mass)
+    position, velocity, mass, times = _checked(position, velocity, mass, times, "mass")
     if np.any(mass < 0):
         raise ValueError(f"a mass is {mass.min():g} M_sun; it must not be negative.")
     if not law.linear_in_gm:
@@ -119,10 +99,27 @@ def rk4_step(
     return x + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4), v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
 
 
-def _require_finite(**arrays: np.ndarray) -> None:
-    for name, values in arrays.items():
+def _checked(
+    position: np.ndarray, velocity: np.ndarray, strength: np.ndarray, times: np.ndarray, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The same in float64; ValueError if shapes disagree or a value is not finite."""
+    position, velocity, strength, times = (
+        np.asarray(values, dtype=float) for values in (position, velocity, strength, times)
+    )
+    rows = ("orbit",) if name == "gm" else ("system", "body")
+    fits = position.ndim == len(rows) + 1 and position.shape[-1] in (2, 3)
+    if not fits or position.shape != velocity.shape:
+        raise ValueError(
+            f"position {position.shape} and velocity {velocity.shape} must both be "
+            f"({', '.join(rows)}, 2) or ({', '.join(rows)}, 3)."
+        )
+    if strength.shape != position.shape[:-1]:
+        raise ValueError(f"{name} has shape {strength.shape}; it must be {position.shape[:-1]}.")
+    require_times(times)
+    for what, values in (("position", position), ("velocity", velocity), (name, strength)):
         if not np.all(np.isfinite(values)):
-            raise ValueError(f"{name} holds values that are not finite.")
+            raise ValueError(f"{what} holds values that are not finite.")
+    return position, velocity, strength, times
 
 
 def require_times(times: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """What every law of force offers: a potential, minus its gradient, and its sympy form."""
 
 import dataclasses
+import itertools
 import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -109,6 +110,22 @@ class ForceLaw(ABC):
         """
         r = np.sqrt(np.sum(np.square(position), axis=-1))
         return position * (self.radial_acceleration(r, gm) / r)[..., None]
+
+    def mutual_acceleration(self, position: np.ndarray, gm: np.ndarray) -> np.ndarray:
+        """Accelerations of bodies that attract one another.
+
+        Args:
+            position: (..., body, axis), au.
+            gm: (..., body) G times each mass, au^3/yr^2.
+
+        Returns:
+            (..., body, axis) acceleration, au/yr^2.
+        """
+        found = np.zeros(position.shape)
+        for i, j in itertools.permutations(range(position.shape[-2]), 2):
+            apart = position[..., i, :] - position[..., j, :]
+            found[..., i, :] += self.acceleration(apart, gm[..., j])
+        return found
 
     def natural_range(self) -> tuple[float, float]:
         """Semi-major axes, au, where the law has bound orbits worth sampling."""

@@ -1,12 +1,16 @@
 """Generating a dataset: shards made in parallel, and resumed from those that are finished."""
 
 import os
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import xarray as xr
+from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from orbits import dataset
@@ -19,7 +23,6 @@ from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.provenance import provenance
 from orbits.schema import Layout
-from orbits.storage import Place
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written: their speed gives the estimate of time."""
@@ -55,7 +58,7 @@ def generate(
     Both give the same numbers. What was begun at `out` with the same configuration is finished.
 
     Args:
-        out: a local folder or an fsspec address to write to; without it all is in memory.
+        out: folder to write to; without it all is in memory.
         config: what to make.
         **options: fields of `GenerateConfig` that differ from `config`.
 
@@ -81,7 +84,7 @@ def write(
     """Write a dataset, or finish one that was begun with the same configuration.
 
     Args:
-        path: a local folder or an fsspec address.
+        path: its folder.
         recipe: what to make.
         announce: told in one line what there is to do, before it is done.
 
@@ -91,33 +94,32 @@ def write(
     Raises:
         ValueError: as `generate` does.
     """
-    place, layout = Place(path), layout_of(recipe)
-    begun = dataset.begun(place, recipe.identity)
-    _require_space(place, layout, begun)
+    folder, layout = dataset.folder_of(path), layout_of(recipe)
+    _require_space(folder, layout, dataset.begun(folder, recipe.identity))
     _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
-    with place.alone():
-        manifest = dataset.begin(place, layout)
+    with dataset.alone(folder):
+        manifest = dataset.begin(folder, layout)
         pending = [shard for shard in range(layout.shards) if shard not in manifest.shards]
         seconds = layout.sizes["orbit"] * len(pending) / layout.shards / speed
-        workers = min(recipe.config.workers or _workers_worth(seconds), max(1, len(pending)))
+        workers = recipe.config.workers or _workers_worth(seconds)
+        workers = min(workers, max(1, len(pending)))
         if announce:
-            announce(f"{place}: {_plan(recipe, layout, len(pending), workers, seconds)}")
-        jobs = [(place.address, recipe, layout, shard) for shard in pending]
-        results = _work(_make_and_write, jobs, workers, recipe.config.scheduler)
+            announce(f"{folder}: {_plan(recipe, layout, len(pending), workers, seconds)}")
+        made = _made(partial(_make_and_write, folder), recipe, layout, pending, workers)
         written = time.monotonic()
         try:
-            for shard, quality in _with_progress(results, layout, len(manifest.shards)):
+            for shard, quality in made:
                 manifest.shards[shard] = quality
                 if time.monotonic() - written > BETWEEN_WRITES:
-                    manifest.write(place)
+                    manifest.write(folder)
                     written = time.monotonic()
         finally:
             if pending:
-                manifest.write(place)
+                manifest.write(folder)
         if not manifest.complete:
             found = [quality for _, quality in sorted(manifest.shards.items())]
-            dataset.finish(place, manifest, {"integration": summarise(found, recipe)})
+            dataset.finish(folder, manifest, {"integration": summarise(found, recipe)})
     return len(pending)
 
 
@@ -156,14 +158,10 @@ def _in_memory(recipe: Recipe) -> xr.Dataset:
     if not workers:
         several = layout.shards > 1  # one shard is one process's work
         workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
-    jobs = [(recipe, layout, shard) for shard in range(layout.shards)]
-    results = _work(_make, jobs, min(workers, layout.shards), config.scheduler)
-    shards: dict[int, tuple[Arrays, Quality]] = {}
-    for shard, (arrays, quality) in _with_progress(results, layout, 0):
-        shards[shard] = arrays, quality
-    arrays_in_order, found = zip(*(shards[shard] for shard in range(layout.shards)), strict=True)
-    integration = summarise(list(found), recipe)
-    return dataset.in_memory(layout, arrays_in_order, {"integration": integration})
+    every = range(layout.shards)
+    made = dict(_made(_make, recipe, layout, every, min(workers, layout.shards)))
+    arrays, found = zip(*(made[shard] for shard in every), strict=True)
+    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
 
 
 def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: float) -> str:
@@ -176,11 +174,12 @@ def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: f
     )
 
 
-def _require_space(place: Place, layout: Layout, begun: bool) -> None:
-    free, needed = place.free_bytes(), layout.size_in_bytes
-    if free is not None and not begun and free < DISK_MARGIN * needed:
+def _require_space(folder: Path, layout: Layout, begun: bool) -> None:
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    free, needed = shutil.disk_usage(existing).free, layout.size_in_bytes
+    if not begun and free < DISK_MARGIN * needed:
         raise ValueError(
-            f"the dataset needs {needed / 1e9:.3g} GB and {place} has {free / 1e9:.3g} GB "
+            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
         )
 
@@ -213,43 +212,37 @@ def _workers_worth(seconds: float) -> int:
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
-def _with_progress(
-    results: Iterable[tuple[int, T]], layout: Layout, done: int
+def _made(
+    function: Callable[[Recipe, Layout, int], tuple[int, T]],
+    recipe: Recipe,
+    layout: Layout,
+    shards: Sequence[int],
+    workers: int,
 ) -> Iterator[tuple[int, T]]:
-    """The same, with a progress bar where there is a terminal."""
+    """What a function gives for every shard, as they are finished; a bar on a terminal."""
     total = layout.sizes["orbit"]
-    initial = min(total, done * layout.shard_orbits)
-    with tqdm(total=total, initial=initial, unit="orbit", disable=None, file=sys.stderr) as bar:
+    done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
+    if recipe.config.scheduler:
+        results = _on_cluster(function, recipe, layout, shards)
+    else:
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
+        results = parallel(delayed(function)(recipe, layout, shard) for shard in shards)
+    with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
         for shard, result in results:
             yield shard, result
             rows = layout.orbits_of(shard)
             bar.update(rows.stop - rows.start)
 
 
-def _work(
-    function: Callable[..., T], jobs: list[tuple[Any, ...]], workers: int, scheduler: str
+def _on_cluster(
+    function: Callable[..., T], recipe: Recipe, layout: Layout, shards: Sequence[int]
 ) -> Iterator[T]:
-    """What the function gives for every job, as they are finished."""
-    if scheduler:
-        yield from _work_on_cluster(function, jobs, scheduler)
-    elif workers == 1:
-        yield from (function(*job) for job in jobs)
-    else:
-        import joblib
-
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(function)(*job) for job in jobs)
-
-
-def _work_on_cluster(
-    function: Callable[..., T], jobs: list[tuple[Any, ...]], scheduler: str
-) -> Iterator[T]:
-    """The same on a dask cluster, whose workers must reach the dataset's address."""
-    client = connect(scheduler)
+    """The same on a dask cluster, whose workers must see the same folder."""
+    client = connect(recipe.config.scheduler)
     from distributed import as_completed
 
     with client:
-        futures = [client.submit(function, *job, pure=False) for job in jobs]
+        futures = [client.submit(function, recipe, layout, shard, pure=False) for shard in shards]
         for future in as_completed(futures):
             yield future.result()
 
@@ -260,8 +253,8 @@ def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, tuple[Arrays
 
 
 def _make_and_write(
-    address: str, recipe: Recipe, layout: Layout, shard: int
+    folder: Path, recipe: Recipe, layout: Layout, shard: int
 ) -> tuple[int, Quality]:
     _, (arrays, quality) = _make(recipe, layout, shard)
-    dataset.write_shard(Place(address), shard, arrays)
+    dataset.write_shard(folder, shard, arrays)
     return shard, quality

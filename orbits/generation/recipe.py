@@ -8,7 +8,8 @@ import numpy as np
 from orbits.config import GenerateConfig
 from orbits.engines import ENGINES, engine_named
 from orbits.forces import ForceLaw, parse_law
-from orbits.populations import FEW, Ranges, bound_share, require_attraction
+from orbits.populations.bound import FEW, bound_share
+from orbits.populations.ranges import Ranges, require_attraction
 from orbits.schema import shard_orbits
 from orbits.units import G
 

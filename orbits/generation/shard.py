@@ -8,15 +8,9 @@ from orbits.engines.integrate import integrate, integrate_bodies
 from orbits.frames import relative_shares
 from orbits.generation.quality import body_drifts, relative_drifts, relative_error
 from orbits.generation.recipe import Recipe
-from orbits.populations import (
-    RelativeOrbits,
-    sample_arcs,
-    sample_bound,
-    sample_masses,
-    sample_planets,
-    solar_systems,
-    turn_in_space,
-)
+from orbits.populations.arcs import sample_arcs
+from orbits.populations.bound import RelativeOrbits, sample_bound, turn_in_space
+from orbits.populations.planetary import sample_masses, sample_planets, solar_systems
 from orbits.units import G
 
 CHECKED_SHARE = 0.01

@@ -22,7 +22,6 @@ from orbits.importing.tracks import Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.schema import Layout, shard_orbits, variables
-from orbits.storage import Place
 from orbits.units import G
 
 MOST_NAMED = 1000
@@ -55,7 +54,7 @@ def from_table(
 
     Args:
         table: a DataFrame, an array, or a CSV, Parquet, NumPy or JPL Horizons file.
-        out: a local folder or an fsspec address to write to; without it all is in memory.
+        out: folder to write to; without it all is in memory.
         config: what the columns are, and in which units.
         announce: told every remark, in one line.
         **options: fields of `ImportConfig` that differ from `config`.
@@ -85,10 +84,7 @@ def from_table(
     layout = _layout(arrays, segments, names, frame, asked, remarks, _identity(table))
     for line in remarks.lines if announce else ():
         announce(line)  # type: ignore[misc]
-    if out is None:
-        return dataset.in_memory(layout, [arrays], {})
-    dataset.write_whole(Place(out), layout, arrays)
-    return dataset.open_dataset(out)
+    return dataset.deliver(out, layout, arrays)
 
 
 def _identity(table: Source) -> dict[str, str]:
@@ -132,13 +128,16 @@ def _framed(
         names = (centre, *names)
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
     sizes = {"orbit": len(segments), "body": len(names), "planet": len(names) - 1}
     arrays = {"position": position, "velocity": velocity}
-    for name, variable in variables(system).items():
+    for name, variable in variables(_system(names)).items():
         if name not in arrays:
             arrays[name] = np.full([sizes[dim] for dim in variable.dims], np.nan)
     return arrays, names, frame
+
+
+def _system(names: Sequence[str]) -> str:
+    return {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
 
 
 def _layout(
@@ -150,10 +149,9 @@ def _layout(
     remarks: Remarks,
     identity: dict[str, str],
 ) -> Layout:
-    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
-    rows, samples, axes = *arrays["position"].shape[:2], arrays["position"].shape[-1]
+    system, shape = _system(names), arrays["position"].shape
     sizes = {
-        "orbit": rows, "time": samples, "axis": axes, "body": len(names),
+        "orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": len(names),
         "planet": len(names) - 1,
     }  # fmt: skip
     smoothing = [s.noise for s in segments if s.noise is not None]
@@ -171,11 +169,11 @@ def _layout(
         described["bodies"] = list(names)
     if smoothing:
         described["smoothed_noise"] = float(np.max(smoothing))
-    if rows <= MOST_NAMED:
+    if len(segments) <= MOST_NAMED:
         described["trajectories"] = [
             {"orbit": segment.orbit, "start": segment.start} for segment in segments
         ]
-    return Layout(system, sizes, segments[0].dt, described, "float64", shard_orbits(rows))
+    return Layout(system, sizes, segments[0].dt, described, "float64", shard_orbits(shape[0]))
 
 
 def _require_velocities(

@@ -88,10 +88,29 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
         return _chosen(source, map(str, source.columns), config, Table(source, "the table")), config
     path = require_input(source)
     is_text = path.suffix not in (".parquet", ".npy", ".npz")
+    if is_text and is_vector_table(path):
+        return _horizons(path, config)
+    frame, columns = read_columns(path, _wanted(config))
+    where = (2, "line") if is_text else (1, "row")
+    return _chosen(frame, columns, config, Table(frame, str(path), *where)), config
+
+
+def read_columns(
+    source: str | os.PathLike[str], wanted: Sequence[str] = (), blank_lines: bool = True
+) -> tuple[pd.DataFrame, list[str]]:
+    """Those columns of a file that are asked for and there, and the names of all.
+
+    Args:
+        source: ends in .csv, .tsv, .parquet, .npy or .npz; any other is read like .csv.
+        wanted: names of columns.
+        blank_lines: keep blank lines of a text as rows without values.
+
+    Raises:
+        ValueError: if there is no such file, or it is no table.
+    """
+    path = require_input(source)
     try:
-        if is_text and is_vector_table(path):
-            return _horizons(path, config)
-        frame, columns = _read(path, config)
+        return _read(path, wanted, blank_lines)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty.") from None
     except UnicodeDecodeError:
@@ -102,8 +121,6 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
         if str(path) in first:
             raise ValueError(first) from None
         raise ValueError(f"{path} is not a readable table ({first:.200}).") from None
-    where = (2, "line") if is_text else (1, "row")
-    return _chosen(frame, columns, config, Table(frame, str(path), *where)), config
 
 
 def _wanted(config: ImportConfig) -> list[str]:
@@ -147,7 +164,7 @@ def holds_numbers(values: pd.Series) -> bool:
     return pd.api.types.infer_dtype(values, skipna=True) not in NO_NUMBERS
 
 
-def csv_settings(path: Path) -> dict[str, Any]:
+def _csv_settings(path: Path) -> dict[str, Any]:
     """How pandas is to read a text; none that unpacks to more than a table would.
 
     Raises:
@@ -167,22 +184,23 @@ def csv_settings(path: Path) -> dict[str, Any]:
     return {"sep": separator, "skipinitialspace": True, "compression": compression}
 
 
-def _read(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
-    """Those columns of a file that are asked for and there, and the names of all."""
+def _read(path: Path, asked: Sequence[str], blank_lines: bool) -> tuple[pd.DataFrame, list[str]]:
     if path.suffix in (".npy", ".npz"):
-        return _of_arrays(path, config)
+        return _of_arrays(path, asked)
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
         columns = list(file.schema_arrow.names)
-        wanted = [name for name in _wanted(config) if name in columns]
+        wanted = [name for name in asked if name in columns]
         _require_room(8.0 * file.metadata.num_rows * len(wanted), path)
         return file.read(wanted).to_pandas(ignore_metadata=True), columns
-    settings = csv_settings(path)
+    settings = _csv_settings(path)
     columns = list(pd.read_csv(path, nrows=0, **settings).columns)
-    wanted = [name for name in _wanted(config) if name in columns]
+    wanted = [name for name in asked if name in columns]
+    if not wanted:
+        return pd.DataFrame(), columns
     _require_room(path.stat().st_size * len(wanted) / max(len(columns), 1), path)
-    frame = pd.read_csv(path, usecols=wanted, low_memory=False, skip_blank_lines=False, **settings)
-    return frame, columns
+    settings |= {"usecols": wanted, "low_memory": False, "skip_blank_lines": not blank_lines}
+    return pd.read_csv(path, **settings), columns
 
 
 def _require_room(size: float, path: Path) -> None:
@@ -241,44 +259,29 @@ def _of_array(values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(values, columns=list(names))
 
 
-def _of_arrays(path: Path, config: ImportConfig) -> tuple[pd.DataFrame, list[str]]:
+def _of_arrays(path: Path, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The columns that are asked for of a .npy or .npz file, and the names of all.
 
-    Nothing is unpickled, and of a .npz no array is unpacked before its size is known.
+    Nothing is unpickled, and a .npz is not unpacked before its size is known.
     """
     if path.suffix == ".npy":
         frame = _of_array(np.load(path, allow_pickle=False))
         return frame, list(frame.columns)
-    where: dict[str, tuple[str, int]] = {}
     with zipfile.ZipFile(path) as archive:
-        sizes = {info.filename: info.file_size for info in archive.infolist()}
-        shapes = {name.removesuffix(".npy"): _shape(archive, name) for name in sizes}
-    for name, shape in shapes.items():
-        if len(shape) == 1:
-            where[name] = name, 0
-        elif len(shape) == 2:
-            ends = "xyz"[: shape[1]] if shape[1] <= 3 else range(shape[1])
-            where |= {f"{name}_{end}": (name, k) for k, end in enumerate(ends)}
-    lengths = {shapes[name][0] for name, _ in where.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"the arrays have {sorted(lengths)} rows; they must have as many each")
-    wanted = [name for name in _wanted(config) if name in where]
-    unpacked = sum(sizes[f"{name}.npy"] for name in {where[column][0] for column in wanted})
+        unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > max(MOST_COMPRESSED * path.stat().st_size, 1e6):
         raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
+    columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as read:
-        arrays = {name: read[name] for name in {where[column][0] for column in wanted}}
-    columns = {
-        column: arrays[name].reshape(len(arrays[name]), -1)[:, k]
-        for column, (name, k) in where.items() if column in wanted
-    }  # fmt: skip
-    return pd.DataFrame(columns), list(where)
-
-
-def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Shape of an array in a .npz file, which its header says."""
-    with archive.open(name) as file:
-        header = {(1, 0): np.lib.format.read_array_header_1_0}
-        read = header.get(np.lib.format.read_magic(file), np.lib.format.read_array_header_2_0)
-        return read(file)[0]
+        for name, values in read.items():
+            if values.ndim == 1:
+                columns[name] = values
+            elif values.ndim == 2:
+                ends = "xyz"[: values.shape[1]] if values.shape[1] <= 3 else range(values.shape[1])
+                columns |= {f"{name}_{end}": values[:, k] for k, end in enumerate(ends)}
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"the arrays have {sorted(lengths)} rows; they must have as many each")
+    wanted = [name for name in asked if name in columns]
+    return pd.DataFrame({name: columns[name] for name in wanted}), list(columns)

@@ -1,6 +1,5 @@
 """The engines' contract: from samples to a whole Pareto front, the same for every engine."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
@@ -111,7 +110,7 @@ class Availability:
     how_to_get: str = ""
 
 
-class Engine(ABC):
+class Engine:
     """A way to search formulas.
 
     An engine is a class in a file of this folder; its `name` is what users call it.
@@ -129,6 +128,8 @@ class Engine(ABC):
     name: ClassVar[str]
     restrictable: ClassVar[bool] = False
     """Whether operators and loss can be chosen."""
+    exhaustive: ClassVar[bool] = False
+    """Whether another seed would look at the same formulas again."""
 
     def __init__(self, question: Question | None = None) -> None:
         self.question = question or Question()
@@ -144,11 +145,12 @@ class Engine(ABC):
         """Look whether the engine can run here, in milliseconds and without importing it."""
         return Availability(True, "built in")
 
-    @abstractmethod
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """Search for formulas y = f(X): the contract that every engine keeps.
+
+        An engine defines this, or `search_all` for all seeds at once.
 
         Args:
             X: (row, feature) float64.
@@ -160,6 +162,7 @@ class Engine(ABC):
         Returns:
             The Pareto front, by rising complexity and falling loss.
         """
+        return self.search_all(X, y, names, [seed], budget)[0]
 
     def search_all(
         self,
@@ -184,6 +187,7 @@ class Engine(ABC):
             tell_best(budget.watch, front)
             return front
 
+        seeds = seeds[:1] if self.exhaustive else seeds
         fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
             delayed(searched)(place, seed) for place, seed in enumerate(seeds)
         )

@@ -41,12 +41,6 @@ class PortfolioEngine(Engine):
         ]
         return Availability(True, "; ".join(["projection: built in", *parts]))
 
-    def search(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
-    ) -> list[Candidate]:
-        """The front of all engines that ran; see the contract in `symreg.engines.base`."""
-        return self.search_all(X, y, names, [seed], budget)[0]
-
     def search_all(
         self,
         X: np.ndarray,

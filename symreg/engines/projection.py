@@ -68,6 +68,7 @@ class ProjectionEngine(Engine):
     """Products of powers with up to two functions, and sums of up to six terms."""
 
     name: ClassVar[str] = "projection"
+    exhaustive: ClassVar[bool] = True
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -80,18 +81,6 @@ class ProjectionEngine(Engine):
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
         return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
-
-    def search_all(
-        self,
-        X: np.ndarray,
-        y: np.ndarray,
-        names: Sequence[str],
-        seeds: Sequence[int],
-        budget: Budget,
-        jobs: int = 1,
-    ) -> list[list[Candidate]]:
-        """One search: others would look at the same formulas again."""
-        return [self.search(X, y, names, seeds[0], budget)]
 
 
 def search(

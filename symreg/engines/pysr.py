@@ -11,7 +11,6 @@ yields the front it had. The fronts of one that was interrupted stay on disk, an
 Source: Cranmer, Interpretable Machine Learning for Science with PySR, arXiv:2305.01582 (v3).
 """
 
-import atexit
 import json
 import os
 import re
@@ -20,16 +19,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import sympy
-from joblib import Parallel, delayed
 
 from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
 from orbits.files import require_input
@@ -45,13 +44,13 @@ from symreg.engines.base import (
     pareto_front,
     tell_best,
 )
-from symreg.engines.parent import as_parent
 from symreg.engines.pysr_process import VERSIONS
 from symreg.formulas.expressions import feature_symbols, normal_form, symbol, with_floats
 from symreg.formulas.julia import UnwritableError, written_for_julia
 
 JULIACALL_EXE, JULIACALL_PROJECT = "PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT"
 HALL_OF_FAME = "hall_of_fame.csv"
+SAID = "stderr.txt"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
 UNARY_OPERATORS = ("exp", "log", "sqrt")
 SYMBOLIC_REGRESSION = "SymbolicRegression"
@@ -105,17 +104,6 @@ class PySREngine(Engine):
             return Availability(False, reason, GET_JULIA)
         return Availability(True, f"pysr {found}, {julia}, {SYMBOLIC_REGRESSION}.jl")
 
-    def search(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
-    ) -> list[Candidate]:
-        """One search; see the contract in `symreg.engines.base`.
-
-        Raises:
-            ValueError: if the process fails before it has found anything (what Julia says), or
-                formulas of that size are too small for PySR.
-        """
-        return self.search_all(X, y, names, [seed], budget)[0]
-
     def search_all(
         self,
         X: np.ndarray,
@@ -128,7 +116,8 @@ class PySREngine(Engine):
         """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
 
         Raises:
-            ValueError: as `search` does, if no seed has found anything.
+            ValueError: if no seed has found anything (what Julia says), or formulas of that size
+                are too small for PySR.
         """
         if budget.max_size < LEAST_SIZE:
             raise ValueError(
@@ -136,56 +125,65 @@ class PySREngine(Engine):
                 "more. Raise it, or use --engine operon."
             )
         shares = [seeds[place::jobs] for place in range(min(jobs, len(seeds)))]
-        done = Parallel(n_jobs=len(shares), prefer="threads")(
-            delayed(self._in_one_process)(X, y, names, share, budget) for share in shares
-        )
-        fronts = {seed: front for found, _ in done for seed, front in found.items()}
+        seconds = budget.watch.left
+        processes: list[SearchProcess] = []
+        try:
+            for share in shares:
+                job = Path(tempfile.mkdtemp(prefix="symreg-pysr-"))
+                processes.append(SearchProcess(job, share))
+                self._write(job, X, y, names, share, budget, seconds)
+                processes[-1].start()
+            until = time.monotonic() + seconds + GRACE_SECONDS
+            said = [process.wait(until) for process in processes]
+            _ = budget.watch.over  # a search that it ended is noted
+            fronts = {s: f for each in processes for s, f in self._fronts(each, X, y, names)}
+        except KeyboardInterrupt:
+            while processes:
+                processes.pop().leave_fronts()
+            raise
+        finally:
+            for process in processes:
+                process.end()
+                shutil.rmtree(process.job, ignore_errors=True)
+        for front in fronts.values():
+            tell_best(budget.watch, front)
         if not fronts:
-            raise ValueError(f"PySR found nothing: {done[0][1]}")
+            raise ValueError(f"PySR found nothing: {said[0]}")
         return [fronts[seed] for seed in seeds if seed in fronts]
 
-    def _in_one_process(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seeds: Sequence[int],
-        budget: Budget,
-    ) -> tuple[dict[int, list[Candidate]], str]:  # fmt: skip
-        """The fronts of some seeds, one after the other, and what went wrong."""
-        safe = [f"x{i}" for i in range(len(names))]
-        seconds = budget.watch.left
-        with job_folder(seeds) as job:
-            searches = []
-            for place, seed in enumerate(seeds):
-                rng = np.random.default_rng(seed)
-                chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
-                np.savez(job / f"{run_id(place)}.npz", X=X[chosen], y=y[chosen])
-                new = constructor_arguments(
-                    seed, budget, job, bool(np.all(y > 0)), self.question, place,
-                    seconds / len(seeds),
-                )  # fmt: skip
-                fit = self._told(new, names, safe)
-                searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": fit})
-            (job / "job.json").write_text(json.dumps(searches))
-            said = run_in_own_process(job, seconds)
-            _ = budget.watch.over  # a search that it ended is noted
-            with suppress(OSError, ValueError):
-                self.versions |= json.loads((job / VERSIONS).read_text())
-            paths = [job / run_id(place) / HALL_OF_FAME for place in range(len(seeds))]
-            halls = {
-                seed: read_hall_of_fame(path, safe)
-                for seed, path in zip(seeds, paths, strict=True)
-                if _is_there(path)
-            }
-        by_name = dict(zip(safe, feature_symbols(names, X), strict=True))
-        fronts = {}
-        for seed, formulas in halls.items():
+    def _write(
+        self, job: Path, X: np.ndarray, y: np.ndarray, names: Sequence[str], seeds: Sequence[int],
+        budget: Budget, seconds: float,
+    ) -> None:  # fmt: skip
+        """What a process is to do: some seeds, one after the other."""
+        searches = []
+        for place, seed in enumerate(seeds):
+            rng = np.random.default_rng(seed)
+            chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+            np.savez(job / f"{run_id(place)}.npz", X=X[chosen], y=y[chosen])
+            new = constructor_arguments(
+                seed, budget, job, bool(np.all(y > 0)), self.question, place, seconds / len(seeds)
+            )
+            fit = self._told(new, names, _safe(names))
+            searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": fit})
+        (job / "job.json").write_text(json.dumps(searches))
+
+    def _fronts(
+        self, process: "SearchProcess", X: np.ndarray, y: np.ndarray, names: Sequence[str]
+    ) -> Iterator[tuple[int, list[Candidate]]]:
+        """The seeds that have found anything, and what."""
+        with suppress(OSError, ValueError):
+            self.versions |= json.loads((process.job / VERSIONS).read_text())
+        by_name = dict(zip(_safe(names), feature_symbols(names, X), strict=True))
+        for seed, path in process.halls.items():
             expressions = [
                 normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
-                for e in formulas
+                for e in read_hall_of_fame(path, _safe(names))
             ]
-            fronts[seed] = pareto_front(
-                expressions, X, y, names, seed, self.name, self.question.loss
+            yield (
+                seed,
+                pareto_front(expressions, X, y, names, seed, self.name, self.question.loss),
             )
-            tell_best(budget.watch, fronts[seed])
-        return fronts, said
 
     def _told(
         self, arguments: dict[str, Any], names: Sequence[str], safe: Sequence[str]
@@ -204,62 +202,75 @@ class PySREngine(Engine):
         return told
 
 
+def _safe(names: Sequence[str]) -> list[str]:
+    """Names of the features that Julia takes: x0, x1, ..."""
+    return [f"x{i}" for i in range(len(names))]
+
+
 def run_id(place: int) -> str:
     """Name of a process's first, second, ... search, and of the folder that PySR writes for it."""
     return f"search-{place}"
 
 
-_searching: dict[Path, tuple[Sequence[int], subprocess.Popen | None]] = {}
-"""Folders of the processes that search now: the seeds, and the process once it is started."""
+class SearchProcess:
+    """A process that searches some seeds, one after the other, in a folder of its own."""
 
+    def __init__(self, job: Path, seeds: Sequence[int]) -> None:
+        self.job, self.seeds = job, seeds
+        self.process: subprocess.Popen | None = None
 
-@contextmanager
-def job_folder(seeds: Sequence[int]) -> Iterator[Path]:
-    """A temporary folder of searches; it stays if they are interrupted with a front in it.
+    @property
+    def halls(self) -> dict[int, Path]:
+        """Halls of fame by seed, of those that have one."""
+        paths = [self.job / run_id(place) / HALL_OF_FAME for place in range(len(self.seeds))]
+        return {s: p for s, p in zip(self.seeds, paths, strict=True) if _is_there(p)}
 
-    A process that is killed may write for a moment more: what cannot be removed then is left.
-    """
-    job = Path(tempfile.mkdtemp(prefix="symreg-pysr-"))
-    _searching[job] = (seeds, None)
-    try:
-        yield job
-    except KeyboardInterrupt:
-        _interrupted(job)
-        raise
-    finally:
-        if _searching.pop(job, None) is not None:
-            shutil.rmtree(job, ignore_errors=True)
+    def start(self) -> None:
+        """Begin; what it says goes into a file, and nothing waits for it."""
+        environment = os.environ | {
+            "PYTHON_JULIAPKG_OFFLINE": "yes",
+            # JULIA_NUM_THREADS has no effect on a Julia that juliacall starts
+            "PYTHON_JULIACALL_THREADS": "1",
+        }
+        with (self.job / SAID).open("w") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "symreg.engines.pysr_process", str(self.job),
+                 str(os.getpid())],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                env=environment, start_new_session=True,
+            )  # fmt: skip
 
+    def wait(self, until: float) -> str:
+        """What went wrong, in a line, once it has ended or that time (monotonic) has come."""
+        assert self.process is not None
+        try:
+            code = self.process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return "no answer within its time"
+        said = (self.job / SAID).read_text(errors="replace")
+        return first_of_message(said) or f"exit code {code}"
 
-@atexit.register
-def _all_interrupted() -> None:
-    """End the searches of threads that an interrupted command has left behind."""
-    for job in list(_searching):
-        _interrupted(job)
+    def end(self) -> None:
+        """End it with its children."""
+        if self.process is not None and self.process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
-
-def _interrupted(job: Path) -> None:
-    """End the searches of a process; say where their fronts are, or remove what it wrote."""
-    known = _searching.pop(job, None)
-    if known is None:
-        return
-    seeds, process = known
-    if process is not None:
-        _kill(process)
-    paths = {seed: job / run_id(place) / HALL_OF_FAME for place, seed in enumerate(seeds)}
-    there = {seed: path for seed, path in paths.items() if _is_there(path)}
-    if not there:
-        shutil.rmtree(job, ignore_errors=True)
-    for seed, path in there.items():
-        if not path.is_file():
-            with suppress(OSError):
+    def leave_fronts(self) -> None:
+        """End it, but leave what was found, and say where it is."""
+        self.end()
+        if not self.halls:
+            shutil.rmtree(self.job, ignore_errors=True)
+        for seed, path in self.halls.items():
+            if not path.is_file():
                 shutil.copy(_copy_of(path), path)
-        print(
-            f"PySR's search with seed {seed} was interrupted. Its front so far is {path}; go on "
-            f"from it with --guesses {path}",
-            file=sys.stderr,
-            flush=True,
-        )
+            print(
+                f"PySR's search with seed {seed} was interrupted. Its front so far is {path}; go "
+                f"on from it with --guesses {path}",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def _copy_of(path: Path) -> Path:
@@ -350,65 +361,15 @@ def constructor_arguments(
     }
 
 
-def run_in_own_process(job: Path, seconds: float) -> str:
-    """Run a search; kill it, with its children, when it is over time or this process is.
-
-    Returns:
-        What went wrong, in one line: of what it wrote to stderr.
-    """
-    environment = os.environ | {
-        "PYTHON_JULIAPKG_OFFLINE": "yes",
-        # JULIA_NUM_THREADS has no effect on a Julia that juliacall starts
-        "PYTHON_JULIACALL_THREADS": "1",
-        **as_parent(),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "symreg.engines.pysr_process", str(job)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=environment,
-        start_new_session=True,
-    )
-    if job in _searching:
-        _searching[job] = (_searching[job][0], process)
-    try:
-        _, said = process.communicate(timeout=seconds + GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        return f"no answer within {seconds + GRACE_SECONDS:g} s"
-    finally:
-        _kill(process)
-    return first_of_message(said) or f"exit code {process.returncode}"
-
-
-def _kill(process: subprocess.Popen) -> None:
-    """End a process, if it has not ended, with its children."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
 def first_of_message(said: str) -> str:
     """What went wrong, of all that a process wrote: the first line of the last error's message.
 
     A message of Julia is followed by a stack trace, one of Python preceded by it.
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    traces = [i for i, line in enumerate(lines) if line.startswith(("Stacktrace:", "[1] "))]
-    lines = lines[: traces[0]] if traces else lines
-    for i in reversed(range(len(lines))):
-        nested = re.match(r"nested task error:\s*(.*)", lines[i])
-        if nested and nested[1]:
-            return nested[1]
-    for i in reversed(range(len(lines))):
-        named = re.match(r"(?:ERROR|[A-Za-z_.]*(?:Error|Exception|Interrupt))\b:?\s*(.*)", lines[i])
-        if named:
-            rest = named[1] or " ".join(lines[i + 1 : i + 2])
-            return rest if lines[i].startswith(("ERROR", "juliacall.")) else lines[i]
-    return lines[-1] if lines else ""
+    before = re.split(r"^\s*(?:Stacktrace:|\[1\] )", said, maxsplit=1, flags=re.MULTILINE)[0]
+    error = r"^\s*(?:nested task error|ERROR|[\w.]*(?:Error|Exception|Interrupt))\b:?\s*(.+)"
+    named = re.findall(error, before, re.MULTILINE)
+    return (named or before.strip().splitlines() or [""])[-1].strip()
 
 
 def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sympy.Expr]:

@@ -1,20 +1,27 @@
 """The process in which PySR, and with it Julia, is imported: searches, their fronts on disk."""
 
+import ctypes
 import json
+import os
+import signal
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from symreg.engines.parent import die_with_parent
-
 VERSIONS = "versions.json"
+DEATH_SIGNAL = 1
+"""Number of PR_SET_PDEATHSIG."""
+POLL = 0.5
+"""Seconds between two looks at the parent."""
 
 
-def main(folder: str) -> None:
+def main(folder: str, parent: int) -> None:
     """Run the searches that `symreg.engines.pysr` has written into a folder, one after another."""
-    die_with_parent()
+    die_with(parent)
     import pysr
 
     job = Path(folder)
@@ -29,6 +36,23 @@ def main(folder: str) -> None:
         pysr.PySRRegressor(**arguments).fit(data["X"], data["y"], **search["fit"])
 
 
+def die_with(parent: int) -> None:
+    """Be killed at once when the process that started this one is gone, whatever this one does.
+
+    Inside Julia no thread of Python's runs. Linux alone has a signal for that (prctl(2)); elsewhere
+    a thread looks, and a search ends with Julia's.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(POLL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _note_versions(path: Path) -> None:
     """What searched: Julia and SymbolicRegression.jl, as they say themselves."""
     from pysr.julia_import import jl
@@ -41,4 +65,4 @@ def _note_versions(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

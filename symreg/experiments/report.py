@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orbits.dataset import open_dataset
 from orbits.files import read_json, written_aside
-from orbits.force_samples import read_force_samples
+from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
@@ -29,7 +29,7 @@ from worldmodel.predictors import CONTROLS as PREDICTORS
 def draw_figures(run: Run, config: RunConfig) -> None:
     """Draw every figure that a run has something for into `figures/`, as PNG."""
     folder = run.folder
-    tables = {n: read_force_samples(folder / "forces" / f"{n}.parquet")[0] for n in run.results}
+    tables = {n: ForceSamples.read(folder / "forces" / f"{n}.parquet").table for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"
     shown = Shown(
         law=run.law,

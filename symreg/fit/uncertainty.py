@@ -16,12 +16,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from orbits.powers import normal_equations, of_groups
+from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
-from symreg.formulas.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 
 DRAWS = 1000
 CONFIDENCE = 0.95

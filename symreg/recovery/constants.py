@@ -5,8 +5,8 @@ from functools import cache
 
 from scipy import constants as si
 
+from orbits.units import GM_EARTH_SI, GM_SUN_SI, Unit, parse_unit
 from symreg.fit.uncertainty import KnownConstant, nearest_known
-from symreg.formulas.units import GM_EARTH_SI, GM_SUN_SI, Unit, parse_unit
 
 KNOWN: dict[str, tuple[float, str]] = {
     "G": (si.G, "m^3/kg/s^2"),

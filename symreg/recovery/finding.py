@@ -8,6 +8,7 @@ import numpy as np
 import sympy
 
 from orbits.statistics import r_squared
+from orbits.units import Unit
 from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
@@ -33,7 +34,6 @@ from symreg.formulas.compare import (
 )
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.formulas.reading import read_formula
-from symreg.formulas.units import Unit
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of, misfit_of

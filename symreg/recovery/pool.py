@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
+from orbits.units import Unit
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.form import fit_form
 from symreg.fit.named_laws import fitted_laws
@@ -29,7 +30,7 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
-from symreg.formulas.units import Unit, constant_units
+from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.search import (

@@ -10,9 +10,10 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN
+from orbits.units import Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
-from symreg.formulas.units import Unit, parse_units, strength_unit
+from symreg.formulas.units import parse_units, strength_unit
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import (
     PAIR_COLUMNS,

@@ -18,13 +18,14 @@ from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import versions
+from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.fit.wild import note_on
 from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, written
-from symreg.formulas.units import ONE, Unit, constant_units
+from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised

@@ -8,7 +8,7 @@ import sympy
 
 from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
-from orbits.units import GM_SUN, G
+from orbits.units import GM_SUN, G, Unit
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
@@ -18,7 +18,6 @@ from symreg.formulas.reading import read_formula
 from symreg.formulas.units import (
     G_DIMENSION,
     GM_DIMENSION,
-    Unit,
     gravitational_constant,
     strength_unit,
 )

@@ -6,21 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from orbits.expressions import CONSTANTS, FUNCTIONS
-from orbits.files import require_input
-from orbits.importing.tables import (
-    LARGEST,
-    UNREADABLE,
-    csv_settings,
-    holds_numbers,
-    require_column,
-)
+from orbits.importing.tables import LARGEST, holds_numbers, read_columns, require_column
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
@@ -28,7 +19,6 @@ LEAST_ROWS = 5
 FEW_ROWS = 20
 MOST_ROWS = 50_000
 """Larger tables are sampled at random when they are read, and say so."""
-CSV_ROWS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
@@ -49,10 +39,10 @@ class UserTable:
 def read_user_table(
     source: str | os.PathLike[str] | pd.DataFrame, columns: Sequence[str], seed: int
 ) -> UserTable:
-    """The columns of a CSV or Parquet file or of a DataFrame, at most `MOST_ROWS` rows of them.
+    """The columns of a file or of a DataFrame, at most `MOST_ROWS` rows of them.
 
     Args:
-        source: a DataFrame, or a file that ends in .csv, .csv.gz, .tsv or .parquet.
+        source: a DataFrame, or a file as `orbits.importing.tables.read_columns` takes it.
         columns: names that must be there.
         seed: of the draw of rows.
 
@@ -64,12 +54,15 @@ def read_user_table(
     name = name_of(source)
     for column in columns:
         require_column(column, there, name)
-    rng = np.random.default_rng(seed)
     if isinstance(source, pd.DataFrame):
-        table, rows = source[list(columns)], len(source)
-        table = _drawn(table, min(1.0, MOST_ROWS / max(rows, 1)), rng).copy()
+        table = source
     else:
-        table, rows = _read(source, columns, rng)
+        table, _ = read_columns(source, columns, blank_lines=False)
+    table, rows = table[list(columns)], len(table)
+    if rows > MOST_ROWS:
+        drawn = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
+        table = table.iloc[np.sort(drawn)]
+    table = table.copy()
     if rows < LEAST_ROWS:
         raise ValueError(
             f"{name} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
@@ -97,30 +90,7 @@ def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
     """
     if isinstance(source, pd.DataFrame):
         return [str(column) for column in source.columns]
-    path = require_input(source)
-    try:
-        if path.suffix == ".parquet":
-            return list(pq.read_schema(path).names)
-        return list(pd.read_csv(path, nrows=0, **csv_settings(path)).columns)
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{source} is empty.") from None
-    except UNREADABLE as error:
-        raise _unreadable(source, error) from None
-
-
-def _read(
-    path: str | os.PathLike[str], columns: Sequence[str], rng: np.random.Generator
-) -> tuple[pd.DataFrame, int]:
-    read = _read_parquet if Path(path).suffix == ".parquet" else _read_csv
-    try:
-        return read(Path(path), columns, rng)
-    except UNREADABLE as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: str | os.PathLike[str], error: Exception) -> ValueError:
-    first = (str(error).strip().splitlines() or ["unreadable"])[0]
-    return ValueError(f"{path} is not a readable table ({first}).")
+    return read_columns(source)[1]
 
 
 def samples_of(
@@ -266,46 +236,6 @@ def _errors(table: pd.DataFrame, y: np.ndarray, sigma: str) -> np.ndarray:
     if not np.all(np.isfinite(errors) & (errors > 0)):
         raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
     return errors * np.sqrt(np.mean((floored(y) / errors) ** 2))
-
-
-def _read_parquet(
-    path: Path, columns: Sequence[str], rng: np.random.Generator
-) -> tuple[pd.DataFrame, int]:
-    file = pq.ParquetFile(path)
-    rows = file.metadata.num_rows
-    kept = []
-    share = min(1.0, MOST_ROWS / max(rows, 1))
-    for batch in file.iter_batches(batch_size=CSV_ROWS_AT_ONCE, columns=list(columns)):
-        kept.append(_drawn(batch.to_pandas(ignore_metadata=True), share, rng))
-    return pd.concat(kept) if kept else pd.DataFrame(columns=list(columns)), rows
-
-
-def _read_csv(
-    path: Path, columns: Sequence[str], rng: np.random.Generator
-) -> tuple[pd.DataFrame, int]:
-    rows, kept = 0, []
-    read = pd.read_csv(
-        path,
-        usecols=list(columns),
-        chunksize=CSV_ROWS_AT_ONCE,
-        low_memory=False,
-        **csv_settings(path),
-    )
-    for chunk in read:
-        rows += len(chunk)
-        kept.append(_drawn(chunk, min(1.0, MOST_ROWS / CSV_ROWS_AT_ONCE), rng, MOST_ROWS))
-    table = pd.concat(kept) if kept else pd.DataFrame(columns=list(columns))
-    return _drawn(table, min(1.0, MOST_ROWS / max(len(table), 1)), rng), rows
-
-
-def _drawn(
-    table: pd.DataFrame, share: float, rng: np.random.Generator, at_least: int = 0
-) -> pd.DataFrame:
-    """A random share of the rows, in order; all of them where there are at most `at_least`."""
-    if share >= 1 or len(table) <= at_least:
-        return table
-    count = max(1, round(share * len(table)))
-    return table.iloc[np.sort(rng.choice(len(table), count, replace=False))]
 
 
 def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:

@@ -3,6 +3,7 @@
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
+    python tests/benchmarks/discovery.py named --noise 0 0.01 0.05 --seeds 10
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
@@ -10,6 +11,7 @@
 
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
 relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
+`named`: laws of force that have a name.
 `classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
 tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`: how
 often 95 % intervals hold the truth. A formula is right by structure when sympy says that it is the
@@ -106,6 +108,25 @@ def simple() -> list[Law]:
         return dict(zip("xyz", rng.uniform(0.5, 4, (3, rows)), strict=True))
 
     return [Law(text, sympy.sympify(text, locals=symbols), draw) for text in SIMPLE]
+
+
+NAMED = (
+    "39.478*m1*m2/r**2", "39.478*m1/r**2", "39.478/r", "39.478*r", "39.478/r**3",
+    "39.478*exp(-r)*(1/r**2 + 1/r)", "39.478*sqrt(m1)/r", "39.478*(1/r**2 + 0.05/r**4)",
+    "39.478*r/(r**2 + 0.16)**1.5",
+)  # fmt: skip
+"""Laws of force that have a name."""
+
+
+def named() -> list[Law]:
+    """The named laws over a decade of distances and masses, as in the inner Solar System."""
+    symbols = {name: sympy.Symbol(name, real=True) for name in ("r", "m1", "m2")}
+
+    def draw(rng: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
+        values = np.exp(rng.uniform(np.log(0.3), np.log(3), (3, rows)))
+        return dict(zip(symbols, values, strict=True))
+
+    return [Law(text, sympy.sympify(text, locals=symbols), draw) for text in NAMED]
 
 
 def _drawn(spec: dict, rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -275,7 +296,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    for name, laws_of in (("feynman", feynman), ("simple", simple)):
+    for name, laws_of in (("feynman", feynman), ("simple", simple), ("named", named)):
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--seeds", type=int, default=3)

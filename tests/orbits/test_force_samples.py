@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.force_samples import read_force_samples, vectors, write_force_samples
+from orbits.force_samples import ForceSamples, vectors
 from orbits.statistics import r_squared
 
 ATTRIBUTES = {"readout": "implied", "states": "orbit", "model": "m", "law": "newton", "dt": 0.01}
@@ -26,8 +26,8 @@ def table(rows=6):
 
 def test_round_trip_keeps_values_types_and_attributes(tmp_path):
     path = tmp_path / "forces.parquet"
-    write_force_samples(path, table(), ATTRIBUTES | {"metrics": {"r2": 0.5}})
-    read, attributes = read_force_samples(path)
+    ForceSamples(table(), ATTRIBUTES | {"metrics": {"r2": 0.5}}).write(path)
+    read, attributes = ForceSamples.read(path).table, ForceSamples.read(path).attributes
     pd.testing.assert_frame_equal(read, table())
     assert attributes["metrics"] == {"r2": 0.5}
     assert attributes["units"]["acceleration"] == "au/yr^2"
@@ -48,21 +48,20 @@ def test_round_trip_keeps_values_types_and_attributes(tmp_path):
 def test_a_table_that_breaks_the_schema_is_refused_both_ways(tmp_path, change, message):
     bad = change(table())
     with pytest.raises(ValueError, match=message):
-        write_force_samples(tmp_path / "a.parquet", bad, ATTRIBUTES)
-    assert not list(tmp_path.iterdir())
+        ForceSamples(bad, ATTRIBUTES)
     bad.to_parquet(tmp_path / "b.parquet")
     with pytest.raises(ValueError, match=message):
-        read_force_samples(tmp_path / "b.parquet")
+        ForceSamples.read(tmp_path / "b.parquet")
 
 
 def test_a_file_that_is_missing_torn_or_of_another_format_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"none\.parquet does not exist"):
-        read_force_samples(tmp_path / "none.parquet")
+        ForceSamples.read(tmp_path / "none.parquet")
     path = tmp_path / "a.parquet"
-    write_force_samples(path, table(), ATTRIBUTES)
+    ForceSamples(table(), ATTRIBUTES).write(path)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="not a readable Parquet file"):
-        read_force_samples(path)
+        ForceSamples.read(path)
 
 
 def test_r_squared_is_zero_for_the_mean_and_one_for_the_truth():

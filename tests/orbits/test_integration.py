@@ -7,7 +7,8 @@ from orbits import invariants
 from orbits.elements import Elements, state_from_elements
 from orbits.engines.integrate import integrate, rk4_step
 from orbits.forces import LAWS, parse_law
-from orbits.populations import FEW, Ranges, bound_share, sample_bound
+from orbits.populations.bound import FEW, bound_share, sample_bound
+from orbits.populations.ranges import Ranges
 from orbits.units import GM_SUN
 
 NEWTON = parse_law("newton")

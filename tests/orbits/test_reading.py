@@ -9,11 +9,9 @@ from orbits.generation.generate import generate
 from orbits.reading import shuffled_batches
 
 
-@pytest.fixture(scope="module", params=["folder", "address"])
-def path(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("read") / "x.zarr"
-    if request.param == "address":
-        path = "memory://reading-test/x.zarr"
     generate(path, GenerateConfig(orbits=150, samples=8, shard_orbits=32, workers=1))
     return path
 

@@ -13,8 +13,13 @@ from orbits.generation.quality import relative_error
 from orbits.generation.recipe import choose_check_engine
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.planets import PLANETS, gm_of, states
-from orbits.populations import Ranges, sample_masses, sample_planets, solar_systems
-from orbits.populations.planetary import APSIS_SPACING
+from orbits.populations.planetary import (
+    APSIS_SPACING,
+    sample_masses,
+    sample_planets,
+    solar_systems,
+)
+from orbits.populations.ranges import Ranges
 from orbits.units import G
 
 NEWTON = parse_law("newton")

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from orbits.units import parse_unit
 from symreg.fit.form import fit_form
 from symreg.fit.samples import Samples
-from symreg.formulas.units import parse_unit
 from symreg.recovery.constants import KNOWN, recognised
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery

@@ -91,14 +91,15 @@ def test_pysr_accepts_the_arguments(tmp_path, published):
 
 
 def test_the_engine_returns_the_front_that_the_process_left(monkeypatch):
-    def fake(job, seconds):
+    def fake(process):
+        job = process.job
         (job / "search-0").mkdir()
         (job / "search-0" / "hall_of_fame.csv").write_text(HALL_OF_FAME)
         assert json.loads((job / "job.json").read_text())[0]["fit"]["variable_names"] == ["x0"]
         (job / "versions.json").write_text('{"julia": "1.11.9"}')
-        return ""
 
-    monkeypatch.setattr(adapter, "run_in_own_process", fake)
+    monkeypatch.setattr(adapter.SearchProcess, "start", fake)
+    monkeypatch.setattr(adapter.SearchProcess, "wait", lambda process, until: "")
     r = np.linspace(0.3, 3, 50)
     engine = PySREngine()
     front = engine.search(r[:, None], 39.478 / r**2, ["N"], 4, Budget())
@@ -289,8 +290,8 @@ def pids(folder, count, seconds=30.0):
 # A process that never comes back to Python's interpreter loop, as one inside Julia does not.
 DEAF = """
 import os, sys, ctypes
-from symreg.engines.parent import die_with_parent
-die_with_parent()
+from symreg.engines.pysr_process import die_with
+die_with(os.getppid())
 open(os.path.join(sys.argv[1], f"{os.getpid()}.pid"), "w").write(str(os.getpid()))
 ctypes.PyDLL(None).sleep(60)  # holds the interpreter's lock
 """
@@ -298,10 +299,7 @@ ctypes.PyDLL(None).sleep(60)  # holds the interpreter's lock
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the death signal is Linux's own")
 def test_a_process_inside_julia_dies_with_its_killed_parent(tmp_path):
-    code = (
-        "import os, subprocess, sys; from symreg.engines.parent import as_parent;"
-        "subprocess.run([sys.executable, '-c', *sys.argv[1:]], env=os.environ | as_parent())"
-    )
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]])"
     parent = subprocess.Popen([PYTHON, "-c", code, DEAF, str(tmp_path)])
     (child,) = pids(tmp_path, 1)
     assert alive(child)

@@ -7,7 +7,7 @@ import pytest
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.force_samples import ForceSamples, write_force_samples
+from orbits.force_samples import ForceSamples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples
 from symreg.recovery import finding
@@ -126,7 +126,7 @@ def run(*arguments):
 
 def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     table, attributes = make_force_table("hooke", seed=39, noise=0.01)
-    write_force_samples(tmp_path / "forces.parquet", table, attributes)
+    ForceSamples(table, attributes).write(tmp_path / "forces.parquet")
     code = run(
         "recover", tmp_path / "forces.parquet", tmp_path / "law.json", "--seeds", "2",
         "--population", "80", "--generations", "8",

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.units import G
+from orbits.units import G, parse_unit
 from symreg.cli import COMMANDS
-from symreg.formulas.units import parse_unit
 from symreg.recovery import user_table
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import pair_force
@@ -147,7 +146,6 @@ def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
 
 def test_large_tables_are_sampled_and_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(user_table, "MOST_ROWS", 500)
-    monkeypatch.setattr(user_table, "CSV_ROWS_AT_ONCE", 1000)
     table = gravity(5000)
     for suffix in ("csv", "parquet"):
         path = tmp_path / f"large.{suffix}"

@@ -6,7 +6,7 @@ import pytest
 
 from orbits.command_line import main as run_command
 from orbits.files import read_json
-from orbits.force_samples import ForceSamples, write_force_samples
+from orbits.force_samples import ForceSamples
 from orbits.units import G
 from symreg.cli import COMMANDS
 from symreg.recovery.config import RecoverConfig
@@ -64,7 +64,7 @@ def pairs(seed=0, noise=0.01, orbits=120, rows=8, masses="both", source=lambda m
 
 def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
     path, out = tmp_path / "forces.parquet", tmp_path / "law.json"
-    write_force_samples(path, pairs(seed=41), ATTRIBUTES)
+    ForceSamples(pairs(seed=41), ATTRIBUTES).write(path)
     options = ["--population", "100", "--generations", "10", "--no-null"]
     run_command("symreg", COMMANDS, ["recover", str(path), str(out), *options])
     found = read_json(out)

@@ -3,8 +3,9 @@
 import pytest
 import sympy
 
+from orbits.units import parse_unit
 from symreg.formulas.expressions import constant_symbol
-from symreg.formulas.units import constant_units, parse_unit
+from symreg.formulas.units import constant_units
 
 ONE, C0, C1, C2 = parse_unit("1"), *(constant_symbol(i) for i in range(3))
 NAMES = sympy.symbols("x t m n T V u", positive=True)

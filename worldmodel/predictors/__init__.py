@@ -3,5 +3,12 @@
 from orbits.registry import Registry
 from worldmodel.predictors.base import Control
 
-CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control, skip=("backbone",))
+CONTROLS: Registry[Control] = Registry(
+    "worldmodel.predictors",
+    Control,
+    skip=(
+        "backbone",
+        "inside",
+    ),
+)
 """What may stand in the place of the model, by name."""

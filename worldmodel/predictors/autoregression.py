@@ -1,16 +1,10 @@
 """Linear autoregression, fitted afresh to every context."""
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from jaxtyping import Float
-from numpy.lib.stride_tricks import sliding_window_view
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import Control, Memory, Predictor
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control, by_windows
 
 ORDER = 2
 FEWEST = 6
@@ -39,27 +33,21 @@ class Autoregression:
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after every time, au; NaN where the context is not full."""
-        if positions.ndim == 4:
-            bodies = [self.predict(positions[:, :, body]) for body in range(positions.shape[2])]
-            return np.stack(bodies, axis=2)
-        x = positions.astype(np.float64)
-        said = np.full(x.shape, np.nan)
-        window = sliding_window_view(x, self.context_length, axis=1).swapaxes(2, 3)
-        # (orbit, context, row, axis): row r is predicted from the `order` positions before it
-        parts = [window[:, :, self.order - 1 - i : -1 - i] for i in range(self.order)]
-        before, after = np.stack(parts, axis=-1), window[:, :, self.order :]
-        gram = np.einsum("otrai,otraj->otij", before, before)
-        moment = np.einsum("otrai,otra->oti", before, after)
+        return by_windows(positions, self.context_length, self._following)
+
+    def _following(self, contexts: np.ndarray) -> np.ndarray:
+        if contexts.ndim == 4:
+            bodies = [self._following(contexts[:, :, body]) for body in range(contexts.shape[2])]
+            return np.stack(bodies, axis=1)
+        # (context, row, axis): row r is predicted from the `order` positions before it
+        parts = [contexts[:, self.order - 1 - i : -1 - i] for i in range(self.order)]
+        before, after = np.stack(parts, axis=-1), contexts[:, self.order :]
+        gram = np.einsum("trai,traj->tij", before, before)
+        moment = np.einsum("trai,tra->ti", before, after)
         size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
         gram = gram + RIDGE * size * np.eye(self.order)
         weights = np.linalg.solve(gram, moment[..., None])[..., 0]
-        latest = window[:, :, ::-1][:, :, : self.order]
-        said[:, self.context_length - 1 :] = np.einsum("oti,otia->ota", weights, latest)
-        return said
-
-
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
-    return Autoregression(max(model.context_length, FEWEST))
+        return np.einsum("ti,tia->ta", weights, contexts[:, ::-1][:, : self.order])
 
 
 AUTOREGRESSION = Control(
@@ -68,5 +56,5 @@ AUTOREGRESSION = Control(
     label="autoregression",
     color=COLORS["planets"],
     must="It must give no inverse square: what it fits is a linear recurrence.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: Autoregression(max(model.context_length, FEWEST)),
 )

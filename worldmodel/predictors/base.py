@@ -181,7 +181,6 @@ def roll_out(
     predictor: Predictor,
     start: Float[np.ndarray, "orbit time *body axis"],
     steps: int,
-    **options: Any,
 ) -> Float[np.ndarray, "orbit step *body axis"]:
     """Positions after the given ones, each prediction becoming the next input, au.
 
@@ -189,11 +188,10 @@ def roll_out(
         predictor: says the next position.
         start: at least C positions; no more than the last C are seen.
         steps: how many.
-        options: of its `predict`.
     """
     x, given = np.asarray(start, dtype=np.float64), start.shape[1]
     for _ in range(steps):
-        following = predictor.predict(x[:, -predictor.context_length :], **options)[:, -1:]
+        following = predictor.predict(x[:, -predictor.context_length :])[:, -1:]
         x = np.concatenate((x, following), axis=1)
     return x[:, given:]
 

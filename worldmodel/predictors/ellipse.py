@@ -6,7 +6,7 @@ orbits under Newton's law it is exact, and its implied acceleration follows 1/rÂ
 is wrong until the kick has left the context.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -15,14 +15,12 @@ from orbits.palette import COLORS
 from worldmodel.predictors.base import (
     ArcPredictor,
     Control,
-    Memory,
     by_windows,
     central_differences,
     of_bodies,
 )
 
 if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
 
 FEWEST = 3
@@ -166,16 +164,12 @@ def _sector(conic: np.ndarray, start: np.ndarray, turn: np.ndarray) -> np.ndarra
     return turn / 4 * (r**2 @ WEIGHTS)
 
 
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
-    return ByEllipse(model.context_length)
-
-
 KEPLERIAN = Control(
     "keplerian",
     f"an ellipse through the context, of {FEWEST} positions at least, continued by the area law",
     label="fitted ellipse",
     color=COLORS["keplerian"],
     must="It must fail right after a kick, though it is exact before: shape is not force.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: ByEllipse(model.context_length),
     most_bodies=2,
 )

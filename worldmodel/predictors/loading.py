@@ -6,12 +6,11 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
 from orbits.files import sha256_of_file
-from orbits.options import nearest, options_from
+from orbits.options import options_from, require_known
 from worldmodel.config import PredictorConfig
 from worldmodel.predictors.base import Predictor
 from worldmodel.predictors.checked import (
@@ -75,24 +74,21 @@ def load_predictor(
         "folder": None if folder is None else str(Path(folder).resolve()),
         "dt": dt,
     }
-    code, thing = None, model
-    name = model if isinstance(model, str) else None
+    code = name = None
+    thing = model
     if isinstance(model, str):
-        place = source_of(model)
-        code = sha256_of_file(place) if place is not None and place.is_file() else None
-        thing = _named(model)
-        if is_factory(thing):
-            thing = _call(thing, told, f"--model {model}")
+        source, name = source_of(model), model
+        code = sha256_of_file(source) if source is not None else None
+        thing = _named(model, told)
     if isinstance(untrained, str):
         source_of(untrained)  # whether it is there is said before anything is computed
     elif untrained is not None and not callable(untrained):
         raise ValueError(f"untrained is {name_of(untrained)}; a factory or its name is needed.")
 
     def fresh(own_seed: int) -> Any:
-        factory = _named(untrained) if isinstance(untrained, str) else untrained
-        is_made = not isinstance(untrained, str) or is_factory(factory)
-        what = "the factory of the untrained model"
-        return _call(factory, {"seed": own_seed}, what) if is_made else factory
+        if isinstance(untrained, str):
+            return _named(untrained, {"seed": own_seed})
+        return _called(untrained, {"seed": own_seed}, "the factory of the untrained model")
 
     found = CheckedPredictor(
         as_predictor(thing, config.model_context),
@@ -109,7 +105,7 @@ def load_predictor(
 
 
 def source_of(spec: str) -> Path | None:
-    """The file that a spec's code lies in, without executing any; None if there is none.
+    """The file that a spec's code lies in, which is not executed; None if there is none.
 
     Raises:
         ValueError: if no such file or module exists.
@@ -120,78 +116,70 @@ def source_of(spec: str) -> Path | None:
         if not path.is_file():
             raise ValueError(f"--model {spec}: there is no file {place}.")
         return path.resolve()
-    found: ModuleSpec | None = None
-    path_of: list[str] | None = None
-    parts = place.split(".")
-    for count in range(1, len(parts) + 1):
-        name = ".".join(parts[:count])
-        # neither executes anything; within a package find_spec would import that
-        find = importlib.util.find_spec if count == 1 else PathFinder.find_spec
-        found = find(name, path_of)  # type: ignore[arg-type]
-        if found is None:
-            raise ValueError(
-                f"--model {spec}: there is no module {'.'.join(parts[:count])}; it must be "
-                "installed or on PYTHONPATH, or give the file: path/to/mine.py:make."
-            )
-        path_of = list(found.submodule_search_locations or [])
-    return Path(found.origin).resolve() if found is not None and found.origin else None
+    try:
+        found = importlib.util.find_spec(place)
+    except ImportError:  # a package that it would lie in is none
+        found = None
+    if found is None:
+        raise ValueError(
+            f"--model {spec}: there is no module {place}; it must be installed or on PYTHONPATH, "
+            "or give the file: path/to/mine.py:make."
+        )
+    source = Path(found.origin or "")
+    return source.resolve() if source.is_file() else None
 
 
-def _named(spec: str) -> Any:
-    """The object of that name, its module executed.
+def _named(spec: str, told: Mapping[str, Any]) -> Any:
+    """The object of that name, or what it makes if it is a factory; its module is executed.
 
     Raises:
-        ValueError: if it is not there, or its module does not run: one line that says why.
+        ValueError: if it is not there, or its code does not run: one line that says why.
     """
     place, _, name = spec.rpartition(":")
     source_of(spec)
     try:
-        of_file = _is_file(place)
-        module = _executed(Path(place)) if of_file else importlib.import_module(place)
+        module = _executed(Path(place)) if _is_file(place) else importlib.import_module(place)
     except ModuleNotFoundError as error:
         raise ValueError(f"--model {spec}: it needs the package {error.name!r}: {error}") from None
     except ValueError:
         raise
     except Exception as error:
         raise ValueError(f"--model {spec} does not run: {in_a_line(error)}") from error
-    if not hasattr(module, name):
-        near = nearest(name, [known for known in vars(module) if not known.startswith("_")])
-        hint = f"; did you mean {near!r}?" if near else "."
-        raise ValueError(f"--model {spec}: {place} has no {name!r}{hint}")
-    return getattr(module, name)
+    known = [name for name in vars(module) if not name.startswith("_")]
+    try:
+        found = vars(module)[require_known("name", name, known, show=0)]
+    except ValueError as error:
+        raise ValueError(f"--model {spec}: {error}") from None
+    return _called(found, told, f"--model {spec}") if _is_factory(found) else found
 
 
-def is_factory(found: Any) -> bool:
+def _is_factory(found: Any) -> bool:
     """Whether something is called to make the predictor: a class, or a function that needs nothing
     but what it can be told."""
     if inspect.isclass(found):
         return True
     if isinstance(found, Predictor) or not callable(found):
         return False
-    needed = [
-        parameter.name
-        for parameter in _parameters(found)
-        if parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    return all(name in TOLD for name in needed)
+    return set(_needed(found)) <= set(TOLD)
 
 
-def _call(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
+def _needed(factory: Callable[..., Any]) -> list[str]:
+    """Arguments without a default."""
+    kinds = inspect.Parameter
+    several = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+    parameters = _parameters(factory).items()
+    return [n for n, p in parameters if p.default is p.empty and p.kind not in several]
+
+
+def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
     """What a factory makes of what it is told.
 
     Raises:
         ValueError: if it fails, or needs something that it is not told.
     """
-    takes = {parameter.name: parameter for parameter in _parameters(factory)}
+    takes = _parameters(factory)
     known = {name: value for name, value in told.items() if name in takes and value is not None}
-    lacking = [
-        name
-        for name, parameter in takes.items()
-        if parameter.default is parameter.empty
-        and name not in known
-        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    ]
+    lacking = [name for name in _needed(factory) if name not in known]
     if lacking:
         hint = " (--fit of a run, data= in Python)" if "data" in lacking else ""
         raise ValueError(
@@ -206,11 +194,11 @@ def _call(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> An
         raise ValueError(f"{what} fails: {in_a_line(error)}") from error
 
 
-def _parameters(factory: Any) -> list[inspect.Parameter]:
+def _parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
     try:
-        return list(inspect.signature(factory).parameters.values())
+        return inspect.signature(factory).parameters
     except (TypeError, ValueError):
-        return []
+        return {}
 
 
 def _is_file(place: str) -> bool:

@@ -5,16 +5,11 @@ after a kick they see nothing of before it. On states like those of training the
 beyond them they are lost.
 """
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Memory, Predictor, by_windows, stretches
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control, by_windows, stretches
 
 SEEN = 2
 """Last positions that are compared, of a model that sees as many."""
@@ -72,21 +67,13 @@ class Lookup:
         return contexts[:, -1] + fitted[:, 0]
 
 
-def _nearest(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
-    return Lookup(memory(), model.context_length, linear=False)
-
-
-def _linear(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
-    return Lookup(memory(), model.context_length, linear=True)
-
-
 NEAREST = Control(
     "nearest",
     "the most similar context of the training orbits, its displacement copied",
     label="nearest training context",
     color=CYCLE[0],
     must="It must give no law: it looks up what it has seen.",
-    predictor=_nearest,
+    predictor=lambda model, law, memory: Lookup(memory(), model.context_length, linear=False),
     remembers=True,
 )
 LOCALLY_LINEAR = Control(
@@ -95,6 +82,6 @@ LOCALLY_LINEAR = Control(
     label="locally linear lookup",
     color=CYCLE[2],
     must="It must be lost on far states: it is right where it was fitted, and knows no law.",
-    predictor=_linear,
+    predictor=lambda model, law, memory: Lookup(memory(), model.context_length, linear=True),
     remembers=True,
 )

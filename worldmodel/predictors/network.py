@@ -1,12 +1,9 @@
 """The model itself, trained or with fresh weights."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import ArcPredictor, Control, Memory
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control
 
 UNTRAINED_SEED = 1_000_000
 """Added to the probe's seed, so that fresh weights are none that a run began with."""
@@ -17,19 +14,13 @@ def untrained(model: Any, seed: int) -> Any:
     return model.untrained(seed + UNTRAINED_SEED)
 
 
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> ArcPredictor:
-    from worldmodel.predictors.checked import OfPositions
-
-    return OfPositions(model)
-
-
 NONE = Control(
     "none",
     "the model itself",
     label="the model",
     color=COLORS["kicked"],
     must="Whatever it has learned.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: model,
 )
 UNTRAINED = Control(
     "untrained",
@@ -37,6 +28,6 @@ UNTRAINED = Control(
     label="untrained network",
     color=COLORS["untrained"],
     must="It must give no law: what it shows is the architecture's and not learned.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: model,
     network=untrained,
 )

@@ -6,16 +6,12 @@ be told from one that knows something.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Memory, Predictor, stretches
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control, stretches
 
 STRETCH = 6
 """Positions that are compared: as many as reach back over a kick four steps ago."""
@@ -172,15 +168,11 @@ class _Memory:
         return windows[:, :, :-1], windows[:, :, -1]
 
 
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
-    return Parrot(max(model.context_length, FEWEST))
-
-
 PARROT = Control(
     "parrot",
     f"the most similar stretch of the context, of {FEWEST} positions at least, copied to fit",
     label="naive copier",
     color=CYCLE[5],
     must="It must give no law: it repeats what it sees.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: Parrot(max(model.context_length, FEWEST)),
 )

@@ -1,15 +1,10 @@
 """Inertia alone: the last step again."""
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, Memory, Predictor
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
+from worldmodel.predictors.base import Control
 
 
 class StraightLine:
@@ -26,15 +21,11 @@ class StraightLine:
         return said
 
 
-def _predictor(model: Any, law: "ForceLaw", memory: Memory) -> Predictor:
-    return StraightLine()
-
-
 STRAIGHT_LINE = Control(
     "straight_line",
     "the last step again: no force",
     label="straight line",
     color=CYCLE[7],
     must="It must show no force at all.",
-    predictor=_predictor,
+    predictor=lambda model, law, memory: StraightLine(),
 )

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -80,20 +80,10 @@ class TorchModule:
         self, contexts: Float[np.ndarray, "state time *body axis"]
     ) -> Float[np.ndarray, "state time out in"]:
         """Derivatives of the next position by every position of the contexts."""
-        import torch
+        from worldmodel.predictors.inside import autograd_jacobians
 
         module = copy.deepcopy(self.module).double().cpu()
-        found = []
-        for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(256):
-            seen = part.clone().requires_grad_()
-            following = self._next(module, seen).flatten(1)
-            # a row for each coordinate of the answer; contexts do not know of one another
-            rows = [
-                torch.autograd.grad(following[:, out].sum(), seen, retain_graph=True)[0].flatten(2)
-                for out in range(following.shape[1])
-            ]
-            found.append(torch.stack(rows, dim=2).numpy())
-        return np.concatenate(found)
+        return autograd_jacobians(lambda seen: self._next(module, seen), contexts)
 
     def activations(
         self, contexts: Float[np.ndarray, "state time *body axis"]
@@ -105,32 +95,17 @@ class TorchModule:
         """
         import torch
 
-        from orbits.options import require_known
+        from worldmodel.predictors.inside import kept_outputs
 
-        known = dict(self.module.named_modules())
-        names = [name for name in known if name] if self.layers is None else list(self.layers)
-        kept: dict[str, Any] = {}
-        hooks = []
-        for name in names:
-            require_known("activation", name, known)
-
-            def keep(_module: Any, _inputs: Any, output: Any, name: str = name) -> None:
-                kept[name] = output[0] if isinstance(output, tuple) else output
-
-            hooks.append(known[name].register_forward_hook(keep))
-        try:
-            with torch.no_grad():
-                seen = torch.from_numpy(np.asarray(contexts, dtype=np.float64))
-                self._next(self.module, seen)
-        finally:
-            for hook in hooks:
-                hook.remove()
-        found = {}
-        for name, output in kept.items():
-            if isinstance(output, torch.Tensor) and output.shape[0] == len(contexts):
-                last = output[:, -1] if output.ndim > 2 else output
-                found[name] = last.flatten(1).double().cpu().numpy()
-        return found
+        every = [name for name, _ in self.module.named_modules() if name]
+        names = every if self.layers is None else self.layers
+        with torch.no_grad(), kept_outputs(self.module, names) as kept:
+            self._next(self.module, torch.from_numpy(np.asarray(contexts, dtype=np.float64)))
+        return {
+            name: (output[:, -1] if output.ndim > 2 else output).flatten(1).double().cpu().numpy()
+            for name, output in kept.items()
+            if output.shape[0] == len(contexts)
+        }
 
     def backbone(self, axes: int, bodies: int, unit: float = 1.0) -> "Backbone":
         """A copy that gives what its head reads, of positions in au; it can be fine-tuned.

@@ -200,6 +200,8 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
     """What predicts arcs, of what predicts positions or arcs."""
     if isinstance(predictor, ArcPredictor):
         return predictor
+    if isinstance(predictor, (WorldModel, CheckedPredictor)):
+        return OfPositions(predictor)
     return OfPositions(CheckedPredictor(predictor, name=name))
 
 

@@ -9,7 +9,7 @@ from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
-from worldmodel.kick import KickedArcs, kick, kick_mass
+from worldmodel.kick import KickedArcs, kick, kicked_at
 from worldmodel.source import Source, Trajectories
 
 
@@ -205,7 +205,7 @@ def kicked_in_mass(
     chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
     low, high = np.log(chosen.gm.min()), np.log(chosen.gm.max())
     gm = np.exp(random.uniform(low, high, len(chosen.gm)))
-    arcs = kick_mass(
+    arcs = kicked_at(
         orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
     )
     return _after_kick(orbits, arcs, gm, law, steps)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from orbits.engines.integrate import integrate
-from orbits.force_samples import read_force_samples
+from orbits.force_samples import ForceSamples
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
 from worldmodel import probe
@@ -152,7 +152,8 @@ def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
     forces = probe(run, data, **options)
     forces.write(out)
-    return forces.metrics, *read_force_samples(out)
+    read = ForceSamples.read(out)
+    return forces.metrics, read.table, read.attributes
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import read_force_samples
+from orbits.force_samples import ForceSamples
 from worldmodel import probe
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
@@ -17,7 +17,8 @@ def transferred(run, data, tmp_path, control="none", states="orbit", **options):
     small = SMALL | options
     forces = probe(run, data, readout="transfer", control=control, states=states, transfer=small)
     forces.write(out)
-    return forces.metrics, *read_force_samples(out)
+    read = ForceSamples.read(out)
+    return forces.metrics, read.table, read.attributes
 
 
 def test_a_model_learns_to_say_the_force(trained, newton_orbits, tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import read_force_samples
+from orbits.force_samples import ForceSamples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
 from worldmodel import probe
@@ -25,7 +25,8 @@ def probed(run, data, tmp_path, **options):
     out = tmp_path / "forces.parquet"
     forces = probe(run, data, **options)
     forces.write(out)
-    return forces.metrics, *read_force_samples(out)
+    read = ForceSamples.read(out)
+    return forces.metrics, read.table, read.attributes
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
@@ -48,10 +49,11 @@ def test_the_law_between_two_bodies_is_read_back(run_of_pairs, pairs, tmp_path, 
         assert np.abs(weighted).max() < 1e-6
 
 
-def test_an_ellipse_follows_a_pair_until_it_is_kicked(run_of_pairs, pairs, tmp_path):
-    metrics, *_ = probed(run_of_pairs, pairs, tmp_path, control="keplerian")
+def test_an_ellipse_follows_a_pair_until_it_is_kicked(some_run, pairs, tmp_path):
+    run = some_run(pairs, context_length=5)  # two steps after a kick it still sees what was before
+    metrics, *_ = probed(run, pairs, tmp_path, control="keplerian")
     assert metrics["r2"] > 0.999
-    metrics, *_ = probed(run_of_pairs, pairs, tmp_path, control="keplerian", states="kicked")
+    metrics, *_ = probed(run, pairs, tmp_path, control="keplerian", states="kicked")
     assert metrics["kick_r2"]["2"] < 0.8
 
 

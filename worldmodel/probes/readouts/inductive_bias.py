@@ -207,7 +207,7 @@ def other_pasts(
     One step before the end the velocity is turned and rescaled as in a kick, and followed back in
     time under the law. NaN where that leads into the centre.
     """
-    from worldmodel.kick import kick_mass, turned
+    from worldmodel.kick import kicked_at, turned
 
     contexts = arcs.contexts(orbit, time, length)
     if length <= 2:
@@ -223,7 +223,7 @@ def other_pasts(
         random.uniform(config.kick_scale[0], config.kick_scale[1], count),
     )
     # Back in time: a central attraction does not know the sign of the velocity.
-    back = kick_mass(
+    back = kicked_at(
         position[:, None], -before[:, None], arcs.gm[orbit], law, dt, at=0, steps=length - 2
     ).position[:, ::-1]
     shares = arcs.shares[orbit]

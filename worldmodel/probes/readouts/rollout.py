@@ -3,16 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from worldmodel.config import Count
-from worldmodel.predictors.base import roll_out
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
-
-SHOWN = (1, 4, 16, 64)
 
 
 @dataclass(frozen=True)
@@ -36,20 +31,18 @@ class RollOut(ReadOut):
         Raises:
             ValueError: if the orbits are no longer than a context.
         """
-        model = experiment.model
-        x = experiment.orbits.trajectories.position.astype(np.float64)
-        steps = min(self.steps, x.shape[1] - model.context_length)
+        from worldmodel.evaluation import SHOWN_STEPS, rollout_errors
+
+        model, chosen = experiment.model, experiment.orbits.trajectories
+        steps = min(self.steps, chosen.facts.samples - model.context_length)
         if steps < 1:
             raise ValueError(
-                f"{experiment.facts.path} has {x.shape[1]} states in each orbit, too few to go on "
-                f"after a context of {model.context_length}."
+                f"{experiment.facts.path} has {chosen.facts.samples} states in each orbit, too few "
+                f"to go on after a context of {model.context_length}."
             )
-        length = model.context_length
-        true = x[:, length : length + steps]
-        error = np.linalg.norm(roll_out(model, x[:, :length], steps) - true, axis=-1)
-        errors = np.median(error / np.linalg.norm(true, axis=-1), axis=(0, 2))
+        errors = rollout_errors(model, chosen, steps)["median_error"]
         metrics: dict[str, Any] = {
-            f"error_{k}": float(errors[k - 1]) for k in SHOWN if k <= len(errors)
+            f"error_{k}": float(errors[k - 1]) for k in SHOWN_STEPS if k <= steps
         }
         title = f"{experiment.who}: median error over the distance, its own roll-outs"
         details = {"median_error": errors, "context_length": model.context_length}
