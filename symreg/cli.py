@@ -167,8 +167,8 @@ COMMANDS = [
         (
             Positional(
                 "study",
-                "A YAML file, or a bundled study: attention, context, extrapolation, laws, "
-                "masses, published, published-gpu, zoo.",
+                "A YAML file, or a bundled study: attention, calibration, context, extrapolation, "
+                "laws, masses, published, published-gpu, zoo.",
                 path="input",
             ),
         ),

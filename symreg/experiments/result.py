@@ -13,7 +13,7 @@ from symreg.experiments.cache import Record
 from symreg.experiments.config import RunConfig
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.recovery import words
-from symreg.recovery.gates import Gate, passed
+from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.judge import WorldModelKind, model_gates, world_model_kind
 from symreg.recovery.result import Recovery
 
@@ -208,6 +208,8 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             None if orbit is None else orbit.recovery.metrics,
             far,
         )
+        of_kind = kind.kind == words.NEWTONIAN
+        gates.append(stated("kind of model", of_kind, words.NEWTONIAN, kind.kind))
         keplerian = kind.kind == words.KEPLERIAN
         told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)
     return Run(

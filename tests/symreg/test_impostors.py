@@ -3,12 +3,14 @@
 Each is asked by the very run that a trained model is asked by, in a small setting.
 """
 
+import math
+
 import numpy as np
 import pytest
 
 import orbits
 import symreg
-from symreg.recovery.words import ANOTHER, INTERPOLATOR, NEITHER, NEWTONIAN
+from symreg.recovery.words import ANOTHER, INTERPOLATOR, KEPLERIAN, NEITHER, NEWTONIAN
 from worldmodel.predictors.lookup import Lookup
 
 SMALL = {
@@ -203,3 +205,34 @@ def test_a_model_of_one_direction_is_told_on_which_half_it_is_right(tmp_path):
     found = judged(OneWay(newton), out=tmp_path / "run")
     assert not found.recovered
     assert "right for bodies that move anticlockwise" in str(found)
+
+
+class Curve:
+    """Goes on along the polynomial of time through some positions."""
+
+    def __init__(self, length):
+        self.context_length = length
+        self.weights = [(-1) ** (length - 1 - k) * math.comb(length, k) for k in range(length)]
+
+    def predict(self, positions):
+        said = np.full(positions.shape, np.nan)
+        windows = np.lib.stride_tricks.sliding_window_view(positions, self.context_length, axis=1)
+        said[:, self.context_length - 1 :] = windows @ np.array(self.weights, dtype=float)
+        return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("length", "dt"), [(3, 0.01), (4, 0.016), (6, 0.02)])
+def test_a_polynomial_of_time_is_not_keplerian(length, dt, tmp_path):
+    found = judged(Curve(length), out=tmp_path / "run", dt=dt)
+    assert not found.recovered
+    assert found.world_model.kind not in (NEWTONIAN, KEPLERIAN), found.world_model
+
+
+@pytest.mark.slow
+def test_a_force_that_turns_every_body_the_same_way_is_seen(tmp_path):
+    found = judged(Pushed(lambda x, v: newton(x) + 0.1 * turned(newton(x))), out=tmp_path / "run")
+    assert not found.recovered
+    assert found.world_model.kind == ANOTHER
+    failed = {gate.name for gate in found.world_model.newtonian if not gate.passed}
+    assert "no part around the centre" in failed

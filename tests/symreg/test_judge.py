@@ -16,7 +16,13 @@ from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import agreeing, stated, within
-from symreg.recovery.judge import Region, law_gates, model_gates, world_model_kind
+from symreg.recovery.judge import (
+    Region,
+    law_gates,
+    model_gates,
+    unnoticed,
+    world_model_kind,
+)
 from symreg.recovery.result import Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
 from symreg.recovery.words import (
@@ -441,3 +447,24 @@ def test_roll_out_errors_are_those_of_their_step(tmp_path):
     assert found["loss"] == 3.0
     for step in (1, 4, 16, 64):
         assert found[f"error_{step}"] == errors[step - 1]
+
+
+def test_what_would_go_unnoticed_follows_from_the_half_widths():
+    far = {name: 0.0 for part in FIELD_PARTS for name in (part, f"{part}_half_width")}
+    far |= {"exponent_half_width": 0.01, "curvature_half_width": 0.01, "drag_half_width": 0.025}
+    far |= {"exponent_per_exponent": 0.5, "exponent_per_yukawa": 0.2, "curvature_per_yukawa": 0.1}
+    found = unnoticed(far, T)
+    assert found["exponent"] == pytest.approx((T.field_sure + 0.01) / 0.5)
+    assert found["yukawa"] == pytest.approx(((T.field_sure + 0.01) / 0.2) ** -0.5)
+    assert found["drag"] == pytest.approx(T.field_part - 0.025)
+    assert found["magnetic"] == T.field_sure
+
+
+def test_a_misfit_within_the_floor_is_said_to_be():
+    def judged_by(misfit):
+        evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit)
+        return law_gates(replace(finding(), evidence=evidence), [gm(0.0)], T, 0.0)[-1]
+
+    assert judged_by(1e-6).passed
+    assert "within the error floor" in judged_by(1e-6).found
+    assert not judged_by(1.0).passed
