@@ -111,3 +111,12 @@ def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
         shown = (site / "reference" / f"{package}.html").read_text()
         for name in set(import_module(package).__all__) - {"__version__"}:
             assert re.search(rf'id="{package}[\w.]*\.{name}"', shown), name
+
+
+def test_the_table_of_the_calibration_is_that_of_its_study():
+    kept = pd.read_csv(ROOT / "notebooks" / "images" / "calibration.csv", dtype=str).fillna("")
+    page = (ROOT / "notebooks" / "explanation" / "calibration.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count("|") == 7]
+    shown = [[cell.strip() for cell in row] for row in rows if row[0] in set(kept["half"])]
+    columns = ["half", "label", "cells", "Newtonian", "recovered", "wrong"]
+    assert shown == kept[columns].replace("", "–").to_numpy().tolist()
