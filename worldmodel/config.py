@@ -15,6 +15,7 @@ from orbits.options import (
 )
 from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
+from worldmodel.targets import inertia
 
 KICK_ANGLE = 0.5
 KICK_SCALE = (0.85, 1.1)
@@ -63,8 +64,9 @@ class ModelConfig(Options):
     inputs: Literal["positions", "differences"] = "positions"
     """What each token holds: x(t) alone, or also x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), each
     in its own unit (head=regression). A token then knows the two positions before its own."""
-    target: Literal["displacement", "residual", "position"] = "displacement"
-    """What the regression head predicts: x(t+1) − x(t); that minus x(t) − x(t−1); or x(t+1)."""
+    target: str = "displacement"
+    """What the regression head predicts: displacement, x(t+1) − x(t); residual, that minus
+    x(t) − x(t−1); 'displacement(inertia=0.9)', that minus a part of it; or position, x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
     """A number for each coordinate, or a distribution over bins of the next coordinate."""
     bins: Annotated[int, Between(2, 10**8)] = 7000
@@ -88,9 +90,9 @@ class ModelConfig(Options):
                 "inputs differences needs --head regression: bins are far wider than a second "
                 "difference."
             )
-        if self.target == "residual" and self.context_length < 2:
+        if inertia(self.target) and self.context_length < 2:
             raise ValueError(
-                "target residual needs two positions; give --context-length 2 or more, or "
+                f"target {self.target} needs two positions; give --context-length 2 or more, or "
                 "--target displacement."
             )
         if self.d_model % (2 * self.n_heads):

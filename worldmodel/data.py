@@ -14,6 +14,7 @@ from worldmodel.kick import kick
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
 from worldmodel.source import DataFacts, Source, Trajectories
+from worldmodel.targets import inertia
 
 ORBITS_AT_ONCE = 4096
 """Read from a data set that does not fit into memory."""
@@ -51,7 +52,7 @@ def measure_scales(
     """The units of length that standardise inputs and targets."""
     states = torch.from_numpy(np.asarray(positions, dtype=np.float64))
     target = raw_target(model.target, states[:, :-1], states[:, 1:])
-    target = target[:, 1:] if model.target == "residual" else target
+    target = target[:, 1:] if inertia(model.target) else target
     steps = torch.diff(states, dim=1)
     bends = torch.diff(steps, dim=1)
 

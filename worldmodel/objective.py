@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from worldmodel.config import ModelConfig
 from worldmodel.model import Scales, bin_of
+from worldmodel.targets import inertia
 
 
 def raw_target(
@@ -18,7 +19,8 @@ def raw_target(
 
     Args:
         target: `position`, x(t+1); `displacement`, x(t+1) − x(t); `residual`, that minus
-            x(t) − x(t−1), which is 0 at the first time, where it is not defined.
+            x(t) − x(t−1), which is 0 at the first time, where it is not defined; or in between
+            (`worldmodel.targets`).
         seen: x(t), the positions that the model sees.
         following: x(t+1).
     """
@@ -27,12 +29,13 @@ def raw_target(
 
 def _known_part(target: str, seen: Tensor) -> Tensor:
     """What is added to the head's prediction to give the next position, au."""
-    if target == "position":
+    share = inertia(target)
+    if share is None:
         return torch.zeros_like(seen)
-    if target == "displacement":
+    if share == 0:
         return seen
     step = torch.diff(seen, dim=1, prepend=seen[:, :1])
-    return seen + step
+    return seen + share * step
 
 
 def first_scored(context_length: int) -> int:

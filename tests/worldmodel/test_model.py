@@ -75,7 +75,9 @@ def test_positions_are_relative_in_time():
     )
 
 
-@pytest.mark.parametrize("target", ["position", "displacement", "residual"])
+@pytest.mark.parametrize(
+    "target", ["position", "displacement", "displacement(inertia=0.9)", "residual"]
+)
 def test_the_target_leads_back_to_the_next_position(target):
     positions = positions_of()
     seen, following = positions[:, :-1], positions[:, 1:]

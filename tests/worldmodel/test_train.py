@@ -141,6 +141,7 @@ def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     [
         {"stream": True},
         {"kicked": 0.5, "target": "residual"},
+        {"target": "displacement(inertia=0.5)"},
         {"head": "tokens", "bins": 64, "bin_range": 4.0},
         {"attention": "lssar(p=15)", "context_length": 8, "window": 3},
     ],

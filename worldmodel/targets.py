@@ -1,0 +1,29 @@
+"""What a regression head predicts: the next position less what is taken for known of it."""
+
+from orbits.specs import parse_spec
+
+
+def inertia(target: str) -> float | None:
+    """λ of the target x(t+1) − x(t) − λ (x(t) − x(t−1)); None of the position itself.
+
+    Args:
+        target: `displacement` (λ = 0), `displacement(inertia=0.5)`, `residual` (λ = 1), `position`.
+
+    Raises:
+        ValueError: if it is none of these, or λ is not within 0 and 1.
+    """
+    example = "displacement(inertia=0.9)"
+    spec = parse_spec("target", target, example)
+    given = dict(spec.parameters)
+    if spec.name == "displacement" and given.keys() <= {"inertia"}:
+        share = given.get("inertia", 0.0)
+        if not 0 <= share <= 1:
+            raise ValueError(
+                f"target {target}: inertia is {share:g}; from 0 to 1, as in {example}."
+            )
+        return share
+    if target in ("residual", "position"):
+        return 1.0 if target == "residual" else None
+    raise ValueError(
+        f"target {target!r} is unknown; displacement, {example}, residual or position."
+    )
