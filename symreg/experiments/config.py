@@ -205,8 +205,8 @@ class RunConfig(Options):
         if refused:
             raise OptionError(
                 "readouts",
-                f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
-                "leave that out with --model.",
+                f"asks for {' and '.join(refused)}, which is asked of networks of `worldmodel "
+                "train` alone; leave that out with --model.",
             )
         if self.predictor.untrained_model is None and "inductive_bias" in self.readouts:
             raise OptionError(

@@ -53,7 +53,7 @@ def mine(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"readouts": ["extrapolate"]}, "need a network of `worldmodel train`"),
+        ({"readouts": ["extrapolate"]}, "is asked of networks of `worldmodel train` alone"),
         ({"controls": ["untrained", "injected"]}, "give --untrained-model"),
         ({"model": "mine.py"}, "give package.module:name or path/to/file.py:name"),
         ({"model": None, "fit": True}, "needs --model"),

@@ -50,7 +50,7 @@ class Experiment:
         if config.read_out.of_networks and not isinstance(self.trained, WorldModel):
             raise ValueError(
                 f"the read-out {config.readout} needs a network of `worldmodel train`, and "
-                f"{self.trained.name} is none; take another one."
+                f"{self.trained.name} is none; give another --readout."
             )
         self.model = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
