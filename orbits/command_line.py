@@ -66,7 +66,6 @@ class Positional:
 
     name: str
     help: str
-    nargs: str | None = None
     path: Literal["input", "output"] | None = None
     """Whether it is the path of what is read, or of what is written."""
     unless: str | None = None
@@ -231,8 +230,7 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
         [f"example{'s' * (len(command.examples) > 1)}:"]
         + [f"  {program} {example}" for example in command.examples]
     )
-    several = {"+": "...", None: ""}
-    typed = [f"{p.name.upper()}{several.get(p.nargs, '')}" for p in command.positionals]
+    typed = [each.name.upper() for each in command.positionals]
     parser = _Parser(
         prog=f"{program} {command.name}", add_help=False, allow_abbrev=False,
         usage=" ".join([program, command.name, *typed, "[options]"]),
@@ -277,9 +275,7 @@ def _fill(
     quiet: dict[str, Any] = {"default": argparse.SUPPRESS}
     for each in command.positionals:
         if each.name not in replaced:
-            parser.add_argument(
-                f" {each.name}", metavar=each.name, help=each.help, nargs=each.nargs
-            )
+            parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
     parser.add_argument(*HELP, dest="--help", action="store_true", help="This page.", **quiet)
     parser.add_argument(
         ALL_HELP, dest=ALL_HELP, action="store_true", help="All options, rare ones too.", **quiet
@@ -412,11 +408,10 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
     for positional, given in zip(command.positionals, positionals, strict=True):
         if positional.path is None or given is None:
             continue
-        for path in [given] if isinstance(given, str) else given:
-            if not path:
-                raise ValueError(f"{positional.name} is empty; a path is needed.")
-            if positional.path == "output":
-                require_output(path)
+        if not given:
+            raise ValueError(f"{positional.name} is empty; a path is needed.")
+        if positional.path == "output":
+            require_output(given)
     for option, path in outputs(config):
         if not path:
             raise OptionError(option, "is empty; a path is needed.")

@@ -42,15 +42,13 @@ SMALL = {
     "orbits ephemeris": "--start 1990 --stop 1993",
     "worldmodel train": "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8",
     "worldmodel probe": "--orbits 2 --bootstrap 2",
-    "worldmodel evaluate": "--orbits 2 --steps 2",
-    "worldmodel extrapolate": "--orbits 2 --factors 1 --out results",
     "symreg recover": "--engine projection --seeds 1 --no-null",
     "symreg run": "--check",
     "symreg study": "--check",
 }
 """Options that make an invocation that is accepted a short one."""
 
-INPUTS = {"data": "data.zarr", "run": "model", "runs": "model", "table": "forces.parquet",
+INPUTS = {"data": "data.zarr", "run": "model", "table": "forces.parquet",
           "study": "study.yaml", "first": "k/r**2", "second": "newton"}  # fmt: skip
 
 WRONG = {
@@ -238,7 +236,7 @@ def world(tmp_path_factory):
         run(f"worldmodel train data.zarr model {small}")
         run("worldmodel probe model data.zarr forces.parquet --orbits 2 --bootstrap 2")
         run("orbits plot data.zarr picture.png")
-        run("worldmodel evaluate model data.zarr done.json --orbits 2 --steps 2")
+        run("worldmodel probe model data.zarr done.json --readout evaluate --orbits 2")
         run(f"symreg recover forces.parquet found.json {SMALL['symreg recover']}")
         run("symreg run --check")
         (here / "study.yaml").write_text(

@@ -87,12 +87,10 @@ worldmodel probe plain flat.zarr bias.json --readout inductive_bias {BIAS}
 worldmodel probe plain flat.zarr symmetry.json --readout symmetry --symmetry.states 20
 worldmodel probe plain flat.zarr field.json --readout field --field.states 20 --field.velocities 3
 worldmodel probe plain flat.zarr far.json --readout far --far.count 20
-worldmodel probe plain flat.zarr rolled.json --readout rollout --rollout.steps 4
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
-worldmodel evaluate bins flat.zarr errors.json --threads 1 --checkpoint best --orbits 4 --steps 5
-worldmodel extrapolate plain flat.zarr --threads 1 --checkpoint best --factors 1 2 --orbits 5 \
-    --out longer
+worldmodel probe bins flat.zarr errors.json --readout evaluate --evaluate.steps 5
+worldmodel probe plain flat.zarr longer.json --readout extrapolate --extrapolate.factors 1 2
 worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --length 2
 symreg recover forces.parquet law.json --law newton --held-out 0.3 --seed 3 {SEARCH} {THRESHOLDS}
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
@@ -120,7 +118,7 @@ symreg run --data x.zarr --out mine --sources orbit --controls untrained --steps
     --n-heads 2 --search-seeds 1
 symreg run --out own --workers 2 --seed 1 --held-out 12 --sources kicked --controls injected \
     --readouts symmetry --symmetry.states 10 --field.states 10 --field.velocities 2 \
-    --rollout.steps 2 --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
+    --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
     --trained-on flat.zarr --search-seeds 1
 symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
@@ -135,9 +133,8 @@ symreg run --out run --workers 2 --seed 1 --held-out 12 --sources orbit kicked \
     --no-compile --probe.threads 1 --probe.checkpoint best \
     --correction numerov {KICK} --far.count 20 \
     --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
-    --linear.folds 2 {TRANSFER} {BIAS} --evaluate.threads 1 --evaluate.checkpoint best \
-    --evaluate.orbits 5 --evaluate.steps 5 --extrapolate.threads 1 \
-    --extrapolate.checkpoint best --factors 1 2 --extrapolate.orbits 5 {SEARCH} {THRESHOLDS}
+    --linear.folds 2 {TRANSFER} {BIAS} --evaluate.steps 5 \
+    --extrapolate.factors 1 2 {SEARCH} {THRESHOLDS}
 """
 """Long options of `symreg run` are written without their group, where no other has that name."""
 

@@ -1,16 +1,10 @@
 from .attention import Visible as Visible
 from .attention import attention_kinds as attention_kinds
 from .attention import make_attention as make_attention
-from .config import EvaluateConfig as EvaluateConfig
-from .config import ExtrapolateConfig as ExtrapolateConfig
 from .config import PredictorConfig as PredictorConfig
 from .config import TrainConfig as TrainConfig
-from .evaluation import evaluate as evaluate
-from .extrapolation import Extrapolation as Extrapolation
-from .extrapolation import extrapolate as extrapolate
 from .plot import ATTENTION_COLORS as ATTENTION_COLORS
 from .plot import plot_attention as plot_attention
-from .plot import plot_extrapolation as plot_extrapolation
 from .predictors.autoregression import Autoregression as Autoregression
 from .predictors.base import Predictor as Predictor
 from .predictors.base import by_windows as by_windows

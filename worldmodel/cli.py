@@ -7,12 +7,7 @@ from typing import Any
 
 from orbits.command_line import Command, Positional, say
 from orbits.command_line import main as run_commands
-from worldmodel.config import (
-    AttentionConfig,
-    EvaluateConfig,
-    ExtrapolateCommand,
-    TrainConfig,
-)
+from worldmodel.config import AttentionConfig, TrainConfig
 from worldmodel.probes.config import ProbeCommand
 
 DATA = Positional(
@@ -44,23 +39,6 @@ def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> None:
     reading = read(model, data, config)
     reading.write(out)
     say(reading.text)
-
-
-def _evaluate(run: str, data: str, out: str, config: EvaluateConfig) -> None:
-    from worldmodel.evaluation import evaluate
-
-    found = evaluate(run, data, config)
-    found.write(out)
-    say(found.text)
-
-
-def _extrapolate(runs: list[str], data: str, config: ExtrapolateCommand) -> None:
-    from worldmodel.extrapolation import extrapolate
-
-    found = extrapolate(runs, data, config)
-    found.write(config.out)
-    say(found.text)
-    print(f"{config.out}/extrapolation.csv, .json and .png")
 
 
 def _attention(run: str, data: str, picture: str, config: AttentionConfig) -> None:
@@ -98,27 +76,9 @@ COMMANDS = (
         examples=(
             "probe model held_out.zarr kicked.parquet --states kicked",
             "probe model held_out.zarr jacobian.json --readout jacobian",
+            "probe model held_out.zarr evaluation.json --readout evaluate",
             "probe --model mine.py:make held_out.zarr kicked.parquet --states kicked",
         ),
-    ),
-    Command(
-        "evaluate",
-        _evaluate,
-        EvaluateConfig,
-        "Measure next-step loss, roll-out errors and drifts of invariants.",
-        (RUN, DATA, Positional("out", "JSON file that receives the numbers", path="output")),
-        examples=("evaluate model held_out.zarr evaluation.json",),
-    ),
-    Command(
-        "extrapolate",
-        _extrapolate,
-        ExtrapolateCommand,
-        "Loss of one or several runs on sequences longer than those of training.",
-        (
-            Positional("runs", "folders of runs, as `worldmodel train` writes them", "+", "input"),
-            DATA,
-        ),
-        examples=("extrapolate model held_out.zarr --factors 1 2 4 --out longer",),
     ),
     Command(
         "attention",

@@ -1,7 +1,6 @@
 """Every option of the package, as frozen dataclasses that check themselves. Imports no torch."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from orbits.files import sha256_of_json
@@ -13,7 +12,6 @@ from orbits.options import (
     Interval,
     OptionError,
     Options,
-    Output,
 )
 from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
@@ -31,7 +29,6 @@ Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]
 Seed = Annotated[int, Between(0, 2**63 - 2)]
 Positive = Annotated[float, Above(0)]
-Factors = tuple[Count, ...]
 
 
 SEVERAL_THREADS = 1_000_000
@@ -202,50 +199,6 @@ class TrainConfig(ModelConfig):
 
 
 @dataclasses.dataclass(frozen=True)
-class EvaluateConfig(Checkpoint, Threads):
-    """Next-step loss, roll-outs and the drift of what should be conserved."""
-
-    question: ClassVar[str] = (
-        "Next-step loss on held-out orbits, errors of roll-outs, drifts of invariants."
-    )
-    labels: ClassVar[Mapping[str, str]] = {
-        "energy_drift": "relative drift of energy",
-        "angular_momentum_drift": "relative drift of angular momentum",
-    }
-
-    orbits: Count = 100
-    """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
-    steps: FromZero = 0
-    """Length of the roll-outs; 0 goes to the end of the data's orbits."""
-
-
-@dataclasses.dataclass(frozen=True)
-class ExtrapolateConfig(Checkpoint, Threads):
-    """Loss on sequences longer than those of training."""
-
-    question: ClassVar[str] = (
-        "Loss on sequences longer than those of training, by how many times longer."
-    )
-
-    factors: Factors = (1, 2, 4, 8, 16)
-    """Lengths, as multiples of the training length."""
-    orbits: Count = 100
-    """At most this many held-out orbits (all orbits of a data set that was not trained on)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_some("factors", self.factors)
-
-
-@dataclasses.dataclass(frozen=True)
-class ExtrapolateCommand(ExtrapolateConfig):
-    """The same, with the place of the results."""
-
-    out: Annotated[str, Output()] = dataclasses.field(kw_only=True)
-    """Folder that receives extrapolation.json, extrapolation.csv and extrapolation.png."""
-
-
-@dataclasses.dataclass(frozen=True)
 class PredictorConfig(Options):
     """A model of your own in the place of a trained one."""
 
@@ -306,8 +259,3 @@ class AttentionConfig(Checkpoint):
     """Number of the orbit in the data set."""
     length: FromZero = 0
     """Positions that are shown; 0 takes the training length."""
-
-
-def _require_some(name: str, values: tuple[object, ...]) -> None:
-    if not values:
-        raise OptionError(name, "is empty; give one or more.")

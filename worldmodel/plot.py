@@ -1,12 +1,9 @@
-"""Pictures: attention maps, loss against length."""
+"""Pictures of attention."""
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
@@ -82,53 +79,3 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
     figure.colorbar(image, ax=panels, label="weight")
     figure.suptitle(title, fontsize=10)
     return figure
-
-
-def plot_extrapolation(table: pd.DataFrame) -> Figure:
-    """Loss against length over the training length: a line for each run, colour by attention.
-
-    Args:
-        table: rows of `worldmodel.extrapolation.extrapolate`.
-    """
-    figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", sharex=True)
-    labels = {"loss": "loss, whole sequence", "late_loss": "loss, last training length of it"}
-    for panel, (column, label) in zip(panels, labels.items(), strict=True):
-        _plot_runs(panel, table, "factor", column)
-        panel.set(xscale="log", yscale="log", ylabel=label)
-        _mark_factors(panel, table["factor"])
-    panels[0].legend(fontsize=8)
-    return figure
-
-
-def _plot_runs(panel: Axes, table: pd.DataFrame, x: str, y: str) -> None:
-    """A thin line for each run, a marked one for each median; dashed where a window is set."""
-    named = table.assign(name=_names(table))
-    for number, (name, runs) in enumerate(named.groupby("name", sort=False)):
-        first = runs.iloc[0]
-        style: dict[str, Any] = {
-            "color": _color(str(first["attention"]), number),
-            "linestyle": "--" if first.get("window", 0) else "-",
-        }
-        for _, run in runs.groupby("run" if "run" in runs else "seed"):
-            panel.plot(run[x], run[y], linewidth=0.7, alpha=0.5, **style)
-        median = runs.groupby(x)[y].median()
-        panel.plot(median.index, median.to_numpy(), marker="o", ms=4, label=str(name), **style)
-
-
-def _names(table: pd.DataFrame) -> pd.Series:
-    """Attention, with its window where there is one."""
-    if "window" not in table:
-        return table["attention"]
-    local = table["window"].map(lambda window: f", window {window}" if window else "")
-    return table["attention"] + local
-
-
-def _mark_factors(panel: Axes, factors: pd.Series) -> None:
-    marks = sorted(set(factors))
-    panel.set_xticks(marks, [f"{mark}×" for mark in marks])
-    panel.minorticks_off()
-    panel.set_xlabel("sequence length / training length")
-
-
-def _color(kind: str, number: int) -> str:
-    return ATTENTION_COLORS.get(kind, CYCLE[number % len(CYCLE)])

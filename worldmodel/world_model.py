@@ -24,7 +24,7 @@ from worldmodel.checkpoint import (
     sha256_of_tensors,
     write_record,
 )
-from worldmodel.data import spread, training_orbits
+from worldmodel.data import training_orbits
 from worldmodel.model import Network
 from worldmodel.objective import next_position
 from worldmodel.predictors.backbone import Backbone, Stream
@@ -324,15 +324,6 @@ def _device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-ModelOrRun = WorldModel | str | os.PathLike[str]
-"""A model, or the folder of its run."""
-
-
-def as_model(model: ModelOrRun, checkpoint: str = "last") -> WorldModel:
-    """The model itself, or that of a run's folder."""
-    return model if isinstance(model, WorldModel) else WorldModel.load(model, checkpoint)
-
-
 def require_same_world(model: WorldModel, facts: DataFacts) -> None:
     """Raise ValueError if a data set has another step or shape than the model was trained on."""
     scales = model.record.scales
@@ -346,11 +337,3 @@ def require_same_world(model: WorldModel, facts: DataFacts) -> None:
             f"{facts.path} has {facts.bodies} body/bodies with {facts.axes} axes, but the model "
             f"was trained on {scales.bodies} with {scales.axes}; give it data of that shape."
         )
-
-
-def unseen_orbits(model: WorldModel, facts: DataFacts, most: int) -> np.ndarray:
-    """Numbers of orbits that the model was not trained on, evenly spread over the data set.
-
-    These are the held-out orbits of its own data set, or any orbits of another one.
-    """
-    return spread(model.first_unseen(facts), facts.orbits, most)

@@ -23,10 +23,11 @@ from orbits.options import (
     require_known,
 )
 from symreg.recovery.config import RecoverConfig
-from worldmodel.config import EvaluateConfig, ExtrapolateConfig, PredictorConfig, TrainConfig
+from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
+from worldmodel.probes.readouts.base import ReadOut
 
 SOURCES = {
     "orbit": "held-out simulated orbits",
@@ -48,16 +49,8 @@ TRANSFERS = {
 }
 """Fine-tuned models, whose forces are tables like those of the sources."""
 
-OF_NETWORKS = ("evaluate", "extrapolate")
-"""Questions that need a network of `worldmodel train`."""
-
-QUESTIONS = tuple(
-    dict.fromkeys(
-        (*(name for name in READ_OUTS if name != "implied"), "evaluate", "extrapolate",
-         "transfer_frozen")
-    )
-)  # fmt: skip
-"""Further questions: the read-outs of `worldmodel probe`, roll-outs and longer sequences."""
+QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), "transfer_frozen")
+"""Further questions: the read-outs of `worldmodel probe`."""
 
 CONFIGURATION = "configuration.json"
 """File of a run directory that says whose it is."""
@@ -89,8 +82,8 @@ class RunConfig(Options):
     """Controls on kicked states: injected, untrained, locally_linear, nearest, keplerian, parrot,
     straight_line, autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
-    """Further questions: kick_response, jacobian, linear, symmetry, field, rollout, evaluate,
-    extrapolate, transfer, transfer_frozen, inductive_bias."""
+    """Further questions: kick_response, jacobian, linear, symmetry, field, evaluate, extrapolate,
+    transfer, transfer_frozen, inductive_bias."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
     """Processes side by side; 0 takes one for every core. No number depends on it."""
     generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(engine=SIMULATOR))
@@ -101,8 +94,6 @@ class RunConfig(Options):
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)
-    evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
-    extrapolate: ExtrapolateConfig = field(default_factory=ExtrapolateConfig)
     recover: RecoverConfig = field(default_factory=RecoverConfig)
 
     FREE: ClassVar[tuple[str, ...]] = ("out", "workers")
@@ -210,12 +201,12 @@ class RunConfig(Options):
             if self.fit:
                 raise OptionError("fit", "needs --model: the factory that trains.")
             return
-        refused = [name for name in self.readouts if name in OF_NETWORKS]
+        refused = [name for name in self.readouts if self.read_out(name).of_networks]
         if refused:
             raise OptionError(
                 "readouts",
-                f"asks for {' and '.join(refused)}, which need a network of `worldmodel train`; "
-                "leave that out with --model.",
+                f"asks for {' and '.join(refused)}, which is asked of networks of `worldmodel "
+                "train` alone; leave that out with --model.",
             )
         if self.predictor.untrained_model is None and "inductive_bias" in self.readouts:
             raise OptionError(
@@ -280,13 +271,18 @@ class RunConfig(Options):
         """Say whose a run directory is."""
         write_json(folder / CONFIGURATION, self.identity)
 
+    def read_out(self, question: str) -> ReadOut:
+        """What answers a question, with its options."""
+        if question in TRANSFERS:
+            return replace(self.probe.transfer, frozen="frozen" in question)
+        return replace(self.probe, readout=question).read_out
+
     def controls_of(self, readout: str) -> tuple[str, ...]:
         """The controls with which a read-out is repeated."""
         if readout in TRANSFERS:
             return tuple(name for name in self.controls if name == "untrained")
         # a read-out that takes any control says nothing of one by itself
-        anything = readout in READ_OUTS and READ_OUTS[readout].controls is None
-        return self.controls if anything else ()
+        return self.controls if READ_OUTS[readout].controls is None else ()
 
     def title_of(self, readout: str, control: str) -> str:
         """A read-out, or the same with a control: NAME_CONTROL."""

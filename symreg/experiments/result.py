@@ -25,8 +25,6 @@ OWN = "model.json"
 """What a model is that was not trained here."""
 NEWTON = "newton"
 """The law that moves real planets."""
-ROLLOUT_STEPS = (1, 4, 16, 64)
-"""Steps at which the error of a roll-out becomes a number of its own, as far as the orbits go."""
 
 
 @dataclass(frozen=True)
@@ -247,29 +245,11 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
     """
     found = {}
     for name in config.questions:
-        if name == "evaluate":
-            found[name] = _evaluation(read_json(folder / "readouts" / "evaluate.json"))
-        elif name == "extrapolate":
-            file = folder / "readouts" / "extrapolate" / "extrapolation.json"
-            found[name] = {
-                f"{what}_{row['factor']}": row[what]
-                for what in ("loss", "late_loss", "ratio")
-                for row in read_json(file)["rows"]
-            }
-        else:
-            place = "laws" if name in config.transfers else "readouts"
-            for control in ("none", *config.controls_of(name)):
-                title = config.title_of(name, control)
-                found[title] = _numbers(read_json(folder / place / f"{title}.json")["metrics"])
+        place = "laws" if name in config.transfers else "readouts"
+        for control in ("none", *config.controls_of(name)):
+            title = config.title_of(name, control)
+            found[title] = _numbers(read_json(folder / place / f"{title}.json")["metrics"])
     return found
-
-
-def _evaluation(result: dict[str, Any]) -> Metrics:
-    rolled = result["rollout"]
-    errors = rolled["median_error"]
-    drifts = {name: rolled[name] for name in ("energy_drift", "angular_momentum_drift")}
-    at = {f"error_{step}": errors[step - 1] for step in ROLLOUT_STEPS if step <= len(errors)}
-    return {**result["next_step"], **at, **drifts}
 
 
 def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:

@@ -28,11 +28,9 @@ from symreg.experiments.result import REPORT, VERDICT, Run, judged
 from worldmodel.accelerators import require_devices
 from worldmodel.predictors import CONTROLS as PREDICTORS
 
-HELD_OUT, LONG, TRANSFER = 1_000_003, 2_000_003, 3_000_003
-"""Added to the seed for orbits that no model is trained on."""
-
-LONG_ORBITS = 100
-"""At most this many orbits of `extrapolate`: each is 16 contexts."""
+HELD_OUT = 1_000_003
+"""Added to the seed for orbits that no model is trained on; read-outs that need more of their own
+add other numbers."""
 
 Files = dict[str, "Future[Made]"]
 
@@ -134,37 +132,20 @@ def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
         forces = ask(f"forces/{name}.parquet", title, shown, control=control, states=states)
         recovered(name, what, forces)
     for name in config.questions:
-        title = f"read-out {name.replace('_', ' ')}"
-        if name == "evaluate":
-            done[name] = keep(
-                "readouts/evaluate.json", title, steps.evaluate, model, held_out,
-                config=config.evaluate,
-            )  # fmt: skip
-        elif name == "extrapolate":
-            samples = max(config.extrapolate.factors) * config.train.context_length + 1
-            count = min(config.held_out_count, LONG_ORBITS)
-            done[name] = keep(
-                "readouts/extrapolate", title, steps.extrapolate, model,
-                simulated("long", count, LONG, samples), config=config.extrapolate,
-            )  # fmt: skip
-        elif name in TRANSFERS:
-            labelled = config.probe.transfer.labelled + config.probe.transfer.few
-            shown = simulated("transfer", labelled, TRANSFER)
-            transfer = replace(config.probe.transfer, frozen="frozen" in name)
-            for control in ("none", *config.controls_of(name)):
-                each = config.title_of(name, control)
-                forces = ask(
-                    f"forces/{each}.parquet", f"fine-tune: {TRANSFERS[each]}", shown,
-                    readout="transfer", control=control, orbits=labelled, transfer=transfer,
-                )  # fmt: skip
+        readout = config.read_out(name)
+        shown = readout.shown(config.held_out_count, config.train.context_length)
+        own = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
+        for control in (*config.controls_of(name), "none"):
+            each = config.title_of(name, control)
+            asked = {"readout": readout.name, "control": control, "orbits": shown.orbits}
+            if name in TRANSFERS:
+                title = f"fine-tune: {TRANSFERS[each]}"
+                forces = ask(f"forces/{each}.parquet", title, own, transfer=readout, **asked)
                 recovered(each, TRANSFERS[each], forces)
-        else:
-            for control in (*config.controls_of(name), "none"):
-                each = config.title_of(name, control)
+            else:
                 who = "" if control == "none" else f": {CONTROLS[control]}"
-                done[each] = ask(
-                    f"readouts/{each}.json", title + who, held_out, readout=name, control=control
-                )
+                title = f"read-out {name.replace('_', ' ')}{who}"
+                done[each] = ask(f"readouts/{each}.json", title, own or held_out, **asked)
     return done
 
 

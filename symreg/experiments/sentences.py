@@ -3,23 +3,17 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from orbits.options import option_names, option_value
-from symreg.experiments.config import RunConfig
+from symreg.experiments.config import TRANSFERS, RunConfig
 from symreg.experiments.result import Metrics
 from symreg.recovery.result import FrontPoint
 from symreg.recovery.words import plural
-from worldmodel.config import EvaluateConfig, ExtrapolateConfig
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 EVERYWHERE = {"states": "states read", "orbits": "orbits read"}
 """Metrics of many read-outs, in words."""
-
-OTHERS: Mapping[str, Any] = {"evaluate": EvaluateConfig, "extrapolate": ExtrapolateConfig,
-          "transfer_frozen": READOUTS["transfer"]}  # fmt: skip
-"""What a run can ask beside the read-outs of a probe."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +43,8 @@ def readout_tables(readouts: Mapping[str, Metrics]) -> list[ReadOutTable]:
 
 
 def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
-    readout = OTHERS.get(name) or READOUTS[name]
-    labels = EVERYWHERE | dict(getattr(readout, "labels", {}))
+    readout = READOUTS["transfer" if name in TRANSFERS else name]
+    labels = EVERYWHERE | dict(readout.labels)
     metrics = dict.fromkeys(metric for found in by_subject.values() for metric in found)
     return ReadOutTable(
         name,

@@ -7,7 +7,7 @@ from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.files import write_json
 from symreg.experiments.own_model import OwnModel
 from symreg.recovery.config import RecoverConfig
-from worldmodel.config import EvaluateConfig, ExtrapolateConfig, TrainConfig
+from worldmodel.config import TrainConfig
 from worldmodel.probes.config import ProbeConfig
 
 
@@ -67,21 +67,3 @@ def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
     law = symreg.recover(forces, config)
     law.write(out)
     return f"{law.expression}, {law.verdict}"
-
-
-def evaluate(out: Path, model: Path, data: Path, config: EvaluateConfig) -> str:
-    """Errors of predictions and roll-outs."""
-    import worldmodel
-
-    found = worldmodel.evaluate(model, data, config)
-    found.write(out)
-    return found.text.splitlines()[0]
-
-
-def extrapolate(out: Path, model: Path, data: Path, config: ExtrapolateConfig) -> str:
-    """Loss on longer sequences."""
-    import worldmodel
-
-    found = worldmodel.extrapolate([model], data, config)
-    found.write(out)
-    return found.text.splitlines()[0]

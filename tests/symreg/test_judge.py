@@ -437,18 +437,6 @@ def test_real_planets_are_compared_with_newton_alone(tmp_path, law, r2):
     assert assembled(tmp_path, law, kicked=kicked, planets=planets).sources["planets"].r2 == r2
 
 
-def test_roll_out_errors_are_those_of_their_step(tmp_path):
-    errors = [0.01 * step for step in range(1, 65)]
-    rolled = {"median_error": errors, "energy_drift": 0.1, "angular_momentum_drift": 0.2}
-    write_json(
-        tmp_path / "readouts" / "evaluate.json", {"next_step": {"loss": 3.0}, "rollout": rolled}
-    )
-    found = assembled(tmp_path, readouts=("evaluate",), kicked=GOOD).readouts["evaluate"]
-    assert found["loss"] == 3.0
-    for step in (1, 4, 16, 64):
-        assert found[f"error_{step}"] == errors[step - 1]
-
-
 def test_what_would_go_unnoticed_follows_from_the_half_widths():
     far = {name: 0.0 for part in FIELD_PARTS for name in (part, f"{part}_half_width")}
     far |= {"exponent_half_width": 0.01, "curvature_half_width": 0.01, "drag_half_width": 0.025}

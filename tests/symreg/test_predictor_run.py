@@ -53,7 +53,7 @@ def mine(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"readouts": ["evaluate"]}, "need a network of `worldmodel train`"),
+        ({"readouts": ["extrapolate"]}, "is asked of networks of `worldmodel train` alone"),
         ({"controls": ["untrained", "injected"]}, "give --untrained-model"),
         ({"model": "mine.py"}, "give package.module:name or path/to/file.py:name"),
         ({"model": None, "fit": True}, "needs --model"),
@@ -122,8 +122,8 @@ def test_a_function_in_memory_is_newtonian(tmp_path):
 @pytest.mark.slow
 def test_a_family_that_trains_is_asked(tmp_path):
     options = {**SMALL, "orbits": 200, "model": f"{ZOO}/hamiltonian.py:make", "fit": True}
-    options |= {"readouts": ["jacobian", "rollout"], "controls": []}
+    options |= {"readouts": ["jacobian", "evaluate"], "controls": []}
     found = run(out=str(tmp_path / "run"), **options)
     assert found.kicked.kick_r2["1"] > 0.8
     assert (tmp_path / "run" / "model" / "weights.safetensors").is_file()
-    assert "error_16" in found.readouts["rollout"]
+    assert "error_16" in found.readouts["evaluate"]

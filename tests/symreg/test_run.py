@@ -73,17 +73,17 @@ def test_questions_are_files_of_their_own():
     )  # fmt: skip
     options = options_of(config)
     assert sorted(options) == sorted([
-        "data/train.zarr", "data/held_out.zarr", "data/long.zarr", "data/transfer.zarr", "model",
-        "untrained", "forces/kicked.parquet", "laws/kicked.json", "forces/keplerian.parquet",
-        "laws/keplerian.json", "readouts/kick_response.json",
+        "data/train.zarr", "data/held_out.zarr", "data/extrapolate.zarr", "data/transfer.zarr",
+        "model", "untrained", "forces/kicked.parquet", "laws/kicked.json",
+        "forces/keplerian.parquet", "laws/keplerian.json", "readouts/kick_response.json",
         "readouts/kick_response_keplerian.json", "readouts/far.json",
-        "readouts/far_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate",
+        "readouts/far_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate.json",
         "forces/transfer.parquet", "laws/transfer.json",
     ])  # fmt: skip
     assert options["data/transfer.zarr"].orbits == 100
     tuned = options["forces/transfer.parquet"].transfer
     assert (tuned.labelled, tuned.few, tuned.steps, tuned.batch_tokens) == (90, 10, 500, 512)
-    assert options["data/long.zarr"].samples == 33  # 16 contexts of two, and the state after
+    assert options["data/extrapolate.zarr"].samples == 33  # 16 contexts of two, and the state after
     options = options_of(
         run_config(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
     )
@@ -101,8 +101,7 @@ def test_questions_are_files_of_their_own():
 def test_every_option_of_a_step_is_declared_by_the_step_alone():
     """The run's own options are few; all others are the steps' own, and reach them unchanged."""
     own = [name for name in RunConfig.__annotations__ if name.islower()]
-    groups = {"generate", "planets", "train", "probe", "evaluate", "extrapolate", "recover",
-              "predictor"}  # fmt: skip
+    groups = {"generate", "planets", "train", "probe", "recover", "predictor"}
     assert set(own) - groups == {
         "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
         "data",
@@ -202,22 +201,20 @@ def test_no_two_sets_of_orbits_share_a_seed():
         assert len(set(seeds)) == len(SIMULATED)
 
 
-SIMULATED = ("data/train.zarr", "data/held_out.zarr", "data/long.zarr", "data/transfer.zarr")
+SIMULATED = ("data/train.zarr", "data/held_out.zarr", "data/extrapolate.zarr", "data/transfer.zarr")
 
 
 def test_every_question_is_asked_of_the_right_model_and_states():
     """The trained model itself, controls in its place, and never the orbits of its training."""
     readouts = ("jacobian", "linear", "evaluate", "kick_response", "extrapolate", "transfer")
     made = calls_of(run_config(readouts=readouts))
-    asked = ("probe", "evaluate", "extrapolate")
-    reading = {path: call for path, call in made.items() if call[0] in asked}
+    reading = {path: call for path, call in made.items() if call[0] == "probe"}
     for path, (_, (model, data, *beside), options) in reading.items():
         # what a model was trained on is known to a probe, and never what it is asked about
         assert beside in ([], ["data/train.zarr"]), path
-        control = getattr(options, "control", "none")
-        assert model == ("model" if control == "none" else "untrained"), path
+        assert model == ("model" if options.control == "none" else "untrained"), path
         assert data != "data/train.zarr", path
-    kicked = {p for p, call in reading.items() if getattr(call[2], "states", "") == "kicked"}
+    kicked = {p for p, call in reading.items() if call[2].states == "kicked"}
     assert kicked == {
         f"forces/{name}.parquet" for name in ("kicked", "injected", "untrained", "locally_linear")
     }

@@ -89,6 +89,6 @@ def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
 
 def test_the_threads_of_a_call_end_with_it(model, few_orbits):
     before = torch.get_num_threads()
-    worldmodel.evaluate(model, few_orbits, threads=before + 1)
+    worldmodel.probe(model, few_orbits, readout="evaluate", threads=before + 1)
     worldmodel.train(few_orbits, **SMALL, threads=before + 1)
     assert torch.get_num_threads() == before

@@ -46,8 +46,8 @@ READERS = [
     "train x.zarr new --steps 1",
     "train x.zarr new --steps 1 --stream",
     "probe run x.zarr new.parquet",
-    "evaluate run x.zarr new.json",
-    "extrapolate run --out new x.zarr --factors 1",
+    "probe run x.zarr new.json --readout evaluate",
+    "probe run x.zarr new.json --readout extrapolate --extrapolate.factors 1",
 ]
 
 
@@ -63,7 +63,7 @@ def test_a_reader_of_a_damaged_chunk_refuses_it(here, capsys, reader):
 def test_numbers_that_were_changed_are_no_weights(here, capsys):
     path = here / "run/last.safetensors"
     flip(path, len(path.read_bytes()) - 3)
-    assert "is damaged" in refusal("evaluate run x.zarr new.json", capsys)
+    assert "is damaged" in refusal("probe run x.zarr new.json --readout evaluate", capsys)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_configuration_that_was_changed_is_refused(here, capsys, group, name, 
     stored = json.loads(path.read_text())
     stored[group][name] = value
     path.write_text(json.dumps(stored))
-    assert "is damaged" in refusal("evaluate run x.zarr new.json", capsys)
+    assert "is damaged" in refusal("probe run x.zarr new.json --readout evaluate", capsys)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

@@ -169,7 +169,8 @@ def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
     model = WorldModel.load(tmp_path / "run")
     assert model.record.scales.bodies == 2
-    assert main(["evaluate", str(tmp_path / "run"), data, str(tmp_path / "out.json")]) == 0
+    paths = [str(tmp_path / "run"), data, str(tmp_path / "out.json")]
+    assert main(["probe", *paths, "--readout", "evaluate"]) == 0
 
 
 def run_command(*arguments):

@@ -63,7 +63,8 @@ def test_a_roll_out_repeats_the_prediction(kind, bodies):
 def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
     train(few_orbits, replace(SMALL, **options), out=tmp_path / "run")
     out = tmp_path / "evaluation.json"
-    assert main(["evaluate", str(tmp_path / "run"), few_orbits, str(out)]) == 0
+    paths = [str(tmp_path / "run"), few_orbits, str(out)]
+    assert main(["probe", *paths, "--readout", "evaluate"]) == 0
     result = json.loads(out.read_text())
     assert len(result["rollout"]["time"]) == 19
     assert result["rollout"]["time"][0] == pytest.approx(0.008)
@@ -74,14 +75,14 @@ def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
 
 def test_a_perfect_model_drifts_nowhere(few_orbits, monkeypatch):
     """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
-    from worldmodel.evaluation import rollout_errors
+    from worldmodel.probes.readouts.evaluate import rollout_errors
     from worldmodel.source import Source
 
     chosen = Source(few_orbits).read(range(10))
     assert np.allclose(chosen.gm, GM_SUN)
     model = model_of()
     true = chosen.position[:, 5:15].astype(float)
-    monkeypatch.setattr("worldmodel.evaluation.roll_out", lambda *_: true)
+    monkeypatch.setattr("worldmodel.probes.readouts.evaluate.roll_out", lambda *_: true)
     result = rollout_errors(model, chosen, 10)
     assert result["energy_drift"] == 0
     assert result["angular_momentum_drift"] == 0
@@ -90,7 +91,7 @@ def test_a_perfect_model_drifts_nowhere(few_orbits, monkeypatch):
 
 def test_the_error_stands_beside_that_of_going_straight_on():
     """On circles of radius 2 that turn by 0.1 rad a step, where all of it is known."""
-    from worldmodel.evaluation import next_step
+    from worldmodel.probes.readouts.evaluate import next_step
     from worldmodel.source import Trajectories
 
     angle = 0.1 * np.arange(12) + np.array([[0.0], [1.0]])

@@ -22,13 +22,14 @@ from worldmodel.config import (
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 from worldmodel.probes.readouts.base import ReadOut
+from worldmodel.probes.readouts.evaluate import Evaluate
+from worldmodel.probes.readouts.extrapolate import Extrapolate
 from worldmodel.probes.readouts.far import Far
 from worldmodel.probes.readouts.field import Field
 from worldmodel.probes.readouts.inductive_bias import InductiveBias
 from worldmodel.probes.readouts.jacobian import Jacobian
 from worldmodel.probes.readouts.kick_response import KickResponse
 from worldmodel.probes.readouts.linear import Linear
-from worldmodel.probes.readouts.rollout import RollOut
 from worldmodel.probes.readouts.symmetry import Symmetry
 from worldmodel.probes.readouts.transfer import Transfer
 
@@ -66,13 +67,14 @@ Args:
     """Resamplings over orbits for the interval of the exponent."""
     seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
+    evaluate: Evaluate = dataclasses.field(default_factory=Evaluate)
+    extrapolate: Extrapolate = dataclasses.field(default_factory=Extrapolate)
     far: Far = dataclasses.field(default_factory=Far)
     field: Field = dataclasses.field(default_factory=Field)
     inductive_bias: InductiveBias = dataclasses.field(default_factory=InductiveBias)
     jacobian: Jacobian = dataclasses.field(default_factory=Jacobian)
     kick_response: KickResponse = dataclasses.field(default_factory=KickResponse)
     linear: Linear = dataclasses.field(default_factory=Linear)
-    rollout: RollOut = dataclasses.field(default_factory=RollOut)
     symmetry: Symmetry = dataclasses.field(default_factory=Symmetry)
     transfer: Transfer = dataclasses.field(default_factory=Transfer)
 

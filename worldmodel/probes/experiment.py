@@ -18,7 +18,7 @@ from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
-from worldmodel.source import DataFacts, Source
+from worldmodel.source import DataFacts, Source, Trajectories
 from worldmodel.world_model import WorldModel
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ class Experiment:
         self.trained_on = config.trained_on if trained_on is None else trained_on
         self.source = Source(data)
         self.trained = as_model(model, config.checkpoint).for_world(self.facts)
+        if config.read_out.of_networks and not isinstance(self.trained, WorldModel):
+            raise ValueError(
+                f"the read-out {config.readout} needs a network of `worldmodel train`, and "
+                f"{self.trained.name} is none; give another --readout."
+            )
         self.model = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
         if control.needs_law:
@@ -142,8 +147,18 @@ class Experiment:
     @cached_property
     def orbits(self) -> Orbits:
         """Orbits that the model was not trained on."""
+        return read_orbits(self.source, self.unseen)
+
+    @cached_property
+    def trajectories(self) -> Trajectories:
+        """The same as the data have them, of any number of bodies."""
+        return self.source.read(self.unseen)
+
+    @property
+    def unseen(self) -> np.ndarray:
+        """Their numbers, evenly spread over the data set."""
         first = self.model.first_unseen(self.facts)
-        return read_orbits(self.source, spread(first, self.facts.orbits, self.config.orbits))
+        return spread(first, self.facts.orbits, self.config.orbits)
 
     def far_arcs(self, count: int) -> tuple[Arcs, np.ndarray]:
         """Arcs that no training orbit is like, and the family of each; see `states.far`."""

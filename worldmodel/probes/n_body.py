@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from orbits.derivatives.accelerations import planet_rows
-from worldmodel.data import spread
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.acceleration import read_acceleration
 from worldmodel.probes.states import Arcs, ManyBodies
@@ -36,9 +35,7 @@ def read_bodies(experiment: "Experiment") -> Arcs:
             f"--control {config.control} knows the motion of one or two bodies; for "
             f"{facts.bodies} take {', '.join(able)}."
         )
-    first = experiment.model.first_unseen(facts)
-    numbers = spread(first, facts.orbits, config.orbits)
-    chosen = experiment.source.read(numbers)
+    chosen = experiment.trajectories
     start, stop = max(1, experiment.predictor.context_length - 1), facts.samples
     if stop - start < 3:
         raise ValueError(
@@ -46,7 +43,7 @@ def read_bodies(experiment: "Experiment") -> Arcs:
             f"{experiment.predictor.context_length} can be probed from {start + 3} states on."
         )
     mass = np.asarray(
-        experiment.source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64
+        experiment.source.dataset["mass"].isel(orbit=chosen.index).values, dtype=np.float64
     )
     seen, velocity = (v.astype(np.float64) for v in (chosen.position, chosen.velocity))
     return Arcs(

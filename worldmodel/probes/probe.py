@@ -10,13 +10,14 @@ from orbits.options import options_from
 from orbits.provenance import provenance
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.probes.config import (
+    Evaluate,
+    Extrapolate,
     Field,
     InductiveBias,
     Jacobian,
     KickResponse,
     Linear,
     ProbeConfig,
-    RollOut,
     Symmetry,
     Transfer,
 )
@@ -44,12 +45,13 @@ class ProbeOptions(TypedDict, total=False):
     seed: int
     checkpoint: Literal["last", "best"]
     threads: int
+    evaluate: Mapping[str, Any] | Evaluate
+    extrapolate: Mapping[str, Any] | Extrapolate
     field: Mapping[str, Any] | Field
     inductive_bias: Mapping[str, Any] | InductiveBias
     jacobian: Mapping[str, Any] | Jacobian
     kick_response: Mapping[str, Any] | KickResponse
     linear: Mapping[str, Any] | Linear
-    rollout: Mapping[str, Any] | RollOut
     symmetry: Mapping[str, Any] | Symmetry
     transfer: Mapping[str, Any] | Transfer
     model_context: int | None
@@ -77,7 +79,14 @@ def probe(
     config: None = None,
     *,
     readout: Literal[
-        "field", "inductive_bias", "jacobian", "kick_response", "linear", "rollout", "symmetry"
+        "evaluate",
+        "extrapolate",
+        "field",
+        "inductive_bias",
+        "jacobian",
+        "kick_response",
+        "linear",
+        "symmetry",
     ],
     untrained: Callable[..., Any] | None = None,
     trained_on: "Data | None" = None,

@@ -65,7 +65,7 @@ def _row(family: object, cells: pd.DataFrame) -> dict[str, object]:
         "lowest": float(kicks.min()) if len(kicks) else None,
         "after 4 steps": median("kicked.kick_r2_4"),
         "undisturbed": median("orbit.r2"),
-        "roll-out error, 16 steps": median("rollout.error_16"),
+        "roll-out error, 16 steps": median("evaluate.error_16"),
         "formula off kicked states": None if law is None else str(law).replace("**", "^"),
         "recovered": int((cells["recovered"] == True).sum()),  # noqa: E712 - None where not asked
         "world model": ", ".join(f"{word} {count}" for word, count in words.items()),

@@ -9,13 +9,14 @@ from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 TINY = {
+    "evaluate": {"steps": 4},
+    "extrapolate": {"factors": (1, 2)},
     "far": {"count": 20},
     "field": {"states": 20, "velocities": 2},
     "inductive_bias": {"datasets": 2, "examples": 5, "tests": 5, "steps": 2},
     "jacobian": {"states": 5},
     "kick_response": {"steps": 3},
     "linear": {"states": 60, "folds": 2},
-    "rollout": {"steps": 4},
     "symmetry": {"states": 20},
     "transfer": {"labelled": 20, "few": 10, "points": 20, "steps": 2, "batch_tokens": 64},
 }

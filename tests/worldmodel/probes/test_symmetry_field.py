@@ -91,7 +91,9 @@ def test_a_law_without_a_scale_of_its_own_has_no_scaling():
 
 
 def test_roll_outs_of_any_predictor(held_out):
-    exact = worldmodel.probe(pushed_by(newton), held_out, readout="rollout").metrics
-    straight = worldmodel.probe(worldmodel.StraightLine(), held_out, readout="rollout").metrics
+    exact = worldmodel.probe(pushed_by(newton), held_out, readout="evaluate").metrics
+    straight = worldmodel.probe(worldmodel.StraightLine(), held_out, readout="evaluate").metrics
     assert exact["error_1"] < 1e-4 < straight["error_1"]
     assert exact["error_16"] < straight["error_16"]
+    assert "loss" not in straight  # which is a network's
+    assert straight["error"] == pytest.approx(straight["straight_line_error"])

@@ -92,6 +92,19 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """The orbits that a run shows to a read-out."""
+
+    orbits: int
+    """At most so many."""
+    samples: int | None = None
+    """States in each orbit of its own; None: as many as in the training orbits."""
+    seed: int | None = None
+    """Added to the run's seed for orbits of its own, another number for every read-out that has
+    such; None: it reads held-out orbits."""
+
+
+@dataclass(frozen=True)
 class ReadOut(Options, ABC):
     """One way to read what a model has learned, with its options."""
 
@@ -107,8 +120,17 @@ class ReadOut(Options, ABC):
     """Whether it gives force samples (Parquet); any other gives metrics and details (JSON)."""
     controls: ClassVar[tuple[str, ...] | None] = None
     """Names of the controls that make sense; None: all."""
-    needs_law: ClassVar[bool] = True
-    """Whether the law that moves the data must be known."""
+    of_networks: ClassVar[bool] = False
+    """Whether it asks networks of `worldmodel train` alone, and no other predictor."""
+
+    def shown(self, held_out: int, context_length: int) -> Shown:
+        """The orbits that a run shows it: the held-out ones, if nothing else is said here.
+
+        Args:
+            held_out: how many of these there are.
+            context_length: of the model.
+        """
+        return Shown(held_out)
 
     @abstractmethod
     def read(self, experiment: "Experiment") -> Reading:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from worldmodel.config import Count, Positive
-from worldmodel.probes.readouts.base import Reading, ReadOut
+from worldmodel.probes.readouts.base import Reading, ReadOut, Shown
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ class Transfer(ReadOut):
     """Largest learning rate of the network."""
     head_rate: Positive = 1e-2
     """Largest learning rate of the new head."""
+
+    def shown(self, held_out: int, context_length: int) -> Shown:
+        return Shown(self.labelled + self.few, seed=3_000_003)
 
     def read(self, experiment: "Experiment") -> Reading:
         """The force that the fine-tuned model says, as force samples.

@@ -1,15 +1,15 @@
-"""Loss beyond the training length: one pass gives every length; what is written and drawn."""
+"""Loss beyond the training length: one pass gives every length."""
 
-import pandas as pd
 import pytest
 import torch
 
 from orbits.config import GenerateConfig
 from orbits.files import read_json
 from orbits.generation.generate import generate
+from worldmodel import StraightLine, probe
 from worldmodel.cli import main
-from worldmodel.extrapolation import extrapolate, segment_losses
 from worldmodel.objective import loss
+from worldmodel.probes.readouts.extrapolate import segment_losses
 from worldmodel.source import Source
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
@@ -32,6 +32,10 @@ def study(tmp_path_factory):
     return runs, data
 
 
+def losses_of(model, data, *factors):
+    return probe(model, data, readout="extrapolate", extrapolate={"factors": factors}).metrics
+
+
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_one_pass_over_the_longest_gives_every_segment(study, length):
     (run, _), _ = study
@@ -52,28 +56,39 @@ def test_one_pass_over_the_longest_gives_every_segment(study, length):
         assert whole.item() == pytest.approx((parts @ scored / scored.sum()).item(), rel=1e-5)
 
 
-def test_table_json_and_figure_are_written(study, tmp_path, capsys):
-    runs, data = study
-    factors = ["--factors", "2", "16"]
-    assert main(["extrapolate", *runs, data, "--out", str(tmp_path), *factors]) == 0
-    table = extrapolate(runs, data, factors=(2, 16)).table
-    assert list(table["factor"]) == [1, 2, 16] * 2
-    assert list(table["length"]) == [8, 16, 128] * 2
-    assert (table.loc[table["factor"] == 1, "ratio"] == 1).all()
-    assert table["loss"].gt(0).all()
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "extrapolation.csv"), table)
-    written = read_json(tmp_path / "extrapolation.json")
-    assert len(written["rows"]) == 6
-    assert written["configuration"]["factors"] == [2, 16]
-    assert (tmp_path / "extrapolation.png").read_bytes().startswith(b"\x89PNG")
-    assert "lssar" in capsys.readouterr().out
+def test_the_command_writes_what_python_gives(study, tmp_path, capsys):
+    (run, _), data = study
+    out = tmp_path / "longer.json"
+    words = ["--readout", "extrapolate", "--extrapolate.factors", "2", "16"]
+    assert main(["probe", run, data, str(out), *words]) == 0
+    found = losses_of(run, data, 2, 16)
+    assert read_json(out)["metrics"] == found
+    assert found["ratio_1"] == 1
+    assert set(found) == {
+        f"{name}_{f}" for name in ("loss", "late_loss", "ratio") for f in (1, 2, 16)
+    }
+    assert "16×" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("model", "factors", "message"),
+    [
+        (None, (32,), "has 129 states in each orbit, but 256 positions"),
+        (StraightLine(), (2,), "extrapolate needs a network of `worldmodel train`"),
+        (None, (), "factors is empty"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(study, model, factors, message):
+    (run, _), data = study
+    with pytest.raises(ValueError, match=message):
+        losses_of(model or run, data, *factors)
 
 
 def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     (run, _), data = study
     asked, read = [], Source.read
     monkeypatch.setattr(Source, "read", lambda self, i: asked.append(list(i)) or read(self, i))
-    extrapolate([run], data, factors=(1,))
+    losses_of(run, data, 1)
     assert asked == [[11]]  # a tenth of twelve orbits
 
 
@@ -83,7 +98,7 @@ def test_the_loss_of_a_length_is_the_mean_over_it(study):
     model, source = WorldModel.load(run), Source(data)
     config, scales = model.network.config, model.record.scales
     positions = torch.from_numpy(source.read([11]).position)
-    table = extrapolate([run], data, factors=(2, 4)).table.set_index("factor")
+    found = losses_of(run, data, 2, 4)
     whole = {}
     for factor in (1, 2, 4):
         length = factor * CONTEXT
@@ -92,9 +107,9 @@ def test_the_loss_of_a_length_is_the_mean_over_it(study):
             output = model.network(seen)
         whole[factor] = loss(config, scales, output, seen, following).item()
         # float32: a few units in the last place, whatever the order of summation
-        assert table["loss"][factor] == pytest.approx(whole[factor], rel=1e-5)
-        assert table["ratio"][factor] == pytest.approx(whole[factor] / whole[1], rel=1e-5)
+        assert found[f"loss_{factor}"] == pytest.approx(whole[factor], rel=1e-5)
+        assert found[f"ratio_{factor}"] == pytest.approx(whole[factor] / whole[1], rel=1e-5)
         # its last C positions; the loss leaves out the first time that it is given
         last = slice(max(0, length - CONTEXT - 1), length)
         late = loss(config, scales, output[:, last], seen[:, last], following[:, last]).item()
-        assert table["late_loss"][factor] == pytest.approx(late, rel=1e-5)
+        assert found[f"late_loss_{factor}"] == pytest.approx(late, rel=1e-5)

@@ -1,89 +1,79 @@
 """How well a model predicts: one step ahead, along its own roll-outs, and what it conserves."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
-from orbits.forces import ForceLaw, known_law
-from orbits.invariants import angular_momentum, energy_scale, specific_energy
-from orbits.options import P, keywords_of, options_from
-from orbits.provenance import provenance
-from worldmodel.config import EvaluateConfig
-from worldmodel.data import held_out_crops, require_long_enough
-from worldmodel.objective import loss
+from worldmodel.config import FromZero
 from worldmodel.predictors.base import roll_out
-from worldmodel.probes.readouts.base import Reading, side_by_side
-from worldmodel.source import DataFacts, Source, Trajectories
-from worldmodel.world_model import (
-    ModelOrRun,
-    WorldModel,
-    as_model,
-    require_same_world,
-    threads,
-    unseen_orbits,
-)
+from worldmodel.probes.readouts.base import Reading, ReadOut, Shown, side_by_side
 
 if TYPE_CHECKING:
-    from worldmodel.source import Data
+    from orbits.forces import ForceLaw
+    from worldmodel.probes.experiment import Experiment
+    from worldmodel.source import DataFacts, Trajectories
+    from worldmodel.world_model import WorldModel
 
 SHOWN_STEPS = (1, 4, 16, 64)
+MOST_ORBITS = 100
+"""Of a run: roll-outs of more take long, and the medians hardly change."""
+DRIFTS = {
+    "energy_drift": "relative drift of energy",
+    "angular_momentum_drift": "relative drift of angular momentum",
+}
 
 
-@keywords_of(EvaluateConfig)
-def evaluate(
-    kind: Callable[P, EvaluateConfig],
-    model: ModelOrRun,
-    data: "Data",
-    config: EvaluateConfig | None = None,
-    *args: P.args,
-    **options: P.kwargs,
-) -> Reading:
-    """Next-step loss, roll-out errors by time, and drifts of invariants.
+@dataclass(frozen=True)
+class Evaluate(ReadOut):
+    """Errors of the next position and of roll-outs, and the drift of what should be conserved."""
 
-    A roll-out starts from the first C positions of an orbit; its error is the distance from the
-    true position over the distance from the centre.
+    name: ClassVar[str] = "evaluate"
+    what: ClassVar[str] = "errors of the next position and of roll-outs"
+    question: ClassVar[str] = (
+        "Next-step loss on held-out orbits, errors of roll-outs, drifts of invariants."
+    )
+    labels: ClassVar[Mapping[str, str]] = DRIFTS
+    controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained")
 
-    Args:
-        model: a model, or the folder of its run.
-        data: path of a data set with the model's step, or the data set itself; its held-out orbits
-            if the model was trained on it.
-        config: options; the defaults if left out.
-        options: further options by name.
+    steps: FromZero = 0
+    """Length of the roll-outs; 0 goes to the end of the data's orbits."""
 
-    Returns:
-        `metrics` by name, as `error_16`, the median error of roll-outs after 16 steps; in `details`
-        all of `next_step` and of `rollout`.
+    def shown(self, held_out: int, context_length: int) -> Shown:
+        return Shown(min(held_out, MOST_ORBITS))
 
-    Raises:
-        ValueError: if the model and the data do not fit together, or the orbits are too short.
-    """
-    config = options_from(EvaluateConfig, config, options)
-    with threads(config.threads):
-        model, source = as_model(model, config.checkpoint), Source(data)
-        facts = source.facts
-        require_same_world(model, facts)
+    def read(self, experiment: "Experiment") -> Reading:
+        """Next-step errors, roll-out errors by time, and drifts of invariants.
+
+        A roll-out starts from the first C positions of an orbit; its error is the distance from
+        the true position over the distance from the centre. `metrics` has medians over orbits, as
+        `error_16` after 16 steps, and the loss of a network; `details` all of `next_step` and of
+        `rollout`.
+
+        Raises:
+            ValueError: if the orbits are too short.
+        """
+        from worldmodel.data import require_long_enough
+
+        model, facts = experiment.model, experiment.facts
         require_long_enough(facts, model.context_length)
-        steps = _steps(facts, model.context_length, config.steps)
-        chosen = source.read(unseen_orbits(model, facts, config.orbits))
+        steps = _steps(facts, model.context_length, self.steps)
+        chosen = experiment.trajectories
         one, rolled = next_step(model, chosen), rollout_errors(model, chosen, steps)
         errors = rolled["median_error"]
         at = {f"error_{k}": float(errors[k - 1]) for k in SHOWN_STEPS if k <= steps}
-        metrics = one | at | {name: rolled[name] for name in config.labels}
-        title = "next step (loss, errors in au and over the distance) and roll-outs (after k steps)"
-        origin = {"run": model.name, "identity": model.record.identity, "data": facts.path}
-        return Reading(
-            metrics,
-            "orbit",
-            side_by_side(title, {"": metrics}, config.labels),
-            details={"next_step": one, "rollout": rolled},
-            origin=origin | provenance(config),
+        metrics = one | at | {name: rolled[name] for name in DRIFTS}
+        title = (
+            f"{experiment.who}: next step (errors in au and over the distance) and roll-outs "
+            "(after k steps)"
         )
+        text = side_by_side(title, {"": metrics}, self.labels)
+        return Reading(metrics, "orbit", text, details={"next_step": one, "rollout": rolled})
 
 
-def _steps(facts: DataFacts, context_length: int, wanted: int) -> int:
+def _steps(facts: "DataFacts", context_length: int, wanted: int) -> int:
     """Length of the roll-outs; to the end of the orbits if nothing else is asked for."""
     longest = facts.samples - context_length
     if wanted > longest:
@@ -94,34 +84,45 @@ def _steps(facts: DataFacts, context_length: int, wanted: int) -> int:
     return wanted or longest
 
 
-@torch.no_grad()
-def next_step(model: WorldModel, chosen: Trajectories) -> dict[str, float]:
-    """Loss as in training, and the error of the next position, beside that of going straight on.
+def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
+    """The error of the next position of any predictor, beside that of going straight on; of a
+    network of ours also the loss, as in training.
 
     Errors are root mean squares, au, and medians over the distance from the origin (`relative`).
     """
-    config, scales = model.record.train.model, model.record.scales
-    crops = held_out_crops(chosen.position, config.context_length)
-    seen, following = crops[:, :-1], crops[:, 1:]
-    total = 0.0
-    device = next(model.network.parameters()).device
-    for part, after in zip(seen.split(1024), following.split(1024), strict=True):
-        x, y = part.to(device), after.to(device)
-        total += len(part) * float(loss(config, scales, model.network(x), x, y))
+    from worldmodel.world_model import WorldModel
+
     position = chosen.position.astype(np.float64)
-    first = config.context_length
+    first = model.context_length
     error = (model.predict(position)[:, :-1] - position[:, 1:])[:, first:]
     straight = np.diff(position, n=2, axis=1)[:, first - 1 :]
     distance = np.linalg.norm(position[:, first + 1 :], axis=-1)
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
-    found = {"loss": total / len(crops)}
+    found = {"loss": mean_loss(model, chosen)} if isinstance(model, WorldModel) else {}
     for name, length in (("", size), ("straight_line_", straight_size)):
         found[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
         found[f"{name}relative_error"] = float(np.median(length / distance))
     return found
 
 
-def rollout_errors(model: Any, chosen: Trajectories, steps: int) -> dict[str, Any]:
+def mean_loss(model: "WorldModel", chosen: "Trajectories") -> float:
+    """The loss of training, over contexts of some orbits."""
+    import torch
+
+    from worldmodel.data import held_out_crops
+    from worldmodel.objective import loss
+
+    config, scales = model.record.train.model, model.record.scales
+    crops = held_out_crops(chosen.position, config.context_length)
+    device, total = next(model.network.parameters()).device, 0.0
+    with torch.no_grad():
+        for part in crops.to(device).split(1024):
+            seen, following = part[:, :-1], part[:, 1:]
+            total += len(part) * float(loss(config, scales, model.network(seen), seen, following))
+    return total / len(crops)
+
+
+def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, Any]:
     """Errors of the roll-outs of any predictor against time, and what drifts.
 
     `time` since the last position that was given, yr; `median_error` and `high_error` (90 %
@@ -132,13 +133,15 @@ def rollout_errors(model: Any, chosen: Trajectories, steps: int) -> dict[str, An
     energy's over the largest kinetic energy and the angular momentum's over its own size. Where the
     law is not known neither is, and both are left out.
     """
+    from orbits.forces import known_law
+
     length, dt = model.context_length, chosen.facts.dt
     position = chosen.position.astype(np.float64)
     rolled = roll_out(model, position[:, :length], steps)
     true = position[:, length : length + steps]
     distance = np.linalg.norm(true, axis=-1)
     error = (np.linalg.norm(rolled - true, axis=-1) / distance).max(axis=-1)
-    drifts: dict[str, float | None] = dict.fromkeys(EvaluateConfig.labels)
+    drifts: dict[str, float | None] = dict.fromkeys(DRIFTS)
     law = known_law(chosen.facts.law)
     if law is not None and chosen.facts.bodies == 1 and steps >= 3:
         drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
@@ -151,12 +154,14 @@ def rollout_errors(model: Any, chosen: Trajectories, steps: int) -> dict[str, An
 
 
 def _drifts(
-    law: ForceLaw,
+    law: "ForceLaw",
     rolled: Float[np.ndarray, "orbit time axis"],
     true: Float[np.ndarray, "orbit time axis"],
-    chosen: Trajectories,
+    chosen: "Trajectories",
     dt: float,
 ) -> dict[str, float]:
+    from orbits.invariants import angular_momentum, energy_scale, specific_energy
+
     invariants = []
     for position in (rolled, true):
         velocity = (position[:, 2:] - position[:, :-2]) / (2 * dt)
