@@ -41,8 +41,8 @@ THRESHOLDS = (
     "--thresholds.locality 0.8 --thresholds.held-out-ratio 4 --thresholds.range-ratio 6 "
     "--thresholds.misfit-p 1e-3 "
     "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6 --thresholds.far-error 0.2 "
-    "--thresholds.field-part 0.05 --thresholds.field-sure 0.02 --thresholds.field-size 0.05 --thresholds.far-region 0.4 "
-    "--thresholds.ellipse-likeness 0.4"
+    "--thresholds.field-part 0.05 --thresholds.field-sure 0.02 --thresholds.field-size 0.05 "
+    "--thresholds.far-region 0.4 --thresholds.ellipse-likeness 0.4"
 )
 SEARCH = (
     "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
