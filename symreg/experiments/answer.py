@@ -3,6 +3,7 @@
 import pandas as pd
 from scipy.stats import binomtest
 
+from symreg.experiments.grid import LABEL
 from symreg.recovery.words import EVERY_KIND, NEWTONIAN, number, plural, table
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
@@ -23,7 +24,9 @@ MEASURES = {
 
 
 def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
-    """Options that take more than one value, the seeds left out."""
+    """Options that take more than one value, the seeds left out; labels, where there are any."""
+    if _known(frame, LABEL):
+        return [LABEL]
     return [
         axis
         for axis in axes
@@ -35,6 +38,8 @@ def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
 def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
     """(cell,) what tells a cell's setting from the others', without its seeds, in words."""
     telling = telling_axes(frame, axes)
+    if telling == [LABEL]:
+        return frame[LABEL].astype(object).fillna("all others")
     words = [
         ", ".join(f"{_short(axis)} {row[axis]}" for axis in telling if _is_set(row[axis]))
         for row in frame.to_dict("records")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
-from symreg.experiments.grid import Cell, Study
+from symreg.experiments.grid import LABEL, Cell, Study
 from symreg.experiments.result import Run, Source
 from symreg.recovery.gates import Gate
 from symreg.recovery.judge import first_step
@@ -64,7 +64,7 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     status = "done" if run else "failed" if error else "pending"
     row: dict[str, Any] = {"cell": cell.name, "status": status, "error": None if run else error}
     row |= {axis: _plain(cell.place[axis]) for axis in study.axes}
-    row |= {"label": cell.label} if cell.label else {}
+    row |= {LABEL: cell.label} if cell.label else {}
     if run is None:
         return row
     row["world_model"] = run.world_model.kind if run.world_model else None

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.study_figures import FIGURES
 
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
@@ -99,3 +100,10 @@ def test_the_calibration_counts_what_is_wrong_by_half():
         yes = int((lowest["seed"] % 2 == odd).sum())
         assert wrong[half, "false yes"].startswith(f"{yes} of 6 (")
         assert wrong[half, "false no"].startswith("0 of 3 (")
+
+
+def test_cells_that_are_labelled_are_put_together_by_label():
+    table = frame(**TABLES["calibration"])
+    rows = answer_table(table, ["seed"])
+    assert [row[:2] for row in rows[1:]] == [[name, "6"] for name in table["label"].unique()]
+    assert "Newtonian by label: at knows 6 of 6" in answer(table, ["seed"])
