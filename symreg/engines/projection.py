@@ -198,7 +198,8 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
     for outer in OUTER:
         z = outer.forward(y)
         # where z is smaller than the noise it may have either sign
-        good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
+        with np.errstate(over="ignore"):  # of targets over hundreds of decades; the sign is right
+            good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
         if good.sum() < OF_ONE_SIGN * len(y):
             continue
         design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
