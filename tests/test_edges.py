@@ -179,11 +179,15 @@ def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
     assert text.count("\n") == 1
 
 
+WIDE = [-3.05, 2.87, 0.05, 2.0, -9.2e-106, 3.98, 1.9e15, -7.6, 1.6e-19, -2.6e16, -2.8e16, -2.6e-234]
+
+
 @pytest.mark.parametrize(
     "table",
     [
         {"F": 3 / RADII**2, "r": [5e-324, *RADII[1:]]},
         {"F": [*np.ones(len(RADII) - 1), 9e-106], "r": [*np.ones(len(RADII) - 1), 0.0]},
+        {"F": WIDE, "r": WIDE},
         {"F": np.exp(-(np.linspace(1, 27, len(RADII)) ** 2)), "r": np.linspace(1, 27, len(RADII))},
     ],
 )
@@ -192,7 +196,8 @@ def test_a_number_too_small_beside_others_counts_as_none(shell, table):
     code, text = recovered(shell, "t.csv", "r")
     assert code == 0, text
     assert "Warning" not in text
-    assert ("A law was found" in text) == (list(table["F"])[-1] < 1e-200)  # the tail alone is one
+    if min(table["F"]) >= 0:
+        assert ("A law was found" in text) == (list(table["F"])[-1] < 1e-200)  # of the tail alone
 
 
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e-43, 1e-43), (1, -1)])

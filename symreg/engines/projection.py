@@ -79,8 +79,9 @@ class ProjectionEngine(Engine):
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
-        return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
+        with np.errstate(over="ignore"):  # powers of numbers over hundreds of decades are tried
+            expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
+            return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
 
 def search(
@@ -198,8 +199,7 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
     for outer in OUTER:
         z = outer.forward(y)
         # where z is smaller than the noise it may have either sign
-        with np.errstate(over="ignore"):  # of targets over hundreds of decades; the sign is right
-            good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
+        good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
         if good.sum() < OF_ONE_SIGN * len(y):
             continue
         design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
