@@ -79,7 +79,7 @@ class ProjectionEngine(Engine):
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        with np.errstate(over="ignore"):  # powers of numbers over hundreds of decades are tried
+        with np.errstate(over="ignore", invalid="ignore"):  # powers over hundreds of decades
             expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
             return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
