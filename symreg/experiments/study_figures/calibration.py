@@ -11,12 +11,12 @@ from scipy.stats import binomtest
 
 from orbits.palette import COLORS, CYCLE
 from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+from symreg.recovery import judge
 from symreg.recovery.words import NEWTONIAN
 
 KNOWS, NEAR = "knows", "near miss"
 """Labels of cells that know the named law, and of those that no verdict is wrong about."""
 FAR, KICK = "far.error", "kicked.kick_r2_first"
-FAR_GATES = ("far states", "far states by distance")
 HALVES = {0: "chosen on", 1: "frozen"}
 """By whether the seed is odd: cells on which thresholds may be chosen, and those that judge."""
 
@@ -162,7 +162,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
     """(cell,) whether a predictor fails no gate but the error on far states."""
     failed = frame["kind_failed"].fillna("").astype(str)
-    return failed.map(lambda names: set(filter(None, names.split(", "))) <= set(FAR_GATES))
+    return failed.map(lambda names: set(filter(None, names.split(", "))) <= {judge.FAR, judge.REGION})
 
 
 def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:

@@ -63,10 +63,10 @@ class Far(ReadOut):
         the part of them that is `right`; the `size` of the acceleration beside the law's; and each
         part of the field (`worldmodel.probes.whole_field`) with the half-width of its 95 %
         interval, and how much other central forces would add to it (`exponent_per_quartic`, ...).
-        `field_error`
-        is the error against the fitted field, whatever law that is, and `kick_field_error` the
-        same one step after a kick: a model that knows another force is small in both. `map` holds
-        the states: r (au), speed in circular ones, whether anticlockwise, and error.
+        `field_error` is the error against the fitted field, whatever law that is, and
+        `kick_field_error` the same one step after a kick: a model that knows another force is small
+        in both. `map` holds the states: r (au), speed in circular ones, whether anticlockwise, and
+        error.
         """
         from worldmodel.probes.acceleration import read_acceleration
         from worldmodel.probes.states import FAR
