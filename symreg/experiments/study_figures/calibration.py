@@ -162,7 +162,8 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
     """(cell,) whether a predictor fails no gate but the error on far states."""
     failed = frame["kind_failed"].fillna("").astype(str)
-    return failed.map(lambda names: set(filter(None, names.split(", "))) <= {judge.FAR, judge.REGION})
+    far = {judge.FAR, judge.REGION}
+    return failed.map(lambda names: set(filter(None, names.split(", "))) <= far)
 
 
 def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
