@@ -4,6 +4,7 @@
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py named --noise 0 0.01 0.05 --seeds 10
+    python tests/benchmarks/discovery.py textbook --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
@@ -14,11 +15,13 @@ relative to every target. `simple`: laws of a line of text, beside columns that 
 `named`: laws of force that have a name.
 `classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
 tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`: how
-often 95 % intervals hold the truth. A formula is right by structure when sympy says that it is the
-law, or when its own constants, refitted to exact data, make it the law to 1e-7 there and to 1e-4 in
-ranges twenty times wider; by numbers when on fresh points its median error is below a quarter of
-the noise (1e-6 without noise) and 95 % of the points are within it. S, N and F say that a formula
-is right by structure, by numbers, and was said to be found.
+often 95 % intervals hold the truth. A formula is right by structure (S) when it is
+the law with other numbers: where all constants and variables are of order one, its own can be
+fitted to give the law to 1e-8. It is equivalent (E) when the table cannot tell it from the law,
+which is no shorter: without noise they agree to 1e-12 in every row, with noise the law itself fits
+no better. It is right by numbers (N) when on fresh points its median error is below a quarter of
+the noise (1e-6 without noise) and 95 % of the points are within it. F says that it was said to be
+found.
 """
 
 import argparse
@@ -36,7 +39,7 @@ import sympy
 import yaml
 
 from orbits.expressions import parse_expression
-from symreg.fit.refine import fit
+from symreg.fit.refine import charged, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING, compare
 from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
@@ -44,8 +47,10 @@ from symreg.recovery.recover import recover
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 ROWS, FRESH = 500, 2000
-WIDER = 3.0
-"""Factors of e by which the ranges are widened, either way, to tell a look-alike."""
+STARTS = 24
+"""Fits of a formula to the law that it may be."""
+EXTRA = 3
+"""Numbers that a formula may have beyond those of the law, and be the law written differently."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,192 @@ def named() -> list[Law]:
     return [Law(text, sympy.sympify(text, locals=symbols), draw) for text in NAMED]
 
 
+TEXTBOOK: dict[str, tuple[str, dict[str, tuple[float, ...]]]] = {
+    "gaussian": (
+        "exp(-x**2/(2*s**2))/(sqrt(2*pi)*s)",
+        {"x": (1, 3), "s": (1, 3)},
+    ),
+    "shifted gaussian": (
+        "exp(-((x - m)/s)**2/2)/(sqrt(2*pi)*s)",
+        {"x": (1, 3), "s": (1, 3), "m": (1, 3)},
+    ),
+    "lorentz force": (
+        "q*(E + B*v*sin(theta))",
+        {"q": (1, 5), "E": (1, 5), "B": (1, 5), "v": (1, 5), "theta": (0.2, 6)},
+    ),
+    "stretched decay": (
+        "N0*exp(-lam*t**1.5)",
+        {"N0": (1, 5), "lam": (1, 4), "t": (1, 20)},
+    ),
+    "snell": (
+        "acos(0.7*n1*sin(a)/n2)",
+        {"n1": (1, 1.5), "n2": (1.5, 2.5), "a": (0.1, 1.4)},
+    ),
+    "refraction": (
+        "asin(n*sin(a))",
+        {"n": (0.1, 0.99), "a": (0.1, 1.4)},
+    ),
+    "bose": (
+        "c/(exp(k*w**1.5/T) - 1)",
+        {"c": (1, 3), "w": (1, 4), "T": (1, 5), "k": (0.5, 2)},
+    ),
+    "two terms": (
+        "3.2*a*b/c**2 + 1.7*d*sqrt(e)",
+        {"a": (1, 5), "b": (1, 5), "c": (1, 5), "d": (1, 5), "e": (1, 5)},
+    ),
+    "malus": (
+        "I0*(sin(a) + cos(a))**2",
+        {"I0": (1, 5), "a": (0.2, 3)},
+    ),
+    "oscillator": (
+        "q*E/(m*(w0**2 - w**2))",
+        {"q": (1, 3), "E": (1, 3), "m": (1, 3), "w0": (3, 5), "w": (1, 2)},
+    ),
+    "oscillation": (
+        "x1*(cos(w*t) + k*cos(w*t)**2)",
+        {"x1": (1, 3), "w": (1, 3), "t": (1, 3), "k": (0.3, 1)},
+    ),
+    "planck": (
+        "0.0147*nu**3/(exp(0.48*nu/T) - 1)",
+        {"nu": (1, 20), "T": (2, 10)},
+    ),
+    "log planck": (
+        "log(0.0147*nu**3/(exp(0.48*nu/T) - 1))",
+        {"nu": (1, 20), "T": (2, 10)},
+    ),
+    "schechter": (
+        "phi*(L/Ls)**(-1.25)*exp(-L/Ls)/Ls",
+        {"phi": (1, 3), "L": (0.1, 5, 0), "Ls": (0.5, 2)},
+    ),
+    "log schechter": (
+        "log(phi*(L/Ls)**(-1.25)*exp(-L/Ls)/Ls)",
+        {"phi": (1, 3), "L": (0.1, 5, 0), "Ls": (0.5, 2)},
+    ),
+    "bode": (
+        "0.4 + 0.3*exp(0.6931471805599453*n)",
+        {"n": (0, 8)},
+    ),
+    "log newton": (
+        "log(6.674e-11*m1*m2/r**2)",
+        {"m1": (1, 1000, 0), "m2": (1, 1000, 0), "r": (1, 100, 0)},
+    ),
+    "log10 newton": (
+        "log(6.674e-11*m1*m2/r**2)/log(10)",
+        {"m1": (1, 1000, 0), "m2": (1, 1000, 0), "r": (1, 100, 0)},
+    ),
+    "log kepler": (
+        "log(a**1.5)",
+        {"a": (0.3, 40, 0)},
+    ),
+    "log gas": (
+        "log(8.314*n*T/V)",
+        {"n": (0.5, 5), "T": (200, 400), "V": (1, 10)},
+    ),
+    "log rydberg": (
+        "log(1/(10973731.6*(1/n1**2 - 1/n2**2)))",
+        {"n1": (1, 3), "n2": (4, 9)},
+    ),
+    "rydberg": (
+        "1/(10973731.6*(1/n1**2 - 1/n2**2))",
+        {"n1": (1, 3), "n2": (4, 9)},
+    ),
+    "hubble": (
+        "70*D",
+        {"D": (1, 100)},
+    ),
+    "gas": (
+        "8.314*n*T/V",
+        {"n": (0.5, 5), "T": (200, 400), "V": (1, 10)},
+    ),
+    "leavitt": (
+        "2.7*P - 16",
+        {"P": (0, 2)},
+    ),
+    "root in a cosine": (
+        "A*cos(sqrt(k/m)*t)",
+        {"A": (1, 3), "k": (1, 4), "m": (1, 4), "t": (0.5, 2)},
+    ),
+    "distance": (
+        "sqrt((x1 - x2)**2 + (y1 - y2)**2 + (z1 - z2)**2)",
+        {"x1": (1, 5), "x2": (1, 5), "y1": (1, 5), "y2": (1, 5), "z1": (1, 5), "z2": (1, 5)},
+    ),
+    "barometer": (
+        "p*exp(-m*9.81*h/(8.314*T))",
+        {"p": (1, 3), "m": (0.5, 2), "h": (10, 900), "T": (200, 400)},
+    ),
+    "saturation": (
+        "V*S/(K + S)",
+        {"V": (1, 5), "S": (0.1, 10, 0), "K": (0.5, 3)},
+    ),
+    "hill": (
+        "V*S**2/(K**2 + S**2)",
+        {"V": (1, 5), "S": (0.1, 10, 0), "K": (0.5, 3)},
+    ),
+    "pendulum": (
+        "2*pi*sqrt(L/9.81)*(1 + a**2/16)",
+        {"L": (0.2, 3), "a": (0.2, 1.5)},
+    ),
+    "langevin": (
+        "1/tanh(x) - 1/x",
+        {"x": (0.3, 6)},
+    ),
+    "velocity sum": (
+        "(u + v)/(1 + u*v)",
+        {"u": (0.1, 0.95), "v": (0.1, 0.95)},
+    ),
+    "tidal": (
+        "M*(1/(r - a)**2 - 1/r**2)",
+        {"M": (1, 5), "r": (3, 6), "a": (0.3, 2)},
+    ),
+    "magnet": (
+        "n*tanh(mu*B/T)",
+        {"n": (1, 3), "mu": (0.5, 2), "B": (0.5, 2), "T": (0.5, 2)},
+    ),
+    "altered gravity": (
+        "6.67*m1*m2**1.5/r**2.5",
+        {"m1": (1, 10), "m2": (1, 10), "r": (1, 10)},
+    ),
+    "altered coulomb": (
+        "8.99*(q1*q2)**3/r**2",
+        {"q1": (1, 5), "q2": (1, 5), "r": (1, 5)},
+    ),
+    "altered decay": (
+        "N0*exp(-lam*t)**1.5 + 0.3*N0",
+        {"N0": (1, 5), "lam": (0.1, 0.6), "t": (0.5, 5)},
+    ),
+    "altered heat": (
+        "k*m**0.5*(T**2 + 1)",
+        {"k": (1, 3), "m": (1, 3), "T": (0.5, 5)},
+    ),
+    "altered hooke": (
+        "2*k*x**2 + 3*x",
+        {"k": (1, 5), "x": (0.5, 5)},
+    ),
+}
+"""Laws of textbooks and of other benchmarks' kinds: the formula, and the range of every variable
+(its logarithm is uniform where there is a third number). EmpiricalBench's are among them, as they
+are and as logarithms."""
+
+
+def textbook() -> list[Law]:
+    """The laws of `TEXTBOOK`."""
+    return [_of_text(name, *spec) for name, spec in TEXTBOOK.items()]
+
+
+def _of_text(name: str, text: str, ranges: dict[str, tuple[float, ...]]) -> Law:
+    symbols = {v: sympy.Symbol(v, real=True) for v in ranges}
+
+    def draw(rng: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
+        return {
+            v: np.exp(rng.uniform(*np.log(spec[:2]), rows))
+            if len(spec) > 2
+            else rng.uniform(*spec, rows)
+            for v, spec in ranges.items()
+        }
+
+    return Law(name, sympy.sympify(text, locals=symbols).evalf(), draw)
+
+
 def _drawn(spec: dict, rng: np.random.Generator, rows: int) -> np.ndarray:
     low, high = (float(end) for end in spec["range"][:2])
     kind, sign = spec["sampling"]
@@ -155,31 +346,58 @@ def by_numbers(law: Law, formula: sympy.Expr, noise: float) -> bool:
     return bool(np.median(error) <= (noise / 4 or 1e-6) and np.quantile(error, 0.95) <= most)
 
 
-def by_structure(law: Law, formula: sympy.Expr) -> bool:
-    """The law up to its constants: sympy's verdict, or a refit to exact data."""
-    names = [s.name for s in law.formula.free_symbols]
+def literally(law: Law, formula: sympy.Expr) -> bool:
+    """The law itself, its constants free, however it is written.
+
+    Numbers that are no exponents are drawn anew, of order one, and so are the variables: there no
+    sine is a tangent and no square of v/c too small to see. The formula's own numbers are fitted
+    to exact values of that law, from many starts.
+    """
+    names = sorted(s.name for s in law.formula.free_symbols)
     try:
         if compare(str(formula), str(law.formula), names, limit=5.0).verdict in MATCHING:
             return True
     except ValueError:
         pass
-    form, start = skeleton(normal_form(with_floats(formula)))
-    columns = law.draw(np.random.default_rng(7), 300)
-    truth = law.values(columns)
-    good = np.isfinite(truth) & (truth != 0)
-    X = np.column_stack(list(columns.values()))[good]
-    samples = Samples(X, truth[good], tuple(columns), np.arange(good.sum()))
-    refitted = fit(form, start, samples, most_steps=200)
-    if not np.sqrt(refitted.mean_square) < 1e-7:
-        return False
-    # a look-alike within the ranges is none far outside them
     rng = np.random.default_rng(8)
-    wide = {v: x * np.exp(rng.uniform(-WIDER, WIDER, len(x))) for v, x in columns.items()}
-    far = law.values(wide)
+    signs = {v: np.sign(x) for v, x in law.draw(np.random.default_rng(7), 400).items()}
+    columns = {v: sign * rng.uniform(0.4, 2.5, 400) for v, sign in signs.items()}
+    X = np.column_stack(list(columns.values()))
+    law_form, law_start = skeleton(with_floats(law.formula))
+    form, start = skeleton(normal_form(with_floats(formula)))
+    if len(start) > len(law_start) + EXTRA:
+        return False
+    numbers = rng.uniform(0.6, 1.8, len(law_start)) * np.sign(law_start)
+    truth = evaluate(law_form, list(columns), X, numbers)
+    good = np.isfinite(truth) & (truth != 0)
+    if good.sum() < 40:
+        return False
+    sure = np.full(good.sum(), float(np.sqrt(np.mean(truth[good] ** 2))))
+    samples = Samples(X[good], truth[good], tuple(columns), np.arange(good.sum()), errors=sure)
+    signed = np.where(np.array(start) < 0, -1.0, 1.0)
+    for attempt in range(STARTS):
+        sign = signed if attempt % 2 == 0 else rng.choice([-1.0, 1.0], len(start))
+        guess = sign * np.exp(rng.uniform(-1.0, 1.0, len(start)))
+        if fit(form, list(guess), samples, most_steps=60).mean_square < 1e-16:
+            return True
+    return False
+
+
+def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame) -> bool:
+    """Whether the table itself cannot tell a formula from the law, and the law is no shorter.
+
+    Without noise they agree to 1e-12 in all rows; with noise the formula leaves no more than the
+    law does, chance allowed for.
+    """
+    names = [name for name in table if name != "target"]
+    X, y = table[names].to_numpy(), table["target"].to_numpy()
+    truth, given = (evaluate(f, names, X) for f in (law.formula, formula))
     with np.errstate(all="ignore"):
-        given = evaluate(form, list(wide), np.column_stack(list(wide.values())), refitted.constants)
-        away = np.abs(given / far - 1)[np.isfinite(given) & np.isfinite(far) & (far != 0)]
-    return bool(len(away) >= 20 and np.quantile(away, 0.95) < 1e-4)
+        ours, its = (np.sqrt(np.mean((f / truth - y / truth) ** 2)) for f in (given, truth))
+    longer = charged(normal_form(with_floats(formula))) > charged(
+        normal_form(with_floats(law.formula))
+    )
+    return bool(not longer and ours <= max(its * (1 + 5 / len(y)), 1e-12))
 
 
 def ours(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, bool | None]:
@@ -252,19 +470,22 @@ def _one(law: Law, noise: float, search: str, seed: int) -> dict:
     try:
         formula, found = SEARCHES[search](table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-        structure, numbers = by_structure(law, formula), by_numbers(law, formula, noise)
+        structure, numbers = literally(law, formula), by_numbers(law, formula, noise)
+        equivalent = not structure and untellable(law, formula, table)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
-        formula, structure, numbers = str(error)[:80], False, False
+        formula, structure, numbers, equivalent = str(error)[:80], False, False, False
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     return {
         "law": law.name, "noise": noise, "search": search, "seed": seed, "structure": structure,
-        "numbers": numbers, "found": found, "seconds": round(seconds, 2), "cpu": round(cpu, 2),
+        "equivalent": equivalent, "numbers": numbers, "found": found,
+        "seconds": round(seconds, 2), "cpu": round(cpu, 2),
         "formula": str(formula),
     }  # fmt: skip
 
 
 def _line(row: dict) -> str:
-    marks = f"{'S' if row['structure'] else '-'}{'N' if row['numbers'] else '-'}"
+    marks = "S" if row["structure"] else "E" if row["equivalent"] else "-"
+    marks += "N" if row["numbers"] else "-"
     marks += "F" if row["found"] else "-"
     return (
         f"{row['search']:<10}{row['noise']:<6g}{row['law']:<17}{row['seed']} {marks} "
@@ -276,15 +497,18 @@ def _summary(rows: list[dict]) -> str:
     count = len(rows)
     seconds, cpu = ([row[name] for row in rows] for name in ("seconds", "cpu"))
     right = [row["found"] for row in rows if row["structure"]]
-    wrong = [row["found"] for row in rows if not row["structure"]]
+    alike = [row["found"] for row in rows if row["equivalent"]]
+    wrong = [row["found"] for row in rows if not (row["structure"] or row["equivalent"])]
     missed = sorted({row["law"] for row in rows if not row["structure"]})
     return (
         f"== {rows[0]['search']}, noise {rows[0]['noise']:g}: structure "
-        f"{sum(r['structure'] for r in rows) / count:.0%}, numbers "
+        f"{sum(r['structure'] for r in rows) / count:.0%}, not to be told from the law "
+        f"{len(alike) / count:.0%}, numbers "
         f"{sum(r['numbers'] for r in rows) / count:.0%} of {count}; seconds: median "
         f"{np.median(seconds):.1f}, most {max(seconds):.0f}; of the processor: median "
         f"{np.median(cpu):.1f}, most {max(cpu):.0f}"
         f"\n   said to be found: {sum(map(bool, right))} of {len(right)} right by structure, "
+        f"{sum(map(bool, alike))} of {len(alike)} not to be told from it, "
         f"{sum(map(bool, wrong))} of {len(wrong)} others"
         f"\n   not by structure: {', '.join(missed) or 'none'}"
     )
@@ -296,7 +520,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    for name, laws_of in (("feynman", feynman), ("simple", simple), ("named", named)):
+    for name, laws_of in BOARDS.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--seeds", type=int, default=3)
@@ -469,6 +693,7 @@ def run_coverage(arguments: argparse.Namespace) -> None:
         print(f"{name:<12} {form:<20} {shares}", flush=True)
 
 
+BOARDS = {"feynman": feynman, "simple": simple, "named": named, "textbook": textbook}
 PARTS = {
     "classics": run_classics, "traps": run_traps, "nulls": run_nulls, "coverage": run_coverage,
 }  # fmt: skip
