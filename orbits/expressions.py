@@ -41,7 +41,8 @@ SHOWN = 120
 FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     name: getattr(sympy, name)
     for name in (
-        "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "sinh", "cosh", "tanh", "atan", "Abs",
+        "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+        "Abs",
     )
 }  # fmt: skip
 """Functions that a formula may call, each with one argument."""

@@ -16,6 +16,7 @@ from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import (
     Argument,
+    Column,
     composites,
     distances,
     monomials,
@@ -23,10 +24,16 @@ from symreg.projection.bases import (
     variables,
 )
 from symreg.projection.bases import with_composites as combined
-from symreg.projection.product_search import best_of, search_products, without_factors
+from symreg.projection.exponential_sums import search_exponential_sums
+from symreg.projection.product_search import (
+    best_of,
+    search_products,
+    with_one_factor,
+    without_factors,
+)
 from symreg.projection.products import EXACT, Product, Target
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight
+from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight, two_terms
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
 NEAR = 1.15
@@ -40,28 +47,72 @@ FEW = 100
 """Up to so many rows structure is hard to see, and the sums cost little: they are tried too."""
 UNEQUAL = 2.0
 """From this ratio of the relative errors of small and large targets on, errors may be absolute."""
-
-
-@dataclass(frozen=True)
-class Outer:
-    """y of a product z: one more step around it."""
-
-    forward: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[sympy.Expr], sympy.Expr]
-
-
-OUTER = (
-    Outer(lambda y: y - 1, lambda z: 1 + z),
-    Outer(lambda y: y + 1, lambda z: z - 1),
-    Outer(lambda y: y**2 - 1, lambda z: sympy.sqrt(1 + z)),
-    Outer(lambda y: 1 - y**2, lambda z: sympy.sqrt(1 - z)),
-    Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z)),
-    Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z)),
-)
 OF_ONE_SIGN = 0.5
 """Part of the rows in which y without the step has one sign, noise left to it."""
 NEAR_ONE = 1e3
 """Targets further than this from one are not near one less a product."""
+SEEN_BENT = 0.3
+"""Angles below this are their own sines."""
+PLAIN = 3
+"""Products with a plain factor that are tried inside a step."""
+NEARLY = 0.05
+"""Mean square of relative errors beyond which a product is not what is inside a step."""
+LARGEST_LOG = 300.0
+"""Targets beyond this are no logarithms of numbers that float64 holds."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """y of a product z: one more step around it.
+
+    Attributes:
+        forward: z of y.
+        backward: y of z, in sympy.
+        allowed: whether targets (row,) may be such a y.
+        logarithm: whether y is a logarithm: its errors are then alike in size, not relative.
+    """
+
+    forward: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[sympy.Expr], sympy.Expr]
+    allowed: Callable[[np.ndarray], bool]
+    logarithm: bool = False
+
+
+def _near_one(y: np.ndarray) -> bool:
+    """Whether targets may be one and a product."""
+    return 1 / NEAR_ONE < float(np.median(np.abs(y))) < NEAR_ONE
+
+
+def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
+    """Whether all targets lie there, and are not so small that the function is its argument."""
+    return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > SEEN_BENT)
+
+
+def _logarithm(base: float) -> Callable[[np.ndarray], bool]:
+    """Whether targets may be logarithms: of numbers that float64 holds, over a factor of three."""
+    return lambda y: bool(np.max(np.abs(y)) * np.log(base) < LARGEST_LOG and np.ptp(y) > 1)
+
+
+LOGARITHMS = (
+    Outer(np.exp, sympy.log, _logarithm(np.e), True),
+    Outer(
+        lambda y: 10.0**y, lambda z: sympy.log(z) * sympy.Float(1 / np.log(10)), _logarithm(10.0),
+        True,
+    ),
+)  # fmt: skip
+"""Targets that are logarithms, of base e and 10."""
+OUTER = (
+    Outer(lambda y: y - 1, lambda z: 1 + z, _near_one),
+    Outer(lambda y: y + 1, lambda z: z - 1, _near_one),
+    Outer(lambda y: y**2 - 1, lambda z: sympy.sqrt(1 + z), _near_one),
+    Outer(lambda y: 1 - y**2, lambda z: sympy.sqrt(1 - z), _near_one),
+    Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z), _near_one),
+    Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z), _near_one),
+    Outer(np.sin, sympy.asin, _between(-np.pi / 2, np.pi / 2)),
+    Outer(np.cos, sympy.acos, _between(0.0, np.pi)),
+    Outer(np.tan, sympy.atan, _between(-np.pi / 2, np.pi / 2)),
+    *LOGARITHMS,
+)
 
 
 class ProjectionEngine(Engine):
@@ -103,7 +154,12 @@ def search(
     names = [s.name for s in symbols]
     around = _around(X, y, symbols)
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *around]
-    if any(is_exact(each, X, y, names) for each in around):
+    columns = variables(X, symbols)
+    atoms = atoms_of(columns)
+    short = two_terms(y, atoms)[-4:] + search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
+    expressions += [each.expression() for each in short]
+    exact = any(each.mean_square < EXACT**2 for each in short)
+    if exact or any(is_exact(each, X, y, names) for each in around):
         return expressions
     found, best = _products(X, y, np.ones(len(y)), symbols, watch)
     expressions += found
@@ -113,6 +169,13 @@ def search(
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
+    outer = LOGARITHMS[0]
+    if (inner := _inner(outer, X, y, symbols)) is not None:
+        arguments = _arguments(X, symbols)
+        deep = search_products(inner[0], SHAPES, arguments, watch)
+        expressions += [outer.backward(formula) for formula in _written(deep, *inner)]
+        if min(product.mean_square for product in deep) < EXACT**2:
+            return expressions
     if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
@@ -191,22 +254,41 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
 
 
 def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
-    """Monomials with one more step around them: y = sqrt(1 + m), 1 / (1 + m)."""
-    size = float(np.median(np.abs(y)))
-    if not 1 / NEAR_ONE < size < NEAR_ONE:
-        return []
-    formulas = []
-    for outer in OUTER:
+    """Monomials, and plain factors, with one more step around them: sqrt(1 + m), acos(m)."""
+    return [
+        outer.backward(formula)
+        for outer in OUTER
+        if (inner := _inner(outer, X, y, symbols)) is not None
+        for formula in _written(_plain(*inner), *inner)
+    ]
+
+
+def _inner(
+    outer: Outer, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> tuple[Target, list[Column]] | None:
+    """What is inside a step, as a target of its own; None where it has no sign."""
+    if not outer.allowed(y):
+        return None
+    with np.errstate(all="ignore"):
         z = outer.forward(y)
-        # where z is smaller than the noise it may have either sign
-        good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
-        if good.sum() < OF_ONE_SIGN * len(y):
-            continue
-        design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
-        target = Target(z[good], design, _weights(outer, y[good], z[good]))
-        columns, bare = variables(X[good], symbols), without_factors(target)
-        formulas += [outer.backward(formula) for formula in _written([bare], target, columns)]
-    return formulas
+    # where z is smaller than the noise it may have either sign
+    good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
+    if good.sum() < OF_ONE_SIGN * len(y):
+        return None
+    design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
+    alike = np.ones(good.sum())
+    weights = alike if outer.logarithm else _weights(outer, y[good], z[good])
+    target = Target(z[good], design, weights)
+    return target, variables(X[good], symbols)
+
+
+def _plain(target: Target, columns: Sequence[Column]) -> list[Product]:
+    """Products of powers, also with a factor that has no constant of its own, if they are near."""
+    found = [without_factors(target)]
+    if found[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
+        plain = plain_factors(columns, composites(columns))
+        found += with_one_factor(found[0], target, plain)[:PLAIN]
+    return [product for product in found if product.mean_square < NEARLY]
 
 
 def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:

@@ -18,7 +18,8 @@ WAVE_SIZE = 4.0
 SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 PAIRS = (
     (1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2), (0.5, 0.5), (0.5, -0.5),
-    (1, 3), (1, -3), (3, 1), (3, -1), (3, -3),
+    (1, 3), (1, -3), (3, 1), (3, -1), (3, -3), (1, 0.5), (1, -0.5), (0.5, 1), (0.5, -1), (1, 1.5),
+    (1, -1.5), (1.5, 1), (1.5, -1),
 )  # fmt: skip
 MOST_VARIABLES_OF_FOUR = 6
 
@@ -156,6 +157,9 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
                 yield list(zip(chosen, doubled, strict=True))
             yield list(zip(chosen, (2 * p for p in powers), strict=True))
             yield list(zip(chosen, (0.5 * p for p in powers), strict=True))
+            for i in range(3):
+                rooted = [p * (1 if i == j else 0.5) for j, p in enumerate(powers)]
+                yield list(zip(chosen, rooted, strict=True))
     if len(columns) <= MOST_VARIABLES_OF_FOUR:
         for chosen in combinations(columns, 4):
             for signs in product((1.0, -1.0), repeat=3):
@@ -187,9 +191,19 @@ def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list
 
 
 def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
-    """Factors without a constant of their own: composites, sums, 1 ± x, and those of squares."""
+    """Factors without a constant of their own: composites, sums, 1 ± x, and those of squares.
+
+    The cosine of an angle plus or less its sine, too.
+    """
     one = Column(np.ones(len(columns[0].values)), sympy.Integer(1), frozenset())
     found = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
+    waves = [column for column in others if column.wave]
+    for a, b in combinations(waves, 2):
+        if a.expression.args == b.expression.args:
+            for sign in (1, -1):
+                form = a.expression + sign * b.expression
+                values = a.values + sign * b.values
+                found.append(Argument(values, form, len(a.holds), 2.0, alone=True))
     pairs = [(a, b) for a, b in combinations(columns, 2) if _of_one_size(a, b)]
     pairs += [(one, c) for c in columns if _of_one_size(one, c)]
     for a, b in pairs:

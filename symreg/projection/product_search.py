@@ -148,6 +148,12 @@ def without_factors(target: Target) -> Product:
     return polished(_bare(target), target)
 
 
+def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]) -> list[Product]:
+    """A product of powers times one of the factors given as they stand, the best first."""
+    found = _next_factors([bare], target, (IDENTITY,), arguments, Watch())
+    return sorted(found, key=lambda product: product.mean_square)
+
+
 def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Product]:
     """Two factors at once: the closed form over all pairs of the columns of small arguments.
 
@@ -183,7 +189,8 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
                 shared[rows, None] ** 2 + shared**2 - 2 * shared[rows, None] * shared * cosine
             ) / (1 - cosine**2)
         gain = np.where(1 - cosine**2 > 1e-7, gain, 0.0)
-        for place in np.argpartition(gain.ravel(), -5 * KEPT)[-5 * KEPT :]:
+        most = min(5 * KEPT, gain.size)
+        for place in np.argpartition(gain.ravel(), -most)[-most:]:
             i, j = first + place // len(known), place % len(known)
             key = tuple(sorted((id(known[k].argument), known[k].shape.name) for k in (i, j)))
             if key not in best or gain.flat[place] > best[key][0]:

@@ -136,9 +136,14 @@ class Product:
 
     @property
     def degenerate(self) -> bool:
-        """Whether one of its factors is, or an exponent is so large that it makes one of two."""
-        steep = np.any(np.abs(self.linear[1:]) > STEEPEST)
-        return bool(steep) or any(factor.degenerate for factor in self.factors)
+        """Whether one of its factors is, or an exponent is so large that it makes one of two.
+
+        An exponential's is no exponent but its scale, however large.
+        """
+        bare = len(self.linear) - len(self.factors)
+        powers = [i + bare for i, f in enumerate(self.factors) if f.shape is not EXPONENTIAL]
+        steep = np.abs(self.linear[[*range(1, bare), *powers]]) > STEEPEST
+        return bool(np.any(steep)) or any(factor.degenerate for factor in self.factors)
 
     @property
     def key(self) -> tuple:

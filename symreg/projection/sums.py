@@ -24,6 +24,9 @@ MOST_POLYNOMIAL = 70
 CERTAIN = 5.0
 """Standard errors that a term of a polynomial must be from zero."""
 MOST_ATOMS = 2500
+MOST_WITH_WAVES = 14_000
+PAIRED = 1500
+"""Terms, the best alone, that are paired with all others where there are more of them."""
 BEAM = 100
 SCREENED_ROWS = 150
 MOST_TERMS = 6
@@ -151,13 +154,14 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
             break
     plain = list(atoms)
     waves = [column for column in composites(columns) if column.wave]
-    squares = [(wave, p) for wave in waves for p in (1.0, 2.0)]
-    for atom in plain:
-        for wave, p in squares:
+    waves.sort(key=lambda wave: len(wave.holds))  # of one variable first
+    for p in (1.0, 2.0):
+        for wave in waves:
             power = wave.power(p)
-            if power is not None and len(atoms) < 2 * MOST_ATOMS:
-                form = atom.expression * wave.expression ** exponent_of(p)
-                atoms.append(Atom(atom.values * power, form))
+            if power is None or len(atoms) + len(plain) > MOST_WITH_WAVES:
+                continue
+            form = wave.expression ** exponent_of(p)
+            atoms += [Atom(atom.values * power, atom.expression * form) for atom in plain]
     return atoms
 
 
@@ -173,7 +177,7 @@ def _parts(columns: Sequence[Column]):
     singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
     for column in columns:
         yield from ([(column, p)] for p in singles)
-    pairs = singles if count <= 3 else small
+    pairs = singles if count <= 3 else (*small, 0.5, -0.5)
     for a, b in combinations(columns, 2):
         yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
     chosen: tuple[Column, ...]
@@ -220,14 +224,25 @@ def search_sums(
             continue
         for terms_at_once in polynomial if not transform.ratio else ():
             found += _eliminated(transform, wanted * weights, weights, terms_at_once, y)
-        pool = list(atoms)
+        pool = list(atoms[: 2 * MOST_ATOMS])
         if transform.ratio:
             with np.errstate(all="ignore"):
-                pool += [Atom(a.values * y, a.expression, True) for a in atoms[1:]]
+                pool += [Atom(a.values * y, a.expression, True) for a in pool[1:]]
         found += _beam(transform, wanted * weights, weights, pool, terms, y)
+        least = min((s.mean_square for s in found), default=np.inf)
+        if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
+            found += _beam(transform, wanted * weights, weights, atoms, terms, y)
         if watch.over or min((s.mean_square for s in found), default=np.inf) < EXACT**2:
             break
     return found
+
+
+def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
+    """The best sums of one and two terms for equal relative errors: quick, and often the law."""
+    weights = 1 / np.abs(y)
+    if not np.all(np.isfinite(weights)):
+        return []
+    return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
 
 
 def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
@@ -342,12 +357,15 @@ def _weighted(atoms: Sequence[Atom], weights: np.ndarray) -> np.ndarray:
 
 
 def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
-    """All pairs by their closed form, the best of them."""
+    """Pairs by their closed form, the best of them: all, or of many terms the best with all."""
     shared = wanted @ columns
+    order = np.argsort(-np.abs(shared))
+    columns, shared = columns[:, order], shared[order]
     total = columns.shape[1]
     best: list[tuple[float, tuple[int, ...]]] = []
-    for first in range(0, total, 400):
-        rows = slice(first, min(first + 400, total))
+    paired = total if total <= 2 * MOST_ATOMS else PAIRED
+    for first in range(0, paired, 400):
+        rows = slice(first, min(first + 400, paired))
         cosine = columns[:, rows].T @ columns[:, first:]
         mine, others = shared[rows, None], shared[None, first:]
         with np.errstate(all="ignore"):
@@ -357,8 +375,10 @@ def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tu
         most = min(2 * BEAM, gain.size)
         for place in np.argpartition(gain.ravel(), -most)[-most:]:
             i, j = divmod(int(place), gain.shape[1])
-            if first + i < first + j:
-                best.append((float(gain.flat[place]), (first + i, first + j)))
+            if i < j:
+                best.append(
+                    (float(gain.flat[place]), (int(order[first + i]), int(order[first + j])))
+                )
     best.sort(key=lambda item: -item[0])
     return best
 

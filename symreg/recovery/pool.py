@@ -33,6 +33,7 @@ from symreg.formulas.expressions import evaluate
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.neighbours import ALIKE, Parting, as_good, parting, widened
 from symreg.recovery.search import (
     Outcome,
     guessed,
@@ -44,19 +45,26 @@ REFINED = 8
 """Formulas of the pool, best first, that are simplified."""
 COMPARED = 25
 """Formulas that a resample chooses from."""
+WEIGHED = 200
+"""Formulas, best first, that may explain a table as well as the selected one."""
 RESAMPLES = 100
-ALIKE = 1e-9
-"""Relative difference of formulas that say the same."""
 LARGEST_RELATIVE = 0.3
 """Relative errors beyond this are no model of errors: zero would be a good prediction."""
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Another formula of the pool and its share of the posterior."""
+    """Another formula of the pool and its share of the posterior.
+
+    Attributes:
+        as_good: whether it explains the table as well, with no more numbers.
+        parting: where it and the selected formula part, for one that does.
+    """
 
     law: Fitted
     weight: float
+    as_good: bool = False
+    parting: Parting | None = None
 
 
 @dataclass(frozen=True)
@@ -127,9 +135,13 @@ def search_pool(
     if units:
         tidy = _consistent(tidy, samples.target, units)
     pool = _distinct([*tidy, *laws, *(refit_law(law, samples) for law in named)])
+    pool = _distinct(widened(pool, samples, floor, watch))
+    if units:
+        pool = _consistent(pool, samples.target, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
-    pool = pool[:COMPARED]
     law = preferred(pool, n, floor)
+    others = as_good(law, pool[:WEIGHED], samples)
+    pool = pool[:COMPARED]
     outcome = Outcome(
         law=law,
         raw=preferred(own, n, floor) if own else None,
@@ -138,7 +150,17 @@ def search_pool(
         floor=floor,
         front=front,
     )
-    return outcome, errors, _rivals(law, [law, *_unlike(law, pool, samples)], n, floor)
+    unlike = [law, *_unlike(law, pool, samples)]
+    unlike += [each for each in others if not any(each is known for known in unlike)]
+    rivals = _rivals(law, unlike, n, floor)
+    told = [
+        replace(rival, as_good=True, parting=parting(law, rival.law, samples))
+        if any(rival.law is each for each in others)
+        else rival
+        for rival in rivals
+    ]
+    told.sort(key=lambda rival: (rival.law is not law, not rival.as_good, -rival.weight))
+    return outcome, errors, tuple(told)
 
 
 def _given(

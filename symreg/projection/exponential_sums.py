@@ -1,0 +1,114 @@
+"""Sums of one term and an exponential: y = a·m + b·x·exp(s·h), as in 0.4 + 0.3·2^n.
+
+The scale s is on a grid; for every exponential the best partner has a closed form, and of the best
+pairs the scale alone is improved, its coefficients solved inside (variable projection).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.projection.bases import Argument, Column, measurable, monomials
+from symreg.projection.sums import TOO_ALIKE, TRANSFORMS, Atom, Sum
+
+REACHES = np.geomspace(0.1, 30.0, 18)
+"""Largest arguments of the exponential that are tried, of either sign."""
+MOST_EXPONENTIALS = 8000
+LARGEST_SIZE = 3.0
+"""Size of the largest argument, see `Argument.size`."""
+PARTNERS = 400
+"""Terms, the simplest first, that may stand beside it."""
+POLISHED = 12
+ROWS = 150
+WORST = 1e6
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """A term f·exp(s·h)."""
+
+    argument: Argument
+    factor: Atom
+    scale: float
+
+    def at(self, scale: float) -> np.ndarray:
+        """(row,) with another scale."""
+        return np.asarray(np.exp(scale * self.argument.values) * self.factor.values)
+
+
+def exponentials(columns: Sequence[Column]) -> list[Exponential]:
+    """The terms to try, the simplest first."""
+    one = Atom(np.ones(len(columns[0].values)), sympy.Integer(1))
+    factors = [one, *(Atom(column.values, column.expression) for column in columns)]
+    found: list[Exponential] = []
+    arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
+    for factor in factors:
+        for h in sorted(arguments, key=lambda h: h.size):
+            scales = REACHES / float(np.max(np.abs(h.values)))
+            found += [Exponential(h, factor, float(s)) for s in (*scales, *-scales)]
+    return found[:MOST_EXPONENTIALS]
+
+
+def search_exponential_sums(
+    y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom]
+) -> list[Sum]:
+    """The best sums of a term and an exponential, for errors of the size given, the best first."""
+    weights = 1 / sigma
+    partners = list(atoms[:PARTNERS])
+    tried = exponentials(columns)
+    rows = slice(0, None, max(1, len(y) // ROWS))
+    with np.errstate(all="ignore"):
+        plain = np.column_stack([a.values * weights for a in partners])
+        bent = np.column_stack([e.at(e.scale)[rows] * weights[rows] for e in tried])
+    partners = [a for a, good in zip(partners, measurable(plain), strict=True) if good]
+    plain = plain[:, measurable(plain)]
+    tried = [e for e, good in zip(tried, measurable(bent), strict=True) if good]
+    bent = bent[:, measurable(bent)]
+    if not partners or not tried:
+        return []
+    wanted = y * weights
+    gains = _gains(plain[rows], bent, wanted[rows])
+    best = np.argsort(-np.max(gains, axis=0))[:POLISHED]
+    found = []
+    for j in best:
+        i = int(np.argmax(gains[:, j]))
+        found.append(_polished(partners[i], plain[:, i], tried[j], wanted, weights, y))
+    return sorted(found, key=lambda each: each.mean_square)
+
+
+def _gains(plain: np.ndarray, bent: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(partner, exponential) squares that a pair explains."""
+    plain, bent = plain / np.linalg.norm(plain, axis=0), bent / np.linalg.norm(bent, axis=0)
+    mine, its, cosine = wanted @ plain, wanted @ bent, plain.T @ bent
+    with np.errstate(all="ignore"):
+        left = 1 - cosine**2
+        gain = (mine[:, None] ** 2 + its**2 - 2 * mine[:, None] * its * cosine) / left
+    return np.where(left > TOO_ALIKE, gain, 0.0)
+
+
+def _polished(
+    partner: Atom, column: np.ndarray, term: Exponential, wanted: np.ndarray, weights: np.ndarray,
+    y: np.ndarray,
+) -> Sum:  # fmt: skip
+    def solved(step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with np.errstate(all="ignore"):
+            values = term.at(term.scale * float(np.exp(step[0]))) * weights
+        design = np.column_stack([column, values])
+        if not np.all(measurable(design)):
+            return np.zeros(2), wanted * WORST
+        size = np.linalg.norm(design, axis=0)
+        solution, *_ = np.linalg.lstsq(design / size, wanted, rcond=1e-14)
+        return solution / size, wanted - (design / size) @ solution
+
+    found = least_squares(
+        lambda step: solved(step)[1], np.zeros(1), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15
+    )
+    scale = term.scale * float(np.exp(found.x[0]))
+    coefficients, rest = solved(found.x)
+    error = float(np.mean(rest**2))
+    form = sympy.exp(sympy.Float(scale) * term.argument.expression) * term.factor.expression
+    atoms = partner, Atom(term.at(scale), form)
+    return Sum(TRANSFORMS[0], atoms, coefficients, error / float(np.mean(wanted**2)), y)

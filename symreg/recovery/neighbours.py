@@ -1,0 +1,237 @@
+"""The formulas next to one: what a search missed, and what a table cannot tell from it.
+
+A search ends with the best of what it proposed. Before a formula is called the law, everything one
+edit away is fitted too: another function that begins alike, a term or a factor less, an exponent
+set free, a variable more in one place. A better one takes its place and is edited in turn; those
+that explain the table as well stay beside it, and then no single law was found.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+from scipy.stats import qmc
+
+from symreg.fit.refine import (
+    CLEARLY_BETTER,
+    ROUNDING,
+    Fitted,
+    is_same_law,
+    preferred,
+    refitted,
+    simplified,
+)
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
+from symreg.formulas.watch import Watch
+from symreg.projection.bases import is_angle
+
+ROUNDS = 4
+"""Times that the best formula is edited, if an edit was better."""
+EDITED = 2
+"""Formulas that are edited in a round, the selected one first."""
+SIMPLIFIED = 3
+"""New formulas of a round that are simplified."""
+AS_LONG = 6
+"""Nodes that a formula may be longer and still explain a table no worse than a shorter one: a
+function more."""
+ALIKE = 1e-9
+"""Relative difference of formulas that say the same."""
+WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+"""Factors by which ranges are widened to see two formulas part."""
+PARTED = 10.0
+"""They have parted at so many times the error of the fit."""
+POINTS = 2048
+
+Made = Callable[[sympy.Expr], sympy.Expr]
+ODD: dict[type, Made] = {
+    sympy.sin: sympy.sin, sympy.tan: sympy.tan, sympy.tanh: sympy.tanh, sympy.asin: sympy.asin,
+    sympy.atan: sympy.atan,
+}  # fmt: skip
+"""Functions that begin as their argument does."""
+ODD_FORMS: tuple[Made, ...] = (
+    lambda u: u,
+    lambda u: u / (1 + u),
+    lambda u: u / sympy.sqrt(1 + u**2),
+    lambda u: sympy.log(1 + u),
+    lambda u: 1 - sympy.exp(-u),
+)
+LIKE_COS: tuple[Made, ...] = (
+    lambda u: 1 - u**2 / 2,
+    lambda u: sympy.exp(-(u**2) / 2),
+    lambda u: 1 / (1 + u**2 / 2),
+)
+LIKE_EXP: tuple[Made, ...] = (
+    lambda u: 1 + u,
+    lambda u: 1 / (1 - u),
+    lambda u: (1 + u / 2) ** 2,
+    lambda u: 1 / (1 - u / 2) ** 2,
+)
+LIKE_LOG: tuple[Made, ...] = (lambda v: v - 1, lambda v: 1 - 1 / v, lambda v: sympy.sqrt(v) - 1)
+POWERS = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(3, 2), sympy.Integer(2))
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where a formula and another part: the next measurement that tells them from each other.
+
+    Attributes:
+        at: value of every feature.
+        difference: relative, there.
+        inside: whether that is within the table's ranges.
+    """
+
+    at: dict[str, float]
+    difference: float
+    inside: bool
+
+
+def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch) -> list[Fitted]:
+    """A pool with the formulas next to its best, the best of those edited again."""
+    n, pool = samples.n_effective, list(pool)
+    known = {str(law.form) for law in pool}
+    edited: set[str] = set()
+    for _ in range(ROUNDS):
+        chosen = preferred(pool, n, floor)
+        ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
+        turn = [law for law in (chosen, *ranked[:EDITED]) if str(law.form) not in edited]
+        new: list[Fitted] = []
+        for law in turn[:EDITED]:
+            edited.add(str(law.form))
+            for expression in edits(law.expression, samples):
+                if watch.over:
+                    break
+                made = refitted(with_floats(expression), samples, law.source, law.seed)
+                if made is not None and str(made.form) not in known:
+                    known.add(str(made.form))
+                    new.append(made)
+        new.sort(key=lambda law: law.criterion(n, floor))
+        new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
+        pool += new
+        if watch.over or preferred(pool, n, floor) is chosen:
+            break
+    return pool
+
+
+def edits(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
+    """Every formula that one edit makes of a formula; numbers in it are to be fitted again."""
+    symbols = {s.name: s for s in feature_symbols(samples.names, samples.X)}
+    known = {s.name: s for s in expression.free_symbols}
+    variables = [known.get(name, s) for name, s in symbols.items()]
+    more: list[sympy.Expr] = [v**p for v in variables for p in (1, -1)]
+    for v, column in zip(variables, samples.X.T, strict=True):
+        if is_angle(column):
+            more += [sympy.sin(v), sympy.cos(v)]
+    seen: set[sympy.Expr] = {expression}
+    for node in sympy.preorder_traversal(expression):
+        for other in (*_swapped(node), *_shorter(node), *_loosened(node), *_longer(node, more)):
+            try:
+                made = expression.xreplace({node: other})
+            except (ValueError, ZeroDivisionError):
+                continue
+            if made not in seen and made.free_symbols:
+                seen.add(made)
+                yield made
+
+
+def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
+    """A function for another that begins alike, a power of a sum for another."""
+    if node.func in ODD:
+        (u,) = node.args
+        yield from (make(u) for func, make in ODD.items() if func is not node.func)
+        yield from (make(u) for make in ODD_FORMS)
+    elif node.func is sympy.cos:
+        yield from (make(node.args[0]) for make in LIKE_COS)
+    elif node.func is sympy.exp:
+        yield from (make(node.args[0]) for make in LIKE_EXP)
+    elif node.func is sympy.log:
+        yield from (make(node.args[0]) for make in LIKE_LOG)
+    elif node.is_Pow and node.base.is_Add and node.exp.is_number:
+        yield from (node.base ** (sign * p) for p in POWERS for sign in (1, -1))
+        first, rest = node.base.as_coeff_Add()
+        if first:
+            yield sympy.exp(node.exp * rest / first)
+    elif node.is_Add:
+        first, rest = node.as_coeff_Add()
+        if first:
+            yield sympy.exp(rest / first)
+
+
+def _shorter(node: sympy.Expr) -> Iterator[sympy.Expr]:
+    """A sum without one of its terms, a product without one of its factors."""
+    if node.is_Add or node.is_Mul:
+        for argument in node.args:
+            if not (node.is_Mul and argument.is_number):
+                yield node.func(*(other for other in node.args if other is not argument))
+
+
+def _loosened(node: sympy.Expr) -> Iterator[sympy.Expr]:
+    """An exponent as a number to fit, from where it is and from its neighbours."""
+    if node.is_Pow and node.exp.is_Rational and not node.base.is_number:
+        yield node.base ** sympy.Float(float(node.exp) + 0.01)
+        yield from (node.base ** (node.exp + step) for step in (-1, 1) if node.exp + step != 0)
+    elif node.is_Symbol:
+        yield node ** sympy.Float(1.01)
+
+
+def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
+    """A term, or the argument of a function, with a variable or a wave more in it."""
+    if node.is_Add:
+        for argument in node.args:
+            rest = node - argument
+            yield from (rest + argument * factor for factor in more)
+        yield node + sympy.Float(1e-3)
+    elif node.is_Function:
+        yield from (node.func(node.args[0] * factor) for factor in more)
+
+
+def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitted]:
+    """The formulas of a pool that explain a table as well as the law, with no more numbers.
+
+    Those that say the same do not count, nor those that hold the law as a special case: with noise
+    every law is one of a longer one.
+    """
+    n = samples.n_effective
+    most = max(law.mean_square, ROUNDING**2) * np.exp(CLEARLY_BETTER / n)
+    ours = evaluate(law.form, samples.names, samples.X, law.constants)
+    found: list[Fitted] = []
+    for each in sorted(pool, key=lambda other: other.nodes):
+        if each is law or each.mean_square > most or len(each.constants) > len(law.constants):
+            continue
+        values = evaluate(each.form, samples.names, samples.X, each.constants)
+        if each.nodes > law.nodes + AS_LONG or np.allclose(values, ours, rtol=ALIKE, atol=0.0):
+            continue
+        if not any(is_same_law(each, other, samples) for other in (law, *found)):
+            found.append(each)
+    return found
+
+
+def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
+    """Where two formulas part by more than the table's errors, as near to its ranges as may be.
+
+    Returns:
+        None if they do not, to ten times the ranges.
+    """
+    low, high = samples.X.min(axis=0), samples.X.max(axis=0)
+    unit = qmc.Sobol(len(low), seed=0).random(POINTS)
+    error = max(float(np.sqrt(law.mean_square)), 1e-6)
+    if samples.errors is not None:
+        error *= float(np.median(samples.errors)) / float(np.median(np.abs(samples.y)))
+    for factor in WIDENED:
+        positive = low > 0
+        with np.errstate(all="ignore"):
+            ends = np.where(positive, np.log(low), low), np.where(positive, np.log(high), high)
+            room = np.where(positive, np.log(factor), (high - low) * (factor - 1) / 2)
+            X = ends[0] - room + unit * (ends[1] - ends[0] + 2 * room)
+            X = np.where(positive, np.exp(X), X)
+        ours, its = (evaluate(f.form, samples.names, X, f.constants) for f in (law, other))
+        with np.errstate(all="ignore"):
+            size = np.maximum(np.abs(ours), np.abs(its))
+            difference = np.where(size > 0, np.abs(ours - its) / size, 0.0)
+        difference = np.where(np.isfinite(difference), difference, 0.0)
+        place = int(np.argmax(difference))
+        if difference[place] > min(PARTED * error, 0.5):
+            at = {name: float(f"{v:.3g}") for name, v in zip(samples.names, X[place], strict=True)}
+            return Parting(at, float(difference[place]), factor == 1.0)
+    return None
