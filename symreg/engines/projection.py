@@ -33,7 +33,15 @@ from symreg.projection.product_search import (
 )
 from symreg.projection.products import EXACT, Product, Target
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import Sum, atoms_of, polynomials, search_sums, straight, two_terms
+from symreg.projection.sums import (
+    Atom,
+    Sum,
+    atoms_of,
+    polynomials,
+    search_sums,
+    straight,
+    two_terms,
+)
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
 NEAR = 1.15
@@ -57,6 +65,9 @@ PLAIN = 3
 """Products with a plain factor that are tried inside a step."""
 NEARLY = 0.05
 """Mean square of relative errors beyond which a product is not what is inside a step."""
+LOGARITHM_LEFT = 0.2
+"""Part of a target's variance that powers must leave at most for it to be taken for a logarithm of
+more than powers."""
 LARGEST_LOG = 300.0
 """Targets beyond this are no logarithms of numbers that float64 holds."""
 
@@ -149,37 +160,39 @@ def search(
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
         # columns of zeros and ones have no logarithm; they are terms of sums
-        return _sums(X, y, symbols, watch)
+        columns = variables(X, symbols)
+        return _sums(X, y, columns, atoms_of(columns), watch)
     X, y = X[usable], y[usable]
     names = [s.name for s in symbols]
-    around = _around(X, y, symbols)
-    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *around]
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
-    short = two_terms(y, atoms)[-4:] + search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
-    expressions += [each.expression() for each in short]
-    exact = any(each.mean_square < EXACT**2 for each in short)
-    if exact or any(is_exact(each, X, y, names) for each in around):
+    sums = two_terms(y, atoms)[-4:] + search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
+    short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
+    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
+    if any(is_exact(each, X, y, names) for each in short):
         return expressions
-    found, best = _products(X, y, np.ones(len(y)), symbols, watch)
+    short = [*expressions[:1], *short]
+    said = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
+    found, best = _products(X, y, np.ones(len(y)), symbols, watch, 1 if said else 2)
     expressions += found
-    explained = len(y) > FEW and any(
-        _explains(each, X, y, names) for each in (*expressions[:1], *around, *found[:3])
-    )
+    explained = said or (len(y) > FEW and any(_explains(e, X, y, names) for e in found[:3]))
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
-    outer = LOGARITHMS[0]
-    if (inner := _inner(outer, X, y, symbols)) is not None:
-        arguments = _arguments(X, symbols)
-        deep = search_products(inner[0], SHAPES, arguments, watch)
-        expressions += [outer.backward(formula) for formula in _written(deep, *inner)]
+    sums = _sums(X, y, columns, atoms, watch)
+    expressions += sums
+    if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in sums[:SUMS])):
+        return expressions
+    inner = _inner(LOGARITHMS[0], X, y, symbols)
+    if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
+        deep = search_products(inner[0], SHAPES, _arguments(X, symbols), watch)
+        expressions += [LOGARITHMS[0].backward(formula) for formula in _written(deep, *inner)]
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
         expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
-    return expressions + _sums(X, y, symbols, watch)
+    return expressions
 
 
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
@@ -228,13 +241,13 @@ def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]
 
 def _products(
     X: np.ndarray, y: np.ndarray, weights: np.ndarray, symbols: Sequence[sympy.Symbol],
-    watch: Watch,
+    watch: Watch, most_factors: int = 2,
 ) -> tuple[list[sympy.Expr], float]:  # fmt: skip
     """Formulas, the shortest description first, and the least mean square."""
     columns = variables(X, symbols)
     design = np.column_stack([np.ones(len(y)), np.log(np.abs(X))])
     target = Target(y, design, weights)
-    found = search_products(target, SHAPES, _arguments(X, symbols), watch)
+    found = search_products(target, SHAPES, _arguments(X, symbols), watch, most_factors)
     return _written(found, target, columns), min((p.mean_square for p in found), default=np.inf)
 
 
@@ -302,11 +315,10 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _sums(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+    X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative errors and for equal absolute ones."""
-    columns = variables(X, symbols)
-    atoms, polynomial = atoms_of(columns), polynomials(columns)
+    polynomial = polynomials(columns)
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))

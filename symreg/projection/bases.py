@@ -35,6 +35,7 @@ class Argument:
         size: sum of the magnitudes of its exponents, a wave counted four times: no function but the
             widest takes it as its argument.
         alone: whether it is a factor as it stands, and no function's argument.
+        composite: whether there is a difference or a wave in it.
     """
 
     values: np.ndarray
@@ -42,6 +43,7 @@ class Argument:
     variables: int
     size: float
     alone: bool = False
+    composite: bool = False
 
     @property
     def holds(self) -> frozenset[str]:
@@ -137,7 +139,8 @@ def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
     if found is None or not varies(found[0]):
         return None
     size = sum(abs(exponent) * (WAVE_SIZE if c.wave else 1) for c, exponent in parts)
-    return Argument(*found, len(parts), size)
+    composite = any(not column.expression.is_Symbol for column, _ in parts)
+    return Argument(*found, len(parts), size, composite=composite)
 
 
 def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]]:
@@ -158,8 +161,9 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
             yield list(zip(chosen, (2 * p for p in powers), strict=True))
             yield list(zip(chosen, (0.5 * p for p in powers), strict=True))
             for i in range(3):
-                rooted = [p * (1 if i == j else 0.5) for j, p in enumerate(powers)]
-                yield list(zip(chosen, rooted, strict=True))
+                for one, others in ((1.0, 0.5), (1.5, 1.0)):
+                    mixed = [p * (one if i == j else others) for j, p in enumerate(powers)]
+                    yield list(zip(chosen, mixed, strict=True))
     if len(columns) <= MOST_VARIABLES_OF_FOUR:
         for chosen in combinations(columns, 4):
             for signs in product((1.0, -1.0), repeat=3):

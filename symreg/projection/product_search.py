@@ -88,9 +88,16 @@ def factors_of(
 
 
 def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Argument]:
-    """The arguments with the smallest exponents, as many as make `MOST_COLUMNS` columns."""
+    """The arguments with the smallest exponents, as many as make `MOST_COLUMNS` columns.
+
+    One with a difference or a wave in it comes after plain ones of twice its variables.
+    """
+
+    def order(h: Argument) -> tuple[bool, float]:
+        return not h.alone, h.size + (h.variables if h.composite else 0)
+
     kept, columns = [], 0
-    for argument in sorted(arguments, key=lambda h: (not h.alone, h.size)):
+    for argument in sorted(arguments, key=order):
         for shape in shapes:
             if argument.size <= shape.largest and argument.alone == (shape is IDENTITY):
                 columns += len(shape.scales(argument.values, argument.size))
@@ -101,8 +108,9 @@ def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[A
 
 
 def search_products(
-    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch
-) -> list[Product]:
+    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch,
+    most_factors: int = 2,
+) -> list[Product]:  # fmt: skip
     """The best products of a monomial and at most two factors, polished.
 
     Args:
@@ -110,6 +118,7 @@ def search_products(
         shapes: functions to try.
         arguments: of the functions.
         watch: that ends the search between its steps.
+        most_factors: one, where a second would explain nothing more.
     """
     bare = without_factors(target)
     found = [bare]
@@ -122,7 +131,7 @@ def search_products(
 
     singles = _next_factors([bare], target, shapes, arguments, watch)
     found += singles
-    if done() or not singles or not pays(bare, singles, target):
+    if done() or not singles or most_factors == 1 or not pays(bare, singles, target):
         return found
     columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
     count = int(np.clip(PAIRS // max(columns, 1), *STARTS))

@@ -105,9 +105,16 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         times("held-out range", evidence.range_ratio, t.range_ratio, FIT_ERROR),
         _misfit(finding, t),
         agreeing("agreement", outcome.agreeing, outcome.seeds, t.agreement),
+        _alone(finding),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
         *_central(non_central, t),
     ]
+
+
+def _alone(finding: Finding) -> Gate:
+    """No other formula, of all that were searched and their neighbours, explains the table too."""
+    others = sum(rival.as_good for rival in finding.rivals)
+    return stated("no other law as good", not others, "none", str(others or "none"))
 
 
 def _central(non_central: float | None, t: Thresholds) -> list[Gate]:

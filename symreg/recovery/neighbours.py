@@ -14,7 +14,6 @@ import sympy
 from scipy.stats import qmc
 
 from symreg.fit.refine import (
-    CLEARLY_BETTER,
     ROUNDING,
     Fitted,
     is_same_law,
@@ -31,8 +30,13 @@ ROUNDS = 4
 """Times that the best formula is edited, if an edit was better."""
 EDITED = 2
 """Formulas that are edited in a round, the selected one first."""
+MOST_EDITS = 200
+"""Edits that are fitted in all: a long formula has more, and they help it less."""
 SIMPLIFIED = 3
 """New formulas of a round that are simplified."""
+AS_GOOD = 6.0
+"""Difference of twice the log-likelihood from which a formula explains a table less well: 'strong'
+on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2; one to twenty."""
 AS_LONG = 6
 """Nodes that a formula may be longer and still explain a table no worse than a shorter one: a
 function more."""
@@ -92,6 +96,7 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
     n, pool = samples.n_effective, list(pool)
     known = {str(law.form) for law in pool}
     edited: set[str] = set()
+    left = MOST_EDITS
     for _ in range(ROUNDS):
         chosen = preferred(pool, n, floor)
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
@@ -100,8 +105,9 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
         for law in turn[:EDITED]:
             edited.add(str(law.form))
             for expression in edits(law.expression, samples):
-                if watch.over:
+                if watch.over or not left:
                     break
+                left -= 1
                 made = refitted(with_floats(expression), samples, law.source, law.seed)
                 if made is not None and str(made.form) not in known:
                     known.add(str(made.form))
@@ -109,7 +115,7 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
         new.sort(key=lambda law: law.criterion(n, floor))
         new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
         pool += new
-        if watch.over or preferred(pool, n, floor) is chosen:
+        if watch.over or not left or preferred(pool, n, floor) is chosen:
             break
     return pool
 
@@ -124,15 +130,17 @@ def edits(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
         if is_angle(column):
             more += [sympy.sin(v), sympy.cos(v)]
     seen: set[sympy.Expr] = {expression}
-    for node in sympy.preorder_traversal(expression):
-        for other in (*_swapped(node), *_shorter(node), *_loosened(node), *_longer(node, more)):
-            try:
-                made = expression.xreplace({node: other})
-            except (ValueError, ZeroDivisionError):
-                continue
-            if made not in seen and made.free_symbols:
-                seen.add(made)
-                yield made
+    nodes = list(sympy.preorder_traversal(expression))
+    pairs = [(n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n))]
+    pairs += [(n, o) for n in nodes for o in _longer(n, more)]
+    for node, other in pairs:
+        try:
+            made = expression.xreplace({node: other})
+        except (ValueError, ZeroDivisionError):
+            continue
+        if made not in seen and made.free_symbols:
+            seen.add(made)
+            yield made
 
 
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -193,7 +201,7 @@ def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitte
     every law is one of a longer one.
     """
     n = samples.n_effective
-    most = max(law.mean_square, ROUNDING**2) * np.exp(CLEARLY_BETTER / n)
+    most = max(law.mean_square, ROUNDING**2) * np.exp(AS_GOOD / n)
     ours = evaluate(law.form, samples.names, samples.X, law.constants)
     found: list[Fitted] = []
     for each in sorted(pool, key=lambda other: other.nodes):

@@ -141,6 +141,10 @@ def search_pool(
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
     others = as_good(law, pool[:WEIGHED], samples)
+    if others:
+        # of those that the table allows the shortest is told first
+        law = min([law, *others], key=lambda each: (len(each.constants), each.nodes))
+        others = as_good(law, pool[:WEIGHED], samples)
     pool = pool[:COMPARED]
     outcome = Outcome(
         law=law,
@@ -150,9 +154,9 @@ def search_pool(
         floor=floor,
         front=front,
     )
-    unlike = [law, *_unlike(law, pool, samples)]
+    unlike = [each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples)]
     unlike += [each for each in others if not any(each is known for known in unlike)]
-    rivals = _rivals(law, unlike, n, floor)
+    rivals = _rivals(law, [law, *unlike], n, floor)
     told = [
         replace(rival, as_good=True, parting=parting(law, rival.law, samples))
         if any(rival.law is each for each in others)

@@ -181,7 +181,14 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
     outcome = found.outcome
     return dict(
         rivals=tuple(
-            RivalFormula(written(rival.law.expression), rival.weight, rival.law.nodes)
+            RivalFormula(
+                written(rival.law.expression),
+                rival.weight,
+                rival.law.nodes,
+                rival.as_good,
+                rival.parting.at if rival.parting else {},
+                rival.parting.difference if rival.parting else None,
+            )
             for rival in found.rivals[:RIVALS]
         ),
         coefficients=coefficients_of(found, problem.units),

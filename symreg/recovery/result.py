@@ -107,11 +107,25 @@ class Null:
 
 @dataclass(frozen=True)
 class RivalFormula:
-    """A formula that the data do not rule out, and its share of the posterior."""
+    """A formula of those searched, and its share of their posterior.
+
+    Attributes:
+        expression: numbers fitted.
+        weight: share of the posterior of all that were searched.
+        complexity: in nodes.
+        as_good: whether it explains the table as well as the selected formula, with no more numbers
+            and not as a special case: one more law that the table allows.
+        measure_at: the value of every feature near the table where the two part; empty where they
+            do not, to ten times its ranges.
+        difference: relative, there.
+    """
 
     expression: str
     weight: float
     complexity: int
+    as_good: bool = False
+    measure_at: dict[str, float] = field(default_factory=dict)
+    difference: float | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +165,8 @@ class Recovery:
         nulls: by kind of null control.
         gates: every condition on `recovered`.
         found_gates: every condition on `found`.
-        rivals: formulas of the pool, the selected one first, with their share of the posterior.
+        rivals: formulas of the pool, the selected one first, then those that explain the table as
+            well; a law is found if there are none of these.
         coefficients: every fitted number of the formula, as `form` names them.
         columns: names of columns that a formula cannot hold, by how they are written in it.
         covariance: (constant, constant) of the coefficients, in their order; it gives predictions

@@ -11,7 +11,7 @@ from orbits.forces import ForceLaw
 from orbits.whole_field import PARTS
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
-from symreg.recovery.result import Quantity, Recovery
+from symreg.recovery.result import Quantity, Recovery, RivalFormula
 
 if TYPE_CHECKING:
     from symreg.recovery.judge import WorldModelKind
@@ -205,7 +205,7 @@ def _found(result: Recovery, formula: str) -> list[str]:
         sentences = [
             f"A law was found: {formula}{_numbers(result)}. It is selected in "
             f"{result.seeds.agreeing} of {result.seeds.run} resamples and has "
-            f"{percent(result.rivals[0].weight)} of the posterior."
+            f"{percent(result.rivals[0].weight)} of the posterior of what was searched."
         ]
     else:
         failed = [
@@ -214,13 +214,27 @@ def _found(result: Recovery, formula: str) -> list[str]:
             if gate.passed is False
         ]
         sentences = [f"No law was found. The best formula is {formula}: {'; '.join(failed)}."]
-    others = [rival for rival in result.rivals[1:] if rival.weight >= RIVAL_SHARE]
+    as_good = [rival for rival in result.rivals if rival.as_good]
+    if as_good:
+        listed = "; ".join(_in_a_line(rival.expression) for rival in as_good)
+        sentences.append(f"The table allows as well: {listed}.")
+        sentences += _next_measurement(as_good[0])
+    others = [r for r in result.rivals[1:] if r.weight >= RIVAL_SHARE and not r.as_good]
     if others:
         listed = "; ".join(
             f"{_in_a_line(rival.expression)} ({percent(rival.weight)})" for rival in others
         )
         sentences.append(f"The data do not rule out: {listed}.")
     return sentences
+
+
+def _next_measurement(other: RivalFormula) -> list[str]:
+    """Where to measure next to tell the selected formula from another."""
+    if not other.measure_at:
+        return ["The first of them gives the same to ten times the ranges of the table."]
+    place = ", ".join(f"{name} = {value:g}" for name, value in other.measure_at.items())
+    apart = percent(other.difference)
+    return [f"To tell the first of them from it, measure at {place}: there they differ by {apart}."]
 
 
 def about_the_model(

@@ -363,7 +363,7 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
     signs = {v: np.sign(x) for v, x in law.draw(np.random.default_rng(7), 400).items()}
     columns = {v: sign * rng.uniform(0.4, 2.5, 400) for v, sign in signs.items()}
     X = np.column_stack(list(columns.values()))
-    law_form, law_start = skeleton(with_floats(law.formula))
+    law_form, law_start = skeleton(with_floats(_exponents_written(law.formula)))
     form, start = skeleton(normal_form(with_floats(formula)))
     if len(start) > len(law_start) + EXTRA:
         return False
@@ -381,6 +381,14 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
         if fit(form, list(guess), samples, most_steps=60).mean_square < 1e-16:
             return True
     return False
+
+
+def _exponents_written(formula: sympy.Expr) -> sympy.Expr:
+    """The same with 1.5 as 3/2 where it is an exponent: an exponent is no number of a law."""
+    powers = {
+        p: p.base ** sympy.nsimplify(p.exp) for p in formula.atoms(sympy.Pow) if p.exp.is_Float
+    }
+    return formula.xreplace(powers)
 
 
 def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame) -> bool:

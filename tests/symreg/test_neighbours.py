@@ -1,0 +1,122 @@
+"""The formulas next to one: better ones are found, and those that a table allows are told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+
+from symreg import recover
+from symreg.fit.refine import preferred, refitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import symbol
+from symreg.formulas.watch import Watch
+from symreg.recovery.neighbours import as_good, edits, parting, widened
+
+X, Y = symbol("x"), symbol("y")
+
+
+def table_of(law, noise=0.0, rows=300, seed=0, low=0.5, high=4.0):
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(low, high, (2, rows))
+    target = law(x, y) * (1 + noise * rng.standard_normal(rows))
+    return Samples(np.column_stack([x, y]), target, ("x", "y"), np.arange(rows))
+
+
+def fitted(text, samples):
+    formula = sympy.sympify(text, locals={"x": X, "y": Y})
+    return refitted(formula, samples, "test")
+
+
+def test_edits_swap_functions_drop_terms_and_loosen_exponents():
+    samples = table_of(lambda x, y: x + y)
+    texts = {str(edit) for edit in edits(2.0 * sympy.sin(X) + X * Y**2, samples)}
+    assert "x*y**2 + 2.0*tanh(x)" in texts
+    assert "2.0*sin(x)" in texts
+    assert "x*y**2" in texts
+    assert "x + 2.0*sin(x)" in texts  # a factor less
+    assert "x*y**2.01 + 2.0*sin(x)" in texts
+    assert "x*y**2 + 2.0*sin(x*y)" in texts
+
+
+@pytest.mark.parametrize(
+    ("law", "start"),
+    [
+        (lambda x, y: 3 * x * np.exp(-y * x**1.5 / 4), "2.5*x*exp(-0.3*x*y)"),
+        (lambda x, y: 2 * np.tanh(x * y / 3), "2.1*sin(0.3*x*y)"),
+        (lambda x, y: x * (1.5 + 2 * y * x), "2.0*x*(1.5 + y)"),
+        (lambda x, y: 2 * x / y**2, "2.0*x/y**2 + 0.01*x*y**0.3"),
+    ],
+)
+def test_a_better_neighbour_takes_the_place_of_the_best(law, start):
+    samples = table_of(law)
+    pool = widened([fitted(start, samples)], samples, 0.0, Watch())
+    best = preferred(pool, samples.n_effective, 0.0)
+    assert best.mean_square < 1e-16
+
+
+def test_what_holds_the_law_as_a_special_case_is_not_as_good():
+    samples = table_of(lambda x, y: 3 * x / y, noise=0.01)
+    law = fitted("3.0*x/y", samples)
+    longer = fitted("3.0*x/y + 0.001*y", samples)
+    same = fitted("3.0*x*(1/y)", samples)
+    assert as_good(law, [law, longer, same], samples) == []
+
+
+def test_formulas_part_beyond_the_table_and_that_is_told():
+    samples = table_of(lambda x, y: np.sin(0.3 * x), noise=0.02, low=0.1, high=2.0)
+    law, other = fitted("sin(0.3*x)", samples), fitted("tanh(0.3*x)", samples)
+    place = parting(law, other, samples)
+    assert place is not None
+    assert not place.inside
+    assert place.at["x"] > 2.0
+    assert place.difference > 0.1
+
+
+def test_a_table_that_cannot_tell_two_laws_finds_none():
+    rng = np.random.default_rng(1)
+    x, a = rng.uniform(0.1, 1.0, 200), rng.uniform(1, 3, 200)
+    noisy = 1 + 0.03 * rng.standard_normal(200)
+    short = recover(
+        pd.DataFrame({"F": 2 * a * np.sin(0.83 * x) * noisy, "x": x, "a": a}), target="F",
+        features="x,a", null=False,
+    )  # fmt: skip
+    assert not short.found
+    others = [rival for rival in short.rivals if rival.as_good]
+    assert others
+    assert others[0].measure_at["x"] > 1.0
+    assert "The table allows as well" in short.explanation
+    assert "measure at" in short.explanation
+    # over a wider range the same law is the only one
+    x, noisy = rng.uniform(0.1, 3.0, 200), 1 + 0.002 * rng.standard_normal(200)
+    wide = recover(
+        pd.DataFrame({"F": 2 * a * np.sin(0.83 * x) * noisy, "x": x, "a": a}), target="F",
+        features="x,a", null=False,
+    )  # fmt: skip
+    assert wide.found
+    assert "sin(" in wide.expression
+
+
+@pytest.mark.parametrize(
+    ("target", "formula"),
+    [
+        (lambda a, b: np.log(7 * a * a / b), "log(7.0*a**2/b)"),
+        (lambda a, b: np.log10(7 * a * a / b), "0.434294*log(7.0*a**2/b)"),
+        (lambda a, b: np.arccos(0.2 * a * np.cos(b)), "acos(0.2*a*cos(b))"),
+        (lambda a, b: 0.4 + 0.3 * 2**b, "0.3*exp(0.693147*b) + 0.4"),
+        (lambda a, b: a * (np.sin(b) + np.cos(b)) ** 2, "1.0*a*(sin(b) + cos(b))**2"),
+        (lambda a, b: a * np.exp(-b * a**1.5 * 20), "1.0*a*exp(-20.0*a**(3/2)*b)"),
+    ],
+)
+def test_targets_that_were_missed(target, formula):
+    rng = np.random.default_rng(2)
+    a, b = rng.uniform(1, 4, 150), rng.uniform(0.2, 3, 150)
+    found = recover(
+        pd.DataFrame({"F": target(a, b), "a": a, "b": b}), target="F", features="a,b", null=False
+    )
+    assert found.found
+    wanted = sympy.sympify(formula, locals={"a": symbol("a"), "b": symbol("b")})
+    values = [
+        sympy.lambdify([symbol("a"), symbol("b")], each.subs({}), "numpy")(a, b)
+        for each in (wanted, sympy.sympify(found.expression, locals={n: symbol(n) for n in "ab"}))
+    ]
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-4, atol=1e-6)
