@@ -37,9 +37,9 @@ SIMPLIFIED = 3
 AS_GOOD = 6.0
 """Difference of twice the log-likelihood from which a formula explains a table less well: 'strong'
 on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2; one to twenty."""
-AS_LONG = 6
-"""Nodes that a formula may be longer and still explain a table no worse than a shorter one: a
-function more."""
+AS_LONG = 12
+"""Nodes that a formula may be longer and still explain a table no worse than a shorter one: two
+functions more."""
 ALIKE = 1e-9
 """Relative difference of formulas that say the same."""
 WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)

@@ -49,7 +49,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 ROWS, FRESH = 500, 2000
 STARTS = 24
 """Fits of a formula to the law that it may be."""
-EXTRA = 3
+EXTRA = 5
 """Numbers that a formula may have beyond those of the law, and be the law written differently."""
 
 
@@ -384,11 +384,14 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
 
 
 def _exponents_written(formula: sympy.Expr) -> sympy.Expr:
-    """The same with 1.5 as 3/2 where it is an exponent: an exponent is no number of a law."""
+    """The same with 1.5 as 3/2 where it is an exponent, and 1.0 as 1: these are no numbers."""
     powers = {
-        p: p.base ** sympy.nsimplify(p.exp) for p in formula.atoms(sympy.Pow) if p.exp.is_Float
+        power: power.base ** sympy.nsimplify(power.exp)
+        for power in formula.atoms(sympy.Pow)
+        if power.exp.is_Float
     }
-    return formula.xreplace(powers)
+    ones = {x: sympy.Integer(round(x)) for x in formula.atoms(sympy.Float) if abs(float(x)) == 1.0}
+    return formula.xreplace(powers).xreplace(ones)
 
 
 def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame) -> bool:
