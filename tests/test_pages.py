@@ -80,7 +80,14 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     monkeypatch.setattr(symreg, "recover", partial(symreg.recover, **SMALL_SEARCH))
     found = {}
     for block in blocks(page, "python"):
-        exec(re.sub(r"orbits=\d+", "orbits=40", block), found)
+        exec(re.sub(r"orbits=\d+", "orbits=40", re.sub(r"steps=\d+", "steps=20", block)), found)
+
+
+@pytest.mark.parametrize("package", PROGRAMS)
+def test_the_reference_of_a_package_has_every_public_name_once(package):
+    page = (ROOT / "notebooks" / "reference" / f"{package}.md").read_text()
+    shown = re.findall(rf"^::: {package}\.(\w+)$", page, re.MULTILINE)
+    assert sorted(shown) == sorted(set(import_module(package).__all__) - {"__version__"})
 
 
 def test_the_study_of_the_page_has_every_key(folder):
@@ -95,6 +102,12 @@ def test_a_table_of_options_has_all_of_them():
     table = tables["table"]("symreg.experiments.config.RunConfig")
     for name in option_names(RunConfig):
         assert (f"`{name}`" in table) == (name not in RunConfig.DECIDED), name
+
+
+def test_asterisks_and_bars_of_a_help_text_reach_the_page():
+    tables = runpy.run_path(str(ROOT / "notebooks" / "option_tables.py"))
+    assert r'"k\*r\*\*-2.5"' in tables["table"]("orbits.config.GenerateConfig")
+    assert tables["cell"]("a_1*b|c, as `d*e|f`") == r"a\_1\*b\|c, as `d*e\|f`"
 
 
 @pytest.mark.slow
