@@ -125,6 +125,28 @@ def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
         shown = (site / "reference" / f"{package}.html").read_text()
         for name in set(import_module(package).__all__) - {"__version__"}:
             assert re.search(rf'id="{package}[\w.]*\.{name}"', shown), name
+    found = (site / "search" / "search_index.json").read_text()
+    for word in ("How to cite", "Outliers", "LaTeX", "DataLoader"):
+        assert word in found, word
+
+
+def test_the_gallery_has_ten_pictures_each_behind_the_lines_that_make_it():
+    page = (ROOT / "notebooks" / "gallery.md").read_text()
+    parts = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    assert len(parts) == 10
+    for part in parts:
+        (picture,) = re.findall(r"^```python\n.*?^```\n\n!\[.+\]\((.+)\)", part, re.DOTALL | re.M)
+        assert (ROOT / "notebooks" / picture).stat().st_size < 150_000, picture
+
+
+@pytest.mark.slow
+def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
+    script = str(ROOT / "notebooks" / "examples" / "home" / "two_models.py")
+    out = tmp_path / "two.png"
+    monkeypatch.setattr(sys, "argv", [script, str(out), "--orbits", "80", "--steps", "5"])
+    runpy.run_path(script, run_name="__main__")
+    assert out.stat().st_size > 0
+    assert "residual: next position off by" in capsys.readouterr().out
 
 
 def test_the_table_of_the_calibration_is_that_of_its_study():
