@@ -58,14 +58,14 @@ def allowed(hint):
     found = []
     for leaf in leaves(hint):
         if isinstance(leaf, (str, int)):
-            found.append(str(leaf))
+            found.append(str(leaf) or "none")
         elif leaf in KINDS:
             found.append(KINDS[leaf])
         else:
             ends = {sign: getattr(leaf, end, None) for end, sign in ENDS.items()}
             limits = [f"{sign} {n:g}" for sign, n in ends.items() if n is not None and n < HUGE]
             found[-1:] = [" ".join([*found[-1:], " and ".join(limits)]).strip()]
-    return " or ".join(found)
+    return " or ".join(dict.fromkeys(found))
 
 
 def shown(default):
@@ -75,9 +75,13 @@ def shown(default):
     if default is None or default in ("", ()):
         return "none"
     text = " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
-    return f"`{cell(text)}`"
+    return f"`{text}`".replace("|", "\\|")
 
 
 def cell(text):
-    """A text inside a table."""
-    return text.rstrip(",").replace("|", "\\|").replace("<", "&lt;")
+    """A text inside a table: what Markdown would take for its own is escaped, but in code."""
+    plain_and_code = re.split(r"(`[^`]*`)", text.rstrip(","))
+    plain_and_code[::2] = [
+        re.sub(r"([*_\[\]])", r"\\\1", plain).replace("<", "&lt;") for plain in plain_and_code[::2]
+    ]
+    return "".join(plain_and_code).replace("|", "\\|")

@@ -144,7 +144,7 @@ def ephemeris(
     `gm` is that of the Sun plus the planet, the parameter of their relative motion.
 
     Args:
-        out: folder to write to; without it all is in memory.
+        out: folder to write to; without it, everything stays in memory.
         config: which planets, when, in which frame.
         **options: fields of `EphemerisConfig` that differ from `config`.
 

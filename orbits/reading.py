@@ -22,8 +22,8 @@ def shuffled_batches(
 ) -> Iterator[Arrays]:
     """Every orbit once, in random batches.
 
-    The dataset is mapped into memory, so that it may be larger; each shard is compared with its
-    checksum before it is first used.
+    The dataset is memory-mapped, so it may be larger than the memory; each shard is checked
+    against its checksum before its first use.
 
     Args:
         path: a complete dataset.

@@ -1,5 +1,7 @@
 """What the tests of every package share."""
 
+import ast
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +11,39 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+SMALL = {
+    "01_newton_from_positions": 'ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, "1960"',
+    "02_orbits": 'COUNT, SAMPLES, DRAWN, UNTIL = 64, 100, 1, "2010"',
+    "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
+    "04_force_laws": "SEARCH = dict(seeds=2, population=60, generations=6)",
+    "05_which_world_model": 'ORBITS, STEPS, LINEAR = 120, 20, {"states": 200, "folds": 3}',
+    "06_your_own_model": (
+        'ORBITS, STEPS, SEARCH = 60, 20, {"seeds": 1, "individuals": 50, "generations": 3}'
+    ),
+    "07_weighing_the_solar_system": (
+        'BODIES, YEARS, NOISE, DRAWS = ("sun", "earth", "moon", "jupiter"), 6, (1e-6,), 1; '
+        "PICTURE = None"
+    ),
+    "08_when": "ORBITS, STEPS, CONTEXT, LEARNING = 60, 20, 2, 3",
+}
+"""Settings of each notebook with which it only shows that everything runs."""
+
+
+def assigned(node):
+    """The names that a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else ()
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def with_settings(source, settings):
+    """The first cell of a notebook, with other settings right behind its own."""
+    statements = ast.parse(re.sub("^%.*$", "pass", source, flags=re.MULTILINE)).body
+    names = set().union(*map(assigned, ast.parse(settings).body))
+    known = set().union(*map(assigned, statements))
+    assert names <= known, f"the first cell assigns no {names - known}"
+    last = max(node.end_lineno for node in statements if assigned(node) & names)
+    lines = source.splitlines()
+    return "\n".join([*lines[:last], settings, *lines[last:]])
 
 
 def pytest_runtest_setup(item):
@@ -26,12 +61,11 @@ def run_notebook(tmp_path, monkeypatch):
     """Run a notebook of the project from top to bottom, in its small setting; returns it."""
 
     def run(name, timeout, small=True):
-        if small:
-            monkeypatch.setenv("PRINCIPIA_SMALL", "1")
-        else:
-            monkeypatch.delenv("PRINCIPIA_SMALL", raising=False)
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+        if small:
+            first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+            first.source = with_settings(first.source, SMALL[Path(name).stem])
         if any("ipywidgets" in cell.source for cell in notebook.cells):
             pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
         resources = {"metadata": {"path": str(tmp_path)}}

@@ -80,7 +80,14 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     monkeypatch.setattr(symreg, "recover", partial(symreg.recover, **SMALL_SEARCH))
     found = {}
     for block in blocks(page, "python"):
-        exec(re.sub(r"orbits=\d+", "orbits=40", block), found)
+        exec(re.sub(r"orbits=\d+", "orbits=40", re.sub(r"steps=\d+", "steps=20", block)), found)
+
+
+@pytest.mark.parametrize("package", PROGRAMS)
+def test_the_reference_of_a_package_has_every_public_name_once(package):
+    page = (ROOT / "notebooks" / "reference" / f"{package}.md").read_text()
+    shown = re.findall(rf"^::: {package}\.(\w+)$", page, re.MULTILINE)
+    assert sorted(shown) == sorted(set(import_module(package).__all__) - {"__version__"})
 
 
 def test_the_study_of_the_page_has_every_key(folder):
@@ -95,6 +102,12 @@ def test_a_table_of_options_has_all_of_them():
     table = tables["table"]("symreg.experiments.config.RunConfig")
     for name in option_names(RunConfig):
         assert (f"`{name}`" in table) == (name not in RunConfig.DECIDED), name
+
+
+def test_asterisks_and_bars_of_a_help_text_reach_the_page():
+    tables = runpy.run_path(str(ROOT / "notebooks" / "option_tables.py"))
+    assert r'"k\*r\*\*-2.5"' in tables["table"]("orbits.config.GenerateConfig")
+    assert tables["cell"]("a_1*b|c, as `d*e|f`") == r"a\_1\*b\|c, as `d*e\|f`"
 
 
 @pytest.mark.slow
@@ -112,6 +125,28 @@ def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
         shown = (site / "reference" / f"{package}.html").read_text()
         for name in set(import_module(package).__all__) - {"__version__"}:
             assert re.search(rf'id="{package}[\w.]*\.{name}"', shown), name
+    found = (site / "search" / "search_index.json").read_text()
+    for word in ("How to cite", "Outliers", "LaTeX", "DataLoader"):
+        assert word in found, word
+
+
+def test_the_gallery_has_ten_pictures_each_behind_the_lines_that_make_it():
+    page = (ROOT / "notebooks" / "gallery.md").read_text()
+    parts = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    assert len(parts) == 10
+    for part in parts:
+        (picture,) = re.findall(r"^```python\n.*?^```\n\n!\[.+\]\((.+)\)", part, re.DOTALL | re.M)
+        assert (ROOT / "notebooks" / picture).stat().st_size < 150_000, picture
+
+
+@pytest.mark.slow
+def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
+    script = str(ROOT / "notebooks" / "examples" / "home" / "two_models.py")
+    out = tmp_path / "two.png"
+    monkeypatch.setattr(sys, "argv", [script, str(out), "--orbits", "80", "--steps", "5"])
+    runpy.run_path(script, run_name="__main__")
+    assert out.stat().st_size > 0
+    assert "residual: next position off by" in capsys.readouterr().out
 
 
 def test_the_table_of_the_calibration_is_that_of_its_study():

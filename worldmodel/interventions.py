@@ -26,14 +26,14 @@ Edit = Callable[[Tensor], Tensor]
 def intervene(
     model: Any, site: str | Mapping[str, Edit], edit: Edit | None = None
 ) -> Iterator[None]:
-    """Let parts of a torch module say something else inside the block, and nothing after it.
+    """Edit what parts of a torch module output inside the block; afterwards nothing has changed.
 
     Args:
         model: a `torch.nn.Module`, or a model that has one (`WorldModel`, `TorchModule`).
         site: name of a submodule, as in `named_modules`; `blocks.0.resid_post`, `.attn_out`,
             `.mlp_out`, `ln_final` and `hook_embed` of TransformerLens are understood where they
             mean one. Or several sites with their edits.
-        edit: what the site says instead.
+        edit: maps the site's output to what it outputs instead.
 
     Raises:
         ValueError: for an unknown site (names the known ones), a model without a torch module, an
@@ -125,8 +125,8 @@ def steer(direction: Any, amount: float = 1.0, at: int | None = None) -> Edit:
     """Add a direction.
 
     Args:
-        direction: (feature,), or (batch, feature) of one's own for each row.
-        amount: times that.
+        direction: (feature,), or (batch, feature) with a direction for each row.
+        amount: factor of the direction.
         at: as in `ablate`.
     """
     return _edit(lambda own: own + amount * _like(direction, own), at)

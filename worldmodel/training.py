@@ -76,15 +76,15 @@ def train(
 ) -> WorldModel:
     """Train a model on a data set.
 
-    With a folder, that receives everything: a run that stopped goes on from its last saved state
-    there and ends as if it had never stopped. Without one nothing is written.
+    With `out`, everything goes into that folder: an interrupted run continues there from its last
+    saved state, and ends as if it had never stopped. Without it, nothing is written.
 
     Args:
-        data: path of a data set, or the data set itself.
+        data: a data set, or its path.
         config: options; the defaults if left out.
         out: folder of the run.
-        progress: is told a line now and then. On a terminal there is a bar.
-        options: further options by name, as `attention="lssar(p=3)", context_length=2`.
+        progress: called with a line of text now and then. On a terminal there is a bar.
+        options: further options by name, such as `attention="lssar(p=3)", context_length=2`.
 
     Returns:
         The model with its last weights.

@@ -35,7 +35,7 @@ def measure_forces(
         forces = orbits.measure_forces(data)          # of any dataset, its law known or not
         symreg.recover(forces).expression
 
-    What these data can tell at all: an oracle beside a model trained on them.
+    They show what these data can tell at all: an oracle to compare a trained model with.
 
     Args:
         data: a dataset, or the path of one.

@@ -55,11 +55,11 @@ def generate(
         orbits.generate(law="newton", orbits=1000, seed=0)            # in memory
         orbits.generate("train.zarr", law="newton", orbits=1_000_000)  # written, then opened
 
-    Both give the same numbers. What was begun at `out` with the same configuration is finished.
+    Both give the same numbers. A dataset begun at `out` with the same configuration is continued.
 
     Args:
-        out: folder to write to; without it all is in memory.
-        config: what to make.
+        out: folder to write to; without it, everything stays in memory.
+        config: what to generate.
         **options: fields of `GenerateConfig` that differ from `config`.
 
     Returns:
@@ -67,9 +67,9 @@ def generate(
         measured errors and drifts.
 
     Raises:
-        ValueError: for an unknown option, if the configuration is impossible, `out` holds
-            something else, another process writes there, or the disk is too small; nothing has
-            been written then.
+        ValueError: for an unknown option or an impossible configuration; if `out` holds something
+            else, another process writes there, or the disk is too small. Nothing has been written
+            then.
     """
     recipe = resolve(options_from(GenerateConfig, config, options))
     if out is None:

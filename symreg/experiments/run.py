@@ -43,23 +43,23 @@ def run(
     tell: Callable[[str], object] = print,
     **options: Any,
 ) -> Run:
-    """Run one experiment to its end; `verdict.json`, figures and `report.html` stay in its folder.
+    """Run one experiment; its folder keeps `verdict.json`, the figures and `report.html`.
 
     Args:
         config: what is simulated, trained and asked.
-        predictor: a model of your own in the place of the trained one: an object with
-            `context_length` and `predict(positions)`, a plain function of positions with
-            `model_context` said, or a text as `--model` takes it.
-        untrained: makes the same before training, for the control `untrained`, which is left out
-            without it.
-        tell: is told in a line what begins, and what came of it.
+        predictor: your own model in place of the trained one: an object with `context_length` and
+            `predict(positions)`, a plain function of positions (with `model_context`), or a text
+            such as `--model` takes.
+        untrained: makes your model before training, for the control `untrained`; without it, that
+            control is left out.
+        tell: called with a line of text when a step begins and when it ends.
         **options: in place of those in `config`, by their short or dotted names: `law="hooke"`,
             `context_length=64`, `out="runs/mine"`, `**{"probe.kick_angle": 0.3}`.
 
     Raises:
-        ValueError: for an option, a law or an engine that will not do, or a run directory that
-            belongs to another run; nothing has been run then. Or if a step fails; what was
-            finished before stays.
+        ValueError: for an unusable option, law or engine, or a run directory that belongs to
+            another run; nothing has been run then. Also if a step fails; the steps finished before
+            it are kept.
     """
     if isinstance(predictor, str):
         options, predictor = {**options, "model": predictor}, None

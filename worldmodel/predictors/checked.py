@@ -32,7 +32,7 @@ OWN_ERRORS = (ValueError, MemoryError, KeyboardInterrupt, ModuleNotFoundError)
 
 
 class CheckedPredictor:
-    """A predictor of one's own, in the place of a `WorldModel`: every answer is checked.
+    """Your own predictor in place of a `WorldModel`; every answer is checked.
 
     Args:
         predictor: an object with `context_length` and `predict`.

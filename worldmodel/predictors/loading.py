@@ -39,7 +39,7 @@ def load_predictor(
     bodies: int = 1,
     **options: Any,
 ) -> CheckedPredictor:
-    """A model of one's own as a predictor that every read-out takes, checked before it is used.
+    """Your own model as a predictor for every read-out, checked before it is used.
 
     Args:
         model: an object with `context_length` and `predict(positions)`; a plain function of

@@ -24,21 +24,21 @@ TARGETS = ("position", "displacement", "residual")
 class TorchModule:
     """A module that maps (batch, time, axis) to (batch, time, axis), or to (batch, axis).
 
-    It sees exactly the last C positions, and what it says at the last of them counts. Derivatives
-    are those of autograd, of a float64 copy on the processor.
+    It sees exactly the last C positions, and its output at the last of them counts. Derivatives
+    come from autograd, on a float64 copy on the processor.
 
     Args:
-        module: is put into evaluation mode. Several bodies are (batch, time, body, axis).
+        module: put into evaluation mode. Several bodies are (batch, time, body, axis).
         context_length: positions that it sees.
-        target: what it says: the next `position`, the `displacement` x(t+1) − x(t), or the
+        target: what it outputs: the next `position`, the `displacement` x(t+1) − x(t), or the
             `residual`, that minus x(t) − x(t−1).
         scale: au in the module's unit of length, for positions and answers alike.
-        layers: names of submodules whose outputs `activations` gives; all that give one vector
-            for each time, if left out.
+        layers: names of submodules whose outputs `activations` returns; if left out, all that
+            output one vector for each time.
         dt: the step that it was made for, checked against the data.
         name: for reports.
-        head: name of the submodule in whose place another is trained by the read-outs that
-            fine-tune: the last `nn.Linear` that is called, if left out.
+        head: name of the submodule that the read-outs which fine-tune replace; if left out, the
+            last `nn.Linear` that is called.
 
     Raises:
         ValueError: for an unknown target, or one that needs more positions.

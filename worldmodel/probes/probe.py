@@ -119,7 +119,7 @@ def probe(
     trained_on: "Data | None" = None,
     **options: Any,
 ) -> ForceSamples | Reading:
-    """Read what a model has learned: one of `worldmodel train`, or any other.
+    """Read what a model has learned, be it from `worldmodel.train` or your own.
 
         def step(positions):               # (orbit, time, axis), au -> the same shape
             ...
@@ -128,16 +128,17 @@ def probe(
     Args:
         model: a model, or the folder of its run; or any object with `context_length` and
             `predict(positions)`, or a plain function of positions with `model_context` said.
-        data: path of a data set whose states are shown to the model, or the data set itself.
+        data: the data set whose states are shown to the model, or its path.
         config: options; the defaults if left out.
-        untrained: makes the same before training, for the control and the read-outs that need it.
-        trained_on: the data set that the model was trained on, or its path, to tell a parrot of it.
-        options: further options by name; those of a read-out as a mapping, as
-            `readout="linear", linear={"states": 200}`; of a model of one's own also
-            `model_context`, `length_unit` and `time_unit`.
+        untrained: makes the model before training, for the control and the read-outs that need it.
+        trained_on: the data set that the model was trained on, or its path; it shows whether the
+            model merely copies those orbits.
+        options: further options by name; those of a read-out as a mapping, such as
+            `readout="linear", linear={"states": 200}`; for your own model also `model_context`,
+            `length_unit` and `time_unit`.
 
     Returns:
-        Force samples, of a read-out that gives them; else its reading.
+        Force samples, if the read-out yields them; otherwise its `Reading`.
 
     Raises:
         ValueError: if the model, the data and the options do not fit together.
