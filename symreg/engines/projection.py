@@ -166,7 +166,9 @@ def search(
     names = [s.name for s in symbols]
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
-    sums = two_terms(y, atoms)[-4:] + search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
+    sums = two_terms(y, atoms)[-4:]
+    if all(each.mean_square > EXACT**2 for each in sums):
+        sums += search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
     short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):

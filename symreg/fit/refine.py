@@ -95,7 +95,11 @@ class Fitted:
         if n <= fitted + 1:
             return np.inf
         few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
-        return n * np.log(error) + len(self.constants) * np.log(n) + few + NODE_COST * self.nodes
+        return n * np.log(error) + few + self.length(n)
+
+    def length(self, n: int) -> float:
+        """Of the description: twice the nats of its numbers and its nodes."""
+        return len(self.constants) * np.log(max(n, LEAST_GROUPS)) + NODE_COST * self.nodes
 
 
 FUNCTION_NODES = 5

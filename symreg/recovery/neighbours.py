@@ -194,24 +194,29 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
         yield from (node.func(node.args[0] * factor) for factor in more)
 
 
-def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitted]:
+def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple[Fitted, Parting]]:
     """The formulas of a pool that explain a table as well as the law, with no more numbers.
 
-    Those that say the same do not count, nor those that hold the law as a special case: with noise
-    every law is one of a longer one.
+    Those that say the same do not count, to ten times the ranges of the table, nor those that hold
+    the law as a special case: with noise every law is one of a longer one.
+
+    Returns:
+        Each with the place where it and the law part.
     """
     n = samples.n_effective
     most = max(law.mean_square, ROUNDING**2) * np.exp(AS_GOOD / n)
     ours = evaluate(law.form, samples.names, samples.X, law.constants)
-    found: list[Fitted] = []
+    found: list[tuple[Fitted, Parting]] = []
     for each in sorted(pool, key=lambda other: other.nodes):
         if each is law or each.mean_square > most or len(each.constants) > len(law.constants):
             continue
         values = evaluate(each.form, samples.names, samples.X, each.constants)
         if each.nodes > law.nodes + AS_LONG or np.allclose(values, ours, rtol=ALIKE, atol=0.0):
             continue
-        if not any(is_same_law(each, other, samples) for other in (law, *found)):
-            found.append(each)
+        if any(is_same_law(each, other, samples) for other in (law, *(f for f, _ in found))):
+            continue
+        if (place := parting(law, each, samples)) is not None:
+            found.append((each, place))
     return found
 
 
@@ -223,6 +228,8 @@ def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
     """
     low, high = samples.X.min(axis=0), samples.X.max(axis=0)
     unit = qmc.Sobol(len(low), seed=0).random(POINTS)
+    # where both are nearly zero they do not part
+    least = 0.1 * float(np.median(np.abs(samples.y)))
     error = max(float(np.sqrt(law.mean_square)), 1e-6)
     if samples.errors is not None:
         error *= float(np.median(samples.errors)) / float(np.median(np.abs(samples.y)))
@@ -235,8 +242,8 @@ def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
             X = np.where(positive, np.exp(X), X)
         ours, its = (evaluate(f.form, samples.names, X, f.constants) for f in (law, other))
         with np.errstate(all="ignore"):
-            size = np.maximum(np.abs(ours), np.abs(its))
-            difference = np.where(size > 0, np.abs(ours - its) / size, 0.0)
+            size = np.maximum(np.maximum(np.abs(ours), np.abs(its)), least)
+            difference = np.abs(ours - its) / size
         difference = np.where(np.isfinite(difference), difference, 0.0)
         place = int(np.argmax(difference))
         if difference[place] > min(PARTED * error, 0.5):

@@ -33,7 +33,7 @@ from symreg.formulas.expressions import evaluate
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.neighbours import ALIKE, Parting, as_good, parting, widened
+from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.search import (
     Outcome,
     guessed,
@@ -143,7 +143,8 @@ def search_pool(
     others = as_good(law, pool[:WEIGHED], samples)
     if others:
         # of those that the table allows the shortest is told first
-        law = min([law, *others], key=lambda each: (len(each.constants), each.nodes))
+        allowed = [law, *(each for each, _ in others)]
+        law = min(allowed, key=lambda each: (each.length(n), str(each.form)))
         others = as_good(law, pool[:WEIGHED], samples)
     pool = pool[:COMPARED]
     outcome = Outcome(
@@ -155,16 +156,14 @@ def search_pool(
         front=front,
     )
     unlike = [each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples)]
-    unlike += [each for each in others if not any(each is known for known in unlike)]
-    rivals = _rivals(law, [law, *unlike], n, floor)
-    told = [
-        replace(rival, as_good=True, parting=parting(law, rival.law, samples))
-        if any(rival.law is each for each in others)
-        else rival
-        for rival in rivals
+    unlike += [each for each, _ in others if not any(each is known for known in unlike)]
+    places = {id(each): place for each, place in others}
+    rivals = [
+        replace(rival, as_good=id(rival.law) in places, parting=places.get(id(rival.law)))
+        for rival in _rivals(law, [law, *unlike], n, floor)
     ]
-    told.sort(key=lambda rival: (rival.law is not law, not rival.as_good, -rival.weight))
-    return outcome, errors, tuple(told)
+    rivals.sort(key=lambda rival: (rival.law is not law, not rival.as_good, -rival.weight))
+    return outcome, errors, tuple(rivals)
 
 
 def _given(

@@ -115,8 +115,7 @@ class RivalFormula:
         complexity: in nodes.
         as_good: whether it explains the table as well as the selected formula, with no more numbers
             and not as a special case: one more law that the table allows.
-        measure_at: the value of every feature near the table where the two part; empty where they
-            do not, to ten times its ranges.
+        measure_at: the value of every feature near the table where the two part; empty for others.
         difference: relative, there.
     """
 

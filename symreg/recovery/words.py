@@ -218,7 +218,7 @@ def _found(result: Recovery, formula: str) -> list[str]:
     if as_good:
         listed = "; ".join(_in_a_line(rival.expression) for rival in as_good)
         sentences.append(f"The table allows as well: {listed}.")
-        sentences += _next_measurement(as_good[0])
+        sentences.append(_next_measurement(as_good[0]))
     others = [r for r in result.rivals[1:] if r.weight >= RIVAL_SHARE and not r.as_good]
     if others:
         listed = "; ".join(
@@ -228,13 +228,11 @@ def _found(result: Recovery, formula: str) -> list[str]:
     return sentences
 
 
-def _next_measurement(other: RivalFormula) -> list[str]:
+def _next_measurement(other: RivalFormula) -> str:
     """Where to measure next to tell the selected formula from another."""
-    if not other.measure_at:
-        return ["The first of them gives the same to ten times the ranges of the table."]
     place = ", ".join(f"{name} = {value:g}" for name, value in other.measure_at.items())
     apart = percent(other.difference)
-    return [f"To tell the first of them from it, measure at {place}: there they differ by {apart}."]
+    return f"To tell the first of them from it, measure at {place}: there they differ by {apart}."
 
 
 def about_the_model(
