@@ -41,6 +41,7 @@ from symreg.projection.sums import (
     search_sums,
     straight,
     two_terms,
+    with_waves,
 )
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
@@ -166,7 +167,7 @@ def search(
     names = [s.name for s in symbols]
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
-    sums = two_terms(y, atoms)[-4:]
+    sums = two_terms(y, atoms)[:4]
     if all(each.mean_square > EXACT**2 for each in sums):
         sums += search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
     short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
@@ -320,7 +321,7 @@ def _sums(
     X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative errors and for equal absolute ones."""
-    polynomial = polynomials(columns)
+    atoms, polynomial = with_waves(atoms, columns), polynomials(columns)
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))

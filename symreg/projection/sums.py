@@ -140,7 +140,7 @@ def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
 
 
 def atoms_of(columns: Sequence[Column]) -> list[Atom]:
-    """Monomials of all variables with small exponents of either sign; some times a wave.
+    """Monomials of all variables with small exponents of either sign.
 
     The fewer the variables the larger the exponents.
     """
@@ -152,17 +152,22 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
             atoms.append(atom)
         if len(atoms) >= MOST_ATOMS:
             break
-    plain = list(atoms)
+    return atoms
+
+
+def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
+    """The same, and each times the sine or cosine of an angle, of one variable first."""
+    found = list(atoms)
     waves = [column for column in composites(columns) if column.wave]
-    waves.sort(key=lambda wave: len(wave.holds))  # of one variable first
+    waves.sort(key=lambda wave: len(wave.holds))
     for p in (1.0, 2.0):
         for wave in waves:
             power = wave.power(p)
-            if power is None or len(atoms) + len(plain) > MOST_WITH_WAVES:
+            if power is None or len(found) + len(atoms) > MOST_WITH_WAVES:
                 continue
             form = wave.expression ** exponent_of(p)
-            atoms += [Atom(atom.values * power, atom.expression * form) for atom in plain]
-    return atoms
+            found += [Atom(atom.values * power, atom.expression * form) for atom in atoms]
+    return found
 
 
 def _parts(columns: Sequence[Column]):
