@@ -293,18 +293,18 @@ SAME_LAW = 1e-5
 """Relative difference of two formulas of which one is the other, written in another way."""
 
 
-def is_same_law(law: Fitted, other: Fitted, samples: Samples) -> bool:
+def is_same_law(law: Fitted, other: Fitted, samples: Samples, free_exponents: bool = False) -> bool:
     """Whether a law gives what another one does, with other numbers in it than its own.
 
     So x + 2y and c·y·(x/y + 2) are the same, and a law with one term more is not. Numbers are
-    constants, free or set, but no exponents.
+    constants, free or set; exponents, if they are fitted, only where that is asked.
     """
     if structure(law) == structure(other):
         return True
     held = {
         constant: sympy.Rational(law.constants[index])
         for index in range(len(law.constants))
-        if (constant := constant_symbol(index)) in _exponents(law.form)
+        if not free_exponents and (constant := constant_symbol(index)) in _exponents(law.form)
     }
     form, start = skeleton(merged(with_floats(substituted(law.form.xreplace(held), law.constants))))
     given = evaluate(other.form, samples.names, samples.X, other.constants)

@@ -1,5 +1,6 @@
 """Dimensional analysis: what unit the constant of a law has, and whether that can be."""
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -32,6 +33,25 @@ def parse_units(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Uni
     if missing:
         raise ValueError(f"--units lacks {', '.join(missing)}; dimensionless columns have unit 1.")
     return units
+
+
+HEADER_UNIT = re.compile(r"[\[(]([^\[\]()]*)[\])]\s*$")
+
+
+def units_in_headers(names: tuple[str, ...]) -> dict[str, Unit]:
+    """Units by column from headers such as `Force [N]` and `r (m)`.
+
+    Returns:
+        None of them, unless every column has one that is known.
+    """
+    units = {}
+    for name in names:
+        found = HEADER_UNIT.search(name)
+        try:
+            units[name] = parse_unit(found[1]) if found else None
+        except ValueError:
+            return {}
+    return {} if None in units.values() else {n: u for n, u in units.items() if u is not None}
 
 
 def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> Unit:

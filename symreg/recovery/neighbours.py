@@ -25,6 +25,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import is_angle
+from symreg.recovery.discovery import misfit_of
 
 ROUNDS = 4
 """Times that the best formula is edited, if an edit was better."""
@@ -32,6 +33,8 @@ EDITED = 2
 """Formulas that are edited in a round, the selected one first."""
 MOST_EDITS = 200
 """Edits that are fitted in all: a long formula has more, and they help it less."""
+EXPLAINED = 0.01
+"""Chance of a misfit as smooth as a formula's, above which nothing is added to it."""
 SIMPLIFIED = 3
 """New formulas of a round that are simplified."""
 AS_GOOD = 6.0
@@ -99,12 +102,13 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
     left = MOST_EDITS
     for _ in range(ROUNDS):
         chosen = preferred(pool, n, floor)
+        longer = misfit_of(chosen, samples) < EXPLAINED  # else nothing is missing
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
         turn = [law for law in (chosen, *ranked[:EDITED]) if str(law.form) not in edited]
         new: list[Fitted] = []
         for law in turn[:EDITED]:
             edited.add(str(law.form))
-            for expression in edits(law.expression, samples):
+            for expression in edits(law.expression, samples, longer):
                 if watch.over or not left:
                     break
                 left -= 1
@@ -120,8 +124,14 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
     return pool
 
 
-def edits(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
-    """Every formula that one edit makes of a formula; numbers in it are to be fitted again."""
+def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iterator[sympy.Expr]:
+    """Every formula that one edit makes of a formula; numbers in it are to be fitted again.
+
+    Args:
+        expression: to edit.
+        samples: whose features they may have.
+        longer: whether a variable or a wave more is tried in every place too.
+    """
     symbols = {s.name: s for s in feature_symbols(samples.names, samples.X)}
     known = {s.name: s for s in expression.free_symbols}
     variables = [known.get(name, s) for name, s in symbols.items()]
@@ -132,7 +142,8 @@ def edits(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
     seen: set[sympy.Expr] = {expression}
     nodes = list(sympy.preorder_traversal(expression))
     pairs = [(n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n))]
-    pairs += [(n, o) for n in nodes for o in _longer(n, more)]
+    if longer:
+        pairs += [(n, o) for n in nodes for o in _longer(n, more)]
     for node, other in pairs:
         try:
             made = expression.xreplace({node: other})
@@ -213,7 +224,7 @@ def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple
         values = evaluate(each.form, samples.names, samples.X, each.constants)
         if each.nodes > law.nodes + AS_LONG or np.allclose(values, ours, rtol=ALIKE, atol=0.0):
             continue
-        if any(is_same_law(each, other, samples) for other in (law, *(f for f, _ in found))):
+        if any(is_same_law(each, other, samples, True) for other in (law, *(f for f, _ in found))):
             continue
         if (place := parting(law, each, samples)) is not None:
             found.append((each, place))

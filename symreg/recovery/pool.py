@@ -155,7 +155,9 @@ def search_pool(
         floor=floor,
         front=front,
     )
-    unlike = [each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples)]
+    unlike = [
+        each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples, True)
+    ]
     unlike += [each for each, _ in others if not any(each is known for known in unlike)]
     places = {id(each): place for each, place in others}
     rivals = [

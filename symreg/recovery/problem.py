@@ -13,7 +13,7 @@ from orbits.forces import UNKNOWN
 from orbits.units import Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
-from symreg.formulas.units import parse_units, strength_unit
+from symreg.formulas.units import parse_units, strength_unit, units_in_headers
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import (
     PAIR_COLUMNS,
@@ -142,7 +142,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     names = (target, *config.feature_names)
     require_names(target, config.feature_names)
     read = _columns(source, names, config)
-    units = parse_units(config.unit_texts, names) if config.units else {}
+    units = parse_units(config.unit_texts, names) if config.units else units_in_headers(names)
     written = written_names(names)
     if renamed := {name: text for name, text in written.items() if name != text}:
         # groups and standard errors keep their columns, whatever they are called

@@ -41,6 +41,7 @@ from symreg.recovery.result import (
     RivalFormula,
     Seeds,
 )
+from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.words import PERMUTED, explain
 
 RIVALS = 5
@@ -139,6 +140,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         found_gates=tuple(of_any_law),
         matches=reference if found.verdict.verdict in MATCHING else None,
         **_of_the_formula(found, problem),
+        forms=_forms(found, problem),
         verdict=found.verdict.verdict,
         reference=reference,
         constant=constant,
@@ -161,6 +163,12 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explain(result, config.thresholds.least_r2))
+
+
+def _forms(found: Finding, problem: Problem) -> tuple[str, ...]:
+    if not problem.any_law:
+        return ()
+    return recognised_laws(found.law, found.samples.names, found.samples.target, problem.units)
 
 
 def _left_out(wild: np.ndarray) -> tuple[str, ...]:

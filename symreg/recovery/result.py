@@ -147,6 +147,7 @@ class Recovery:
         recovered: whether the law asked for was recovered: every gate holds, for this table alone.
         found: whether a law was found, named or not: every gate of `found_gates` holds.
         matches: name of the law that it is; None for a law that nobody has named.
+        forms: textbook laws that have its form, and its units where the columns have any.
         verdict: of the comparison with the reference (`symreg.formulas.compare`).
         reference: the law compared with; None if there was none and no known law fits.
         expression: selected formula, exponents snapped, numbers fitted.
@@ -216,6 +217,7 @@ class Recovery:
     rows_left_out: int = 0
     found: bool = False
     matches: str | None = None
+    forms: tuple[str, ...] = ()
     found_gates: tuple[Gate, ...] = ()
     rivals: tuple[RivalFormula, ...] = ()
     coefficients: dict[str, Quantity] = field(default_factory=dict)

@@ -414,10 +414,17 @@ def _parts(quantity: Quantity) -> str:
     return f" (±{quantity.statistical:.2g} statistical ⊕ ±{quantity.systematic:.2g} systematic)"
 
 
+def _has_units(result: Recovery) -> bool:
+    return any(quantity.unit is not None for quantity in result.coefficients.values())
+
+
 def _verdict(result: Recovery, least_r2: float) -> str:
     if result.r2 is None or result.r2 < least_r2:
         found = "none" if result.r2 is None else f"{result.r2:.3f}"
         return f"It predicts nothing that it was not fitted to (R² = {found}): no law."
     if result.reference is None:
-        return "No reference law has this form."
+        if not result.forms:
+            return "No reference law has this form."
+        units = " and the units" if result.coefficients and _has_units(result) else ""
+        return f"It has the form{units} of {' or '.join(result.forms)}."
     return VERDICTS[result.verdict].format(reference=result.reference)
