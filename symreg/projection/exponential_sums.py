@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from symreg.formulas.expressions import rounded
 from symreg.projection.bases import Argument, Column, measurable, monomials
 from symreg.projection.sums import TOO_ALIKE, TRANSFORMS, Atom, Sum
 
@@ -76,7 +77,9 @@ def search_exponential_sums(
     for j in best:
         i = int(np.argmax(gains[:, j]))
         found.append(_polished(partners[i], plain[:, i], tried[j], wanted, weights, y))
-    return sorted(found, key=lambda each: each.mean_square)
+    found.sort(key=lambda each: each.mean_square)
+    # neighbours on the grid of scales end at one place
+    return list({sympy.sstr(rounded(each.expression(), 6)): each for each in found}.values())
 
 
 def _gains(plain: np.ndarray, bent: np.ndarray, wanted: np.ndarray) -> np.ndarray:
