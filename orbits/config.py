@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
+from orbits.units import ANGLES, NO_LENGTH
 
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""
@@ -132,7 +133,7 @@ class ImportConfig(Options):
     """What the columns of a table of trajectories are, and in which units."""
 
     time: str = "time"
-    """Column of the time."""
+    """Column of the time: numbers in --time-unit, or dates (2015-01-31T12:00, 2015-Jan-31)."""
     position: tuple[str, ...] = ("x,y",)
     """Columns of a position, with commas: x,y or x,y,z. Give it once for each body where every row
     holds several bodies (wide form)."""
@@ -147,9 +148,9 @@ class ImportConfig(Options):
     """Column that says which trajectory a row is of, where the table holds several."""
     time_unit: Literal["yr", "d", "h", "min", "s"] = "yr"
     """Unit of the times; a year is 365.25 days."""
-    length_unit: Literal["au", "km", "m", "pc"] = "au"
+    length_unit: Literal["au", "km", "m", "cm", "pc"] = "au"
     """Unit of the positions."""
-    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s"] = ""
+    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s", "cm/s"] = ""
     """Unit of the velocities; without it that of the positions over that of the times."""
     origin: str = ""
     """Name of a body that the positions are relative to and that has no columns itself (sun, of
@@ -169,6 +170,8 @@ class ImportConfig(Options):
     length that keeps most states."""
 
     def __post_init__(self) -> None:
+        if str(self.length_unit) in ANGLES:
+            raise OptionError("length_unit", f"is {self.length_unit!r}, an angle; {NO_LENGTH}")
         super().__post_init__()
         if not self.position:
             raise OptionError("position", "is empty; name the columns of at least one body: x,y.")

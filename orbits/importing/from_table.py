@@ -16,6 +16,7 @@ from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
 from orbits.forces import UNKNOWN
+from orbits.importing.dates import HOW_READ
 from orbits.importing.sampling import Segment, rows_of, segments_of
 from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import Remarks, tracks_of
@@ -76,12 +77,15 @@ def from_table(
     asked = config
     remarks = Remarks()
     read, config = read_table(table, config)
+    if read.dated:
+        remarks.say(HOW_READ)
     tracks, names = tracks_of(read, config, remarks)
     segments = rows_of(segments_of(tracks, config, remarks), config, remarks)
     _require_velocities(segments, names, config)
     arrays, names, frame = _framed(segments, names, config)
     _remark_on_scale(arrays["position"], arrays["velocity"], remarks)
-    layout = _layout(arrays, segments, names, frame, asked, remarks, _identity(table))
+    configuration = {**asdict(asked), **_identity(table)}
+    layout = _layout(arrays, segments, names, frame, config, remarks, configuration)
     for line in remarks.lines if announce else ():
         announce(line)  # type: ignore[misc]
     return dataset.deliver(out, layout, arrays)
@@ -147,7 +151,7 @@ def _layout(
     frame: str,
     config: ImportConfig,
     remarks: Remarks,
-    identity: dict[str, str],
+    configuration: dict[str, Any],
 ) -> Layout:
     system, shape = _system(names), arrays["position"].shape
     sizes = {
@@ -161,7 +165,7 @@ def _layout(
         "velocity": "as in the table" if config.velocity else "estimated from the positions",
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(remarks.lines),
-        **provenance({**asdict(config), **identity}),
+        **provenance(configuration),
     }
     if frame.startswith("relative to "):
         described["centre"] = frame.removeprefix("relative to ")
