@@ -26,7 +26,7 @@ def slips(time: np.ndarray, position: np.ndarray) -> np.ndarray:
     highest = maximum_filter1d(off, 2 * AROUND + 1) == off
     rough = np.flatnonzero(highest & (off > np.median(off) * FAR))
     found = []
-    for at in rough:
+    for at in rough.tolist():
         near = slice(max(at - 2 * AROUND, 0), at + 2 * AROUND + 1)
         middle = at - near.start
         kept = np.delete(np.arange(near.start, min(near.stop, len(time))), middle)
