@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
 from orbits.units import ANGLES, NO_LENGTH
 
+UNKNOWN = "unknown"
+"""In the place of a law: trajectories that somebody measured, under whatever moves them."""
+
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""
 
@@ -168,6 +171,11 @@ class ImportConfig(Options):
     samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
     """States in each row of the dataset: longer trajectories are cut into several rows. 0 takes the
     length that keeps most states."""
+    law: str = UNKNOWN
+    """Law of force that moves one body about the origin, where it is known (newton, 30*r**-2.5), so
+    that kicked and far states can be made of these orbits."""
+    gm: Annotated[float, AtLeast(0)] = 0.0
+    """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
     def __post_init__(self) -> None:
         if str(self.length_unit) in ANGLES:
@@ -192,6 +200,8 @@ class ImportConfig(Options):
             raise OptionError(
                 "bodies", f"has {len(self.bodies)} name(s) for {len(self.position)} position(s)."
             )
+        if (self.law == UNKNOWN) != (self.gm == 0):
+            raise OptionError("gm", "and --law are given together.")
         if self.origin and self.relative_to:
             raise OptionError("origin", "and --relative-to cannot be given together.")
 

@@ -25,10 +25,12 @@ class RecoverFileConfig(RecoverConfig):
 
     ALIASES: ClassVar[dict[str, str]] = {
         **RecoverConfig.ALIASES,
-        **{name: f"importing.{name}" for name in option_names(ImportConfig)},
+        **{name: f"importing.{name}" for name in option_names(ImportConfig) if name != "law"},
         **{name: f"measuring.{name}" for name in option_names(ForcesConfig)},
     }
     """Short names of the options of `orbits import` and `orbits forces` too."""
+    DECIDED: ClassVar[tuple[str, ...]] = ("importing.law", "importing.gm")
+    """A law that is granted is not searched."""
     RARE: ClassVar[tuple[str, ...]] = (*RecoverConfig.ALIASES, *option_names(ForcesConfig))
     """Left out of the short help: thresholds of the verdict, and how accelerations are measured."""
 

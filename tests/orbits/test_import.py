@@ -336,3 +336,46 @@ def test_a_wild_row_is_told_and_a_pericentre_is_none(eccentricity):
     (line,) = (s for s in orbits.from_table(frame).attrs["remarks"] if "far off" in s)
     assert line.startswith("1 position(s) x,y")
     assert "row 58 by 0.5 au" in line
+
+
+def test_arrays_are_a_dataset_with_their_law(tmp_path):
+    made = orbits.generate(orbits=5, samples=200, seed=3, dtype="float64")
+    data = orbits.from_arrays(
+        made.position.values, float(made.dt), "newton", made.gm.values, made.velocity.values
+    )
+    assert data.attrs["law"] == "newton"
+    assert orbits.validate(data) == []
+    np.testing.assert_array_equal(data.gm, made.gm)
+    own = orbits.from_arrays(made.position.values, float(made.dt), "newton", made.gm.values)
+    assert orbits.validate(own) == []
+    bare = orbits.from_arrays(made.position.values, float(made.dt), out=tmp_path / "a.zarr")
+    assert bare.attrs["law"] == "unknown"
+    assert orbits.validate(tmp_path / "a.zarr") == []
+    np.testing.assert_allclose(bare.velocity, made.velocity, atol=1e-3 * abs(made.velocity).max())
+
+
+REFUSED = {
+    "1.01 times|0.5 times": ("newton", 2 * orbits.G),
+    "do not obey hooke": ("hooke", orbits.G),
+    "are given together": ("newton", 0.0),
+    "did you mean 'newton'": ("newtno", orbits.G),
+    "gm must be above 0": ("newton", np.array([orbits.G, -1.0])),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_law_that_orbits_do_not_obey_is_refused(message):
+    made = orbits.generate(orbits=5, samples=200, seed=3, dtype="float64")
+    law, gm = REFUSED[message]
+    with pytest.raises(ValueError, match=message):
+        orbits.from_arrays(made.position.values, float(made.dt), law, gm)
+
+
+def test_a_table_may_say_its_law(tmp_path, capsys):
+    path, out = tmp_path / "t.csv", str(tmp_path / "t.zarr")
+    circles(bodies=1).to_csv(path, index=False)
+    words = ["import", str(path), out, "--position", "x1,y1", "--law", "newton", "--gm"]
+    assert main([*words, "20"]) == 2
+    assert "1.97 times those of the law" in capsys.readouterr().err
+    assert main([*words, str(orbits.G)]) == 0
+    assert "law newton" in capsys.readouterr().out
