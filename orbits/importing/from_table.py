@@ -296,9 +296,9 @@ def _require_law(law: ForceLaw, arrays: dict[str, np.ndarray], dt: float) -> Non
         found = float(np.median(ratio[kept]))
         if abs(found - 1) > OBEYED:
             raise ValueError(
-                f"the orbits do not obey {law.spec} with this gm: in the half of the states that is "
-                f"{where} their accelerations are {found:.3g} times those of the law. Say another "
-                "gm, or leave the law out."
+                f"the orbits do not obey {law.spec} with this gm: {where}, in half of the states, "
+                f"their accelerations are {found:.3g} times those of the law. Say another gm, or "
+                "leave the law out."
             )
 
 
