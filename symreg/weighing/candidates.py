@@ -44,9 +44,8 @@ def select(
         extra: (row,) accelerations that are known.
     """
     separations = equations.system.separations
-    simplest, *others = families(LENGTHS[config.unit])
-    exponent = first_exponent(equations, extra)
-    power = best_of(equations, simplest, simplest.start(exponent, separations), extra, None)
+    _, *others = families(LENGTHS[config.unit])
+    power = nearest_power(equations, config, extra)
     if config.law:
         return fitted(equations, _granted(config), (), extra), power, (), ()
     tried, best = [power], power
@@ -72,6 +71,14 @@ def select(
         for f in tried
     )
     return best, power, alternatives, points
+
+
+def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Fit:
+    """The power of the distance that explains most, with the masses."""
+    simplest = families(LENGTHS[config.unit])[0]
+    exponent = first_exponent(equations, extra)
+    starts = simplest.start(exponent, equations.system.separations)
+    return best_of(equations, simplest, starts, extra, None)
 
 
 def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:

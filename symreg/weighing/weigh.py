@@ -15,18 +15,20 @@ from orbits.force_samples import ForceSamples
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import versions
 from orbits.units import G
-from symreg.weighing.candidates import select
+from symreg.weighing.candidates import nearest_power, select
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.forces import PointEquations, system_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
-from symreg.weighing.weak import Equations, System
+from symreg.weighing.weak import NARROWEST, Equations, System
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
+MOST_STRETCHES = 32
+"""Orbits of one body in which a drag is looked for."""
 
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
@@ -100,6 +102,35 @@ def weigh(
     return replace(result, explanation=explanation_of(result, beside is not None))
 
 
+def drag_in(data: xr.Dataset) -> Estimate:
+    """The drag beside the nearest power of the distance, 1/yr; free where there is none.
+
+    Args:
+        data: bodies that attract one another, or one body about a centre at rest in the origin.
+    """
+    config = _with_hidden_noise(WeighConfig(), data)
+    position = np.asarray(data["position"].values, dtype=np.float64)
+    if "body" not in data["position"].dims:
+        position = np.stack([np.zeros_like(position), position], axis=2)
+    elif not data.attrs.get("one_system"):
+        position = position[:1]
+    if position.shape[1] < 2 * NARROWEST:
+        return Estimate()
+    inertial = "body" in data["position"].dims and _inertial(data)
+    names = tuple(map(str, range(position.shape[2])))
+    system = System(position[:MOST_STRETCHES], float(data.attrs["dt"]), names, inertial)
+    equations = Equations(system, config.scales)
+    extra = np.zeros_like(equations.left)
+    power = nearest_power(equations, config, extra)
+    errors = errors_of(equations, power, config.noise)
+    drag, beside = beside_drag(equations, power, errors, extra, config.noise)
+    return Estimate() if beside is None else drag
+
+
+def _inertial(data: xr.Dataset) -> bool:
+    return not str(data.attrs.get("frame", "")).startswith("relative to")
+
+
 def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
     """The law and the nearest power beside accelerations that are known."""
     found = fitted(equations, fit.shape, fit.parameters, extra)
@@ -158,9 +189,8 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
     position = data["position"].values[rows].astype(np.float64)
     velocity = data["velocity"].values[rows].astype(np.float64)
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
-    inertial = not str(data.attrs.get("frame", "")).startswith("relative to")
     _require_reference(config, names)
-    system = System(position, float(data.attrs["dt"]), tuple(names), inertial, velocity)
+    system = System(position, float(data.attrs["dt"]), tuple(names), _inertial(data), velocity)
     return system, notes
 
 
