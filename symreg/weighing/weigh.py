@@ -27,6 +27,8 @@ from symreg.weighing.words import explanation_of, name_of, scale_of
 
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
+OFF = 1e-3
+"""Part of a step by which a row may begin early or late and still follow on another."""
 MOST_STRETCHES = 32
 """Orbits of one body in which a drag is looked for."""
 
@@ -188,10 +190,22 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
         notes.append(f"the first of {count} systems was weighed (--orbit)")
     position = data["position"].values[rows].astype(np.float64)
     velocity = data["velocity"].values[rows].astype(np.float64)
+    if len(position) > 1 and _follow(data):
+        position, velocity = (states.reshape(1, -1, *states.shape[2:])
+                              for states in (position, velocity))  # fmt: skip
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
     _require_reference(config, names)
     system = System(position, float(data.attrs["dt"]), tuple(names), _inertial(data), velocity)
     return system, notes
+
+
+def _follow(data: xr.Dataset) -> bool:
+    """Whether each row of a dataset goes on where the one before it ends, without a gap."""
+    starts = [row["start"] for row in data.attrs.get("trajectories", ())]
+    if len(starts) != data.sizes["orbit"]:
+        return False
+    dt = float(data.attrs["dt"])
+    return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < OFF))
 
 
 def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:
