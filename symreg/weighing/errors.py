@@ -49,6 +49,7 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
         fit: of a shape.
         noise: of a position, au; 0 takes the lesser of what positions and residuals tell.
     """
+    equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)
     sigma = _noise(equations, fit, noise)
     covariance = _of_noise(equations, fit, estimator, sigma)
@@ -57,6 +58,11 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
         systematic = _of_misfit(equations, estimator, unexplained)
         covariance += systematic + np.diag(of_subsets(equations, fit, np.diag(covariance)))
     return Errors(covariance, sigma, misfit, free)
+
+
+def misfit_of(equations: Equations, fit: Fit, noise: float) -> np.ndarray:
+    """(body,) rms of what is neither law nor noise, over the rms acceleration."""
+    return _unexplained(equations, fit, _noise(equations, fit, noise))[1]
 
 
 def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:

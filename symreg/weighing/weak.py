@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from orbits.derivatives.bumps import bump
+from symreg.formulas.watch import Watch
 
 NARROWEST = 8
 """Samples in half of the narrowest bump."""
@@ -199,6 +200,8 @@ class Equations:
         """Number the rows: which body, which width, when."""
         self.system = system
         self.sets = sets
+        self.watch = Watch()
+        """Is told how far the work on them is."""
         first = 0 if system.inertial else 1
         self.seen = range(first, system.bodies)
         stretches, axes = system.position.shape[0], system.position.shape[3]

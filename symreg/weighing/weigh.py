@@ -15,13 +15,15 @@ from orbits.force_samples import ForceSamples
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import versions
 from orbits.units import G
-from symreg.weighing.candidates import nearest_power, select
+from symreg.formulas.watch import Watch
+from symreg.weighing.candidates import nearest_power, select, simple
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.forces import PointEquations, system_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
+from symreg.weighing.shapes import PowerLaw
 from symreg.weighing.weak import NARROWEST, Equations, System
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
@@ -40,6 +42,7 @@ def weigh(
     kind: Callable[P, WeighConfig],
     data: Data,
     config: WeighConfig | None = None,
+    progress: Callable[[str], None] | None = None,
     *args: P.args,
     **options: P.kwargs,
 ) -> Weighing:
@@ -55,6 +58,7 @@ def weigh(
             `orbits generate --system nbody`. Or force samples of several bodies: what a model of
             them acts by (`worldmodel.probe`), or measured ones.
         config: how to weigh.
+        progress: is told every few seconds how far it is.
         **options: fields of `WeighConfig` that differ from `config`.
 
     Returns:
@@ -68,32 +72,39 @@ def weigh(
     began = time.monotonic()
     config = options_from(WeighConfig, config, options)
     equations, notes, config = _equations(data, config)
+    equations.watch = Watch(tell=progress)
     system = equations.system
     extra = np.zeros_like(equations.left)
-    fit, power, tried, curve = select(equations, config, extra)
+    selected = select(equations, config, extra)
+    fit, power = selected.best, selected.power
     if config.relativity:
         extra = _relativity(equations, fit)
         fit, power = _again(equations, fit, power, extra)
     errors = errors_of(equations, fit, config.noise)
     drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
     if beside is not None:  # the law is that which acts beside the drag
-        fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
+        fit, errors, extra = beside
+        power = fitted(equations, power.shape, power.parameters, extra)
+        if isinstance(fit.shape, PowerLaw):
+            free = errors_of(equations, power, config.noise)
+            fit = simple(equations, power, free, extra)
+            errors = errors_of(equations, fit, config.noise)
     central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
     exponent = _exponent(power, _own(equations, fit, power, errors, config))
-    law, formula = name_of(fit, exponent, central, config)
+    law, formula = name_of(fit, central, config)
     result = Weighing(
         law=law,
         formula=formula,
         exponent=exponent,
         parameters=_parameters(fit, errors),
         masses=_masses(system, fit, errors, config),
-        scale=scale_of(fit, exponent, config),
+        scale=scale_of(fit, config),
         central=central,
         misfit=float(np.max(errors.misfit)),
         drag=drag if central or beside is not None else Estimate(),
         momentum=_momentum(equations, fit, errors),
-        curve=curve,
-        alternatives=tried,
+        curve=selected.curve,
+        alternatives=selected.tried,
         bodies=system.bodies,
         states=system.position.shape[0] * system.position.shape[1],
         notes=tuple(notes),
