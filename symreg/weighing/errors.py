@@ -14,6 +14,7 @@ CHANCE = 4.0
 """Standard errors by which a mean square must exceed that of the noise to be something else."""
 BLOCKS = 5
 """Parts of the time, of which one at a time is left out."""
+TINY = 1e-300
 STEP = 1e-5
 """Relative step of the derivative of g by r."""
 
@@ -145,6 +146,12 @@ def _unexplained(
     return left, misfit
 
 
+def share_left(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+    """(group,) rms of what is neither law nor noise, over the rms of the group."""
+    left, _ = _unexplained(equations, fit, sigma)
+    return np.sqrt(left / np.maximum(_mean_square(equations, equations.left), TINY))
+
+
 def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
     """(body,) rms change of its acceleration by the noise of all positions, au/yr^2 a coordinate.
 
@@ -207,7 +214,7 @@ def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) 
             roots += np.sqrt(np.diag(part))
         if parts:
             whole = np.sum(parts, axis=0)
-            grown = roots / np.sqrt(np.maximum(np.diag(whole), 1e-300))
+            grown = roots / np.sqrt(np.maximum(np.diag(whole), TINY))
             total += whole * np.outer(grown, grown)
     return total
 

@@ -140,6 +140,16 @@ class System:
         ]
 
     @cached_property
+    def fastest(self) -> tuple[float, "Pair"]:
+        """The two bodies whose line turns most from one state to the next, and by how much, rad."""
+        turns = [
+            float(np.max(np.linalg.norm(np.diff(pair.towards, axis=0), axis=-1), initial=0.0))
+            for pair in self.pairs
+        ]
+        k = int(np.argmax(turns))
+        return 2 * float(np.arcsin(min(turns[k] / 2, 1.0))), self.pairs[k]
+
+    @cached_property
     def separations(self) -> tuple[float, float]:
         """The least and the largest distance of two bodies, au."""
         return (

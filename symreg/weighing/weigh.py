@@ -22,6 +22,7 @@ from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.forces import PointEquations, system_of
+from symreg.weighing.rest import rests_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
 from symreg.weighing.shapes import PowerLaw
 from symreg.weighing.weak import NARROWEST, Equations, System
@@ -29,6 +30,8 @@ from symreg.weighing.words import explanation_of, name_of, scale_of
 
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
+FINE_A_TURN, FEWEST_A_TURN = 20, 6
+"""States in a turn, where it is fastest, for the integrals to be right, and to be any at all."""
 OFF = 1e-3
 """Part of a step by which a row may begin early or late and still follow on another."""
 MOST_STRETCHES = 32
@@ -73,6 +76,8 @@ def weigh(
     config = options_from(WeighConfig, config, options)
     equations, notes, config = _equations(data, config)
     equations.watch = Watch(tell=progress)
+    for note in notes if progress else ():
+        progress(f"Note: {note}.")  # type: ignore[misc]
     system = equations.system
     extra = np.zeros_like(equations.left)
     selected = select(equations, config, extra)
@@ -105,6 +110,7 @@ def weigh(
         momentum=_momentum(equations, fit, errors),
         curve=selected.curve,
         alternatives=selected.tried,
+        rests=() if central or beside else rests_of(equations, fit, errors),
         bodies=system.bodies,
         states=system.position.shape[0] * system.position.shape[1],
         notes=tuple(notes),
@@ -171,6 +177,7 @@ def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], W
     data = as_dataset(data)
     config = _with_hidden_noise(config, data)
     system, notes = _system(data, config)
+    notes += _on_the_sampling(system)
     return Equations(system, config.scales), notes, config
 
 
@@ -208,6 +215,26 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
     _require_reference(config, names)
     system = System(position, float(data.attrs["dt"]), tuple(names), _inertial(data), velocity)
     return system, notes
+
+
+def _on_the_sampling(system: System) -> list[str]:
+    """What there is to say of too few states in a turn.
+
+    Raises:
+        ValueError: if there is no path between one state and the next.
+    """
+    angle, pair = system.fastest
+    told = (
+        f"{system.names[pair.j]} turns by up to {np.degrees(angle):.3g} degrees about "
+        f"{system.names[pair.i]} from one state to the next"
+    )
+    if angle > 2 * np.pi / FEWEST_A_TURN:
+        raise ValueError(
+            f"{told}; no path leads through so few states. Sample {FINE_A_TURN} times a turn or "
+            f"more, or leave {system.names[pair.j]} out."
+        )
+    coarse = f"{told}: a coarse sampling, by which its mass is told less surely"
+    return [coarse] if angle > 2 * np.pi / FINE_A_TURN else []
 
 
 def _follow(data: xr.Dataset) -> bool:

@@ -6,7 +6,7 @@ from orbits.forces import parse_law
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
-from symreg.weighing.result import Weighing
+from symreg.weighing.result import Rest, Weighing
 from symreg.weighing.search import Formula
 from symreg.weighing.shapes import PowerLaw
 
@@ -55,6 +55,20 @@ def scale_of(fit: Fit, config: WeighConfig) -> str:
     return "G = 4 pi^2 au^3/yr^2/M_sun in front of the formula"
 
 
+def _of_the_rest(rest: Rest) -> str:
+    vector = np.array(rest.acceleration)
+    size = float(np.linalg.norm(vector))
+    way = f"longitude {np.degrees(np.arctan2(vector[1], vector[0])) % 360:.0f} degrees"
+    if len(vector) > 2:
+        way += f", latitude {np.degrees(np.arcsin(vector[2] / size)):.0f}"
+    where = f" of stretch {rest.stretch + 1}" if rest.stretch else ""
+    return (
+        f"on {rest.body} most is left {rest.time:.4g} yr after the first state{where} (within "
+        f"{rest.around:.2g} yr): {size:.2g} au/yr^2 towards {way} in the table's axes, "
+        f"{rest.angle:.0f} degrees from {rest.heaviest}."
+    )
+
+
 def explanation_of(found: Weighing, dragged: bool) -> str:
     lines = []
     if found.central:
@@ -70,6 +84,7 @@ def explanation_of(found: Weighing, dragged: bool) -> str:
             )
             beside = "are those of the nearest law"
         lines.append(f"no law of the distance alone: {why} {beside}; exponent {found.exponent}.")
+    lines += [_of_the_rest(rest) for rest in found.rests]
     unknown = [mass.body for mass in found.masses if not mass.weighable]
     if unknown:
         lines.append(f"cannot be weighed: {', '.join(unknown)}.")
