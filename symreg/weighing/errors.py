@@ -1,8 +1,9 @@
 """How sure masses and exponents are: noise carried through every step, and what no law explains."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import brentq
 
 from orbits.derivatives.noise import white_noise
 from symreg.weighing.fit import NULL, Fit, solved
@@ -57,7 +58,8 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     unexplained, misfit = _unexplained(equations, fit, sigma)
     if np.any(unexplained):
         systematic = _of_misfit(equations, estimator, unexplained)
-        covariance += systematic + np.diag(of_subsets(equations, fit, np.diag(covariance)))
+        apart = of_subsets(equations, fit, np.diag(covariance)) + between_bodies(equations, fit)
+        covariance += systematic + np.diag(apart)
     return Errors(covariance, sigma, misfit, free)
 
 
@@ -196,6 +198,48 @@ def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
             among = (len(shifts) - 1) * np.mean((shifts - shifts.mean(axis=0)) ** 2, axis=0)
             found += np.maximum(among - noise, 0.0)
     return found
+
+
+def between_bodies(equations: Equations, fit: Fit) -> np.ndarray:
+    """(estimate,) variance among what the motions of single bodies say, beyond their own errors.
+
+    What is not in the law does not act alike on all of them. The variance is that by which the
+    estimates of single bodies scatter as they would by chance.
+
+    Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377.
+    """
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    square = (_mean_square(equations, fit.residuals) * overlap)[equations.group]
+    shifts, variances = [], []
+    for body in range(len(equations.seen)):
+        kept = equations.group % len(equations.seen) == body
+        own = replace(
+            fit, jacobian=fit.jacobian[kept], weights=fit.weights[kept],
+            residuals=fit.residuals[kept],
+        )  # fmt: skip
+        estimator, free = _estimator(own)
+        variance = np.sum(estimator**2 * square[kept], axis=1)
+        shifts.append(estimator @ own.residuals)
+        variances.append(np.where(free | (variance == 0), np.inf, variance))
+    return np.array(
+        [_scatter(s, v) for s, v in zip(np.transpose(shifts), np.transpose(variances), strict=True)]
+    )
+
+
+def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
+    """The further variance with which the values scatter as they should; 0 if they do without."""
+    told = np.isfinite(variances)
+    values, variances = values[told], variances[told]
+    if len(values) < 2:
+        return 0.0
+
+    def excess(further: float) -> float:
+        weights = 1 / (variances + further)
+        mean = np.sum(weights * values) / np.sum(weights)
+        return float(np.sum(weights * (values - mean) ** 2)) - (len(values) - 1)
+
+    largest = float(np.sum((values - values.mean()) ** 2))
+    return float(brentq(excess, 0.0, largest)) if excess(0.0) > 0 > excess(largest) else 0.0
 
 
 def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:
