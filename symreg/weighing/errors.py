@@ -58,8 +58,9 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     unexplained, misfit = _unexplained(equations, fit, sigma)
     if np.any(unexplained):
         systematic = _of_misfit(equations, estimator, unexplained)
-        apart = of_subsets(equations, fit, np.diag(covariance)) + between_bodies(equations, fit)
+        apart = of_subsets(equations, fit, np.diag(covariance))
         covariance += systematic + np.diag(apart)
+    covariance += np.diag(between_bodies(equations, fit))
     return Errors(covariance, sigma, misfit, free)
 
 
@@ -204,7 +205,8 @@ def between_bodies(equations: Equations, fit: Fit) -> np.ndarray:
     """(estimate,) variance among what the motions of single bodies say, beyond their own errors.
 
     What is not in the law does not act alike on all of them. The variance is that by which the
-    estimates of single bodies scatter as they would by chance.
+    estimates of single bodies scatter as they would by chance. Of the heaviest body most of them
+    tell: by as large a part of itself any other pull may be wrong, and the mass behind it.
 
     Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377.
     """
@@ -221,13 +223,17 @@ def between_bodies(equations: Equations, fit: Fit) -> np.ndarray:
         variance = np.sum(estimator**2 * square[kept], axis=1)
         shifts.append(estimator @ own.residuals)
         variances.append(np.where(free | (variance == 0), np.inf, variance))
-    return np.array(
+    found = np.array(
         [_scatter(s, v) for s, v in zip(np.transpose(shifts), np.transpose(variances), strict=True)]
     )
+    heaviest = int(np.argmax(fit.masses))
+    of_pulls = found[heaviest] * (fit.masses / fit.masses[heaviest]) ** 2
+    found[: len(of_pulls)] = np.maximum(found[: len(of_pulls)], of_pulls)
+    return found
 
 
 def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
-    """The further variance with which the values scatter as they should; 0 if they do without."""
+    """The further variance with which the values scatter as by chance; 0 if they do."""
     told = np.isfinite(variances)
     values, variances = values[told], variances[told]
     if len(values) < 2:
@@ -238,8 +244,9 @@ def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
         mean = np.sum(weights * values) / np.sum(weights)
         return float(np.sum(weights * (values - mean) ** 2)) - (len(values) - 1)
 
+    chance = CHANCE * np.sqrt(2 * (len(values) - 1))
     largest = float(np.sum((values - values.mean()) ** 2))
-    return float(brentq(excess, 0.0, largest)) if excess(0.0) > 0 > excess(largest) else 0.0
+    return float(brentq(excess, 0.0, largest)) if excess(0.0) > chance else 0.0
 
 
 def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:
