@@ -60,7 +60,7 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
         systematic = _of_misfit(equations, estimator, unexplained)
         apart = of_subsets(equations, fit, np.diag(covariance))
         covariance += systematic + np.diag(apart)
-    covariance += np.diag(between_bodies(equations, fit))
+    covariance += _of_pulls(equations, fit, estimator)
     return Errors(covariance, sigma, misfit, free)
 
 
@@ -201,41 +201,34 @@ def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
     return found
 
 
-def between_bodies(equations: Equations, fit: Fit) -> np.ndarray:
-    """(estimate,) variance among what the motions of single bodies say, beyond their own errors.
+def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarray:
+    """Covariance by pulls that are wrong by a part of themselves, each pair by one of its own.
 
-    What is not in the law does not act alike on all of them. The variance is that by which the
-    estimates of single bodies scatter as they would by chance. Of the heaviest body most of them
-    tell: by as large a part of itself any other pull may be wrong, and the mass behind it.
+    Relativity, coarse sampling or a figure that is no sphere change the pulls so. How large the
+    part is, what the motions of single bodies say of the heaviest tells: they scatter by it.
 
-    Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377.
+    Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377, for the scatter.
     """
+    heaviest = int(np.argmax(fit.masses))
     overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
     square = (_mean_square(equations, fit.residuals) * overlap)[equations.group]
-    shifts, variances = [], []
+    values, variances = [], []
     for body in range(len(equations.seen)):
         kept = equations.group % len(equations.seen) == body
-        own = replace(
-            fit, jacobian=fit.jacobian[kept], weights=fit.weights[kept],
-            residuals=fit.residuals[kept],
-        )  # fmt: skip
-        estimator, free = _estimator(own)
-        variance = np.sum(estimator**2 * square[kept], axis=1)
-        shifts.append(estimator @ own.residuals)
-        variances.append(np.where(free | (variance == 0), np.inf, variance))
-    found = np.array(
-        [_scatter(s, v) for s, v in zip(np.transpose(shifts), np.transpose(variances), strict=True)]
-    )
-    heaviest = int(np.argmax(fit.masses))
-    of_pulls = found[heaviest] * (fit.masses / fit.masses[heaviest]) ** 2
-    found[: len(of_pulls)] = np.maximum(found[: len(of_pulls)], of_pulls)
-    return found
+        own = replace(fit, jacobian=fit.jacobian[kept], weights=fit.weights[kept])
+        row, free = _estimator(own)
+        if not free[heaviest] and np.any(row[heaviest]):
+            values.append(float(row[heaviest] @ fit.residuals[kept]))
+            variances.append(float(row[heaviest] ** 2 @ square[kept]))
+    part = _scatter(np.array(values), np.array(variances)) / fit.masses[heaviest] ** 2
+    if not part:
+        return np.zeros((len(estimator), len(estimator)))
+    moved = estimator @ equations.by_pair(fit.strength, fit.masses)
+    return np.asarray(part * (moved @ moved.T))
 
 
 def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
     """The further variance with which the values scatter as by chance; 0 if they do."""
-    told = np.isfinite(variances)
-    values, variances = values[told], variances[told]
     if len(values) < 2:
         return 0.0
 

@@ -268,6 +268,20 @@ class Equations:
             blocks.append(block.reshape(-1, n))
         return np.concatenate(blocks)
 
+    def by_pair(self, strength: Field, masses: np.ndarray) -> np.ndarray:
+        """(row, pair) what the attraction of every two bodies does to every row, masses given."""
+        n = self.system.bodies
+        blocks = []
+        for found in self.pair_integrals(strength):
+            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], found.shape[2]))
+            for k, pair in enumerate(self.system.pairs):
+                block[pair.i, ..., k] = masses[pair.j] * found[:, :, k]
+                block[pair.j, ..., k] = -masses[pair.i] * found[:, :, k]
+            if not self.system.inertial:
+                block = block[1:] - block[:1]
+            blocks.append(block.reshape(-1, len(self.system.pairs)))
+        return np.concatenate(blocks)
+
     def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
         """(row, function) what each function of the distance does to every row, masses given."""
         columns = []
