@@ -215,7 +215,9 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
     values, variances = [], []
     for body in range(len(equations.seen)):
         kept = equations.group % len(equations.seen) == body
-        own = replace(fit, jacobian=fit.jacobian[kept], weights=fit.weights[kept])
+        own = replace(
+            fit, jacobian=fit.jacobian[kept][:, : len(fit.masses)], weights=fit.weights[kept]
+        )
         row, free = _estimator(own)
         if not free[heaviest] and np.any(row[heaviest]):
             values.append(float(row[heaviest] @ fit.residuals[kept]))
