@@ -1,6 +1,6 @@
 """How sure masses and exponents are: noise carried through every step, and what no law explains."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -215,13 +215,13 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
     values, variances = [], []
     for body in range(len(equations.seen)):
         kept = equations.group % len(equations.seen) == body
-        own = replace(
-            fit, jacobian=fit.jacobian[kept][:, : len(fit.masses)], weights=fit.weights[kept]
-        )
-        row, free = _estimator(own)
-        if not free[heaviest] and np.any(row[heaviest]):
-            values.append(float(row[heaviest] @ fit.residuals[kept]))
-            variances.append(float(row[heaviest] ** 2 @ square[kept]))
+        pull = fit.jacobian[kept, heaviest]  # by which the others are as the whole fit has them
+        if np.any(pull):
+            row = pull * fit.weights[kept] ** 2
+            row = row / (row @ pull)
+            values.append(float(row @ fit.residuals[kept]))
+            by_width = np.bincount(equations.group[kept], row**2 * square[kept])
+            variances.append(float(np.sum(np.sqrt(by_width)) ** 2))  # widths say the same
     part = _scatter(np.array(values), np.array(variances)) / fit.masses[heaviest] ** 2
     if not part:
         return np.zeros((len(estimator), len(estimator)))
