@@ -9,6 +9,7 @@ from .force_samples import ForceSamples as ForceSamples
 from .forces import LAWS as LAWS
 from .forces import parse_law as parse_law
 from .generation.generate import generate as generate
+from .importing.from_table import from_arrays as from_arrays
 from .importing.from_table import from_table as from_table
 from .info import describe as describe
 from .information import LeastError as LeastError

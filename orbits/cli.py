@@ -70,8 +70,8 @@ def _import(table: str, path: str, config: ImportConfig) -> None:
     bodies = ", ".join(attributes.get("bodies", ["one body"]))
     print(
         f"{path}: {sizes['orbit']} orbit(s) of {sizes['time']} states, one every "
-        f"{attributes['dt']:.6g} yr; {bodies}; {attributes['frame']}; law unknown; velocities "
-        f"{attributes['velocity']}."
+        f"{attributes['dt']:.6g} yr; {bodies}; {attributes['frame']}; law {attributes['law']}; "
+        f"velocities {attributes['velocity']}."
     )
 
 

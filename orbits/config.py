@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
+from orbits.units import ANGLES, NO_LENGTH
+
+UNKNOWN = "unknown"
+"""In the place of a law: trajectories that somebody measured, under whatever moves them."""
 
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""
@@ -132,7 +136,7 @@ class ImportConfig(Options):
     """What the columns of a table of trajectories are, and in which units."""
 
     time: str = "time"
-    """Column of the time."""
+    """Column of the time: numbers in --time-unit, or dates (2015-01-31T12:00, 2015-Jan-31)."""
     position: tuple[str, ...] = ("x,y",)
     """Columns of a position, with commas: x,y or x,y,z. Give it once for each body where every row
     holds several bodies (wide form)."""
@@ -147,9 +151,9 @@ class ImportConfig(Options):
     """Column that says which trajectory a row is of, where the table holds several."""
     time_unit: Literal["yr", "d", "h", "min", "s"] = "yr"
     """Unit of the times; a year is 365.25 days."""
-    length_unit: Literal["au", "km", "m", "pc"] = "au"
+    length_unit: Literal["au", "km", "m", "cm", "pc"] = "au"
     """Unit of the positions."""
-    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s"] = ""
+    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s", "cm/s"] = ""
     """Unit of the velocities; without it that of the positions over that of the times."""
     origin: str = ""
     """Name of a body that the positions are relative to and that has no columns itself (sun, of
@@ -167,8 +171,15 @@ class ImportConfig(Options):
     samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
     """States in each row of the dataset: longer trajectories are cut into several rows. 0 takes the
     length that keeps most states."""
+    law: str = UNKNOWN
+    """Law of force that moves one body about the origin, where it is known (newton, 30*r**-2.5), so
+    that kicked and far states can be made of these orbits."""
+    gm: Annotated[float, AtLeast(0)] = 0.0
+    """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
     def __post_init__(self) -> None:
+        if str(self.length_unit) in ANGLES:
+            raise OptionError("length_unit", f"is {self.length_unit!r}, an angle; {NO_LENGTH}")
         super().__post_init__()
         if not self.position:
             raise OptionError("position", "is empty; name the columns of at least one body: x,y.")
@@ -189,6 +200,8 @@ class ImportConfig(Options):
             raise OptionError(
                 "bodies", f"has {len(self.bodies)} name(s) for {len(self.position)} position(s)."
             )
+        if (self.law == UNKNOWN) != (self.gm == 0):
+            raise OptionError("gm", "and --law are given together.")
         if self.origin and self.relative_to:
             raise OptionError("origin", "and --relative-to cannot be given together.")
 

@@ -37,11 +37,12 @@ def physical_problems(
             whole = np.all(np.isfinite(flat), axis=1)
             yield f"{name} is not finite", ~whole
             finite &= whole
-    if law is None:
+    positive = finite & (values["gm"] > 0)
+    if law is not None:
+        yield "gm is not above 0", finite & ~positive
+    if law is None or "velocity" in attributes:  # others' states are as good as they are
         yield "velocity is not the derivative of position", finite & _disagree(attributes, values)
         return
-    positive = finite & (values["gm"] > 0)
-    yield "gm is not above 0", finite & ~positive
     good = np.flatnonzero(positive)
     if not len(good):
         return
@@ -75,8 +76,8 @@ def physical_problems(
 def _disagree(attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> np.ndarray:
     """(orbit,) mask of the orbits whose velocities are not those of their positions.
 
-    Without a law nothing says how large the error of a central difference may be. Half of the
-    velocities' own size lets coarse sampling and noise pass, and no wrong unit.
+    Of states that were imported nothing says how large the error of a central difference may be.
+    Half of the velocities' own size lets coarse sampling and noise pass, and no wrong unit.
     """
     position, velocity = (values[name].astype(np.float64) for name in ("position", "velocity"))
     if position.shape[1] < 3:

@@ -166,6 +166,10 @@ def ephemeris(
     if config.together:
         system, arrays = "nbody", _side_by_side(config, dates_of(config))
         described["one_system"] = True
+        described["trajectories"] = [
+            {"orbit": "", "start": k * config.samples * config.dt}
+            for k in range(len(arrays["position"]))
+        ]
     else:
         system, (arrays, out_of_plane) = "planets", _segments(config, dates_of(config))
         described |= {"gm_is": "sun plus planet", "max_out_of_plane": out_of_plane}

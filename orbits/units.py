@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,6 +85,18 @@ def _unit(
 G_SI = 6.67430e-11
 GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
 ONE = _unit(1, 0, 0, 0)
+ANGLES = {
+    "deg": math.pi / 180,
+    "arcmin": math.pi / 10_800,
+    "arcsec": math.pi / 648_000,
+    "mas": math.pi / 648_000e3,
+    "uas": math.pi / 648_000e6,
+}
+"""Units of angles, radians."""
+NO_LENGTH = (
+    "positions are lengths here (au, km, ...): multiply angles by the distance, and name the "
+    "columns after what they hold."
+)
 NAMED_UNITS = {
     "m": _unit(1, 1, 0, 0),
     "km": _unit(1e3, 1, 0, 0),
@@ -127,7 +140,7 @@ NAMED_UNITS = {
     "H": _unit(1, 2, 1, -2, 0, -2),
     "eV": _unit(1.602176634e-19, 2, 1, -2),
     "rad": ONE,
-    "deg": Unit(math.pi / 180, powers(())),
+    **{name: Unit(size, ONE.powers) for name, size in ANGLES.items()},
 }
 """Units that are known by name."""
 
@@ -181,7 +194,14 @@ def _ratios(names: str, own: str) -> dict[str, float]:
 
 YEARS = _ratios("yr d h min s", "yr")
 """Units of time in years of 365.25 days."""
-LENGTHS = _ratios("au km m pc", "au")
+LENGTHS = _ratios("au km m cm pc", "au")
 """Units of length in au."""
-SPEEDS = _ratios("au/yr au/d km/s m/s", "au/yr")
+SPEEDS = _ratios("au/yr au/d km/s m/s cm/s", "au/yr")
 """Units of speed in au/yr."""
+ANGULAR = {*ANGLES, *"ra dec dra ddec rad degree degrees theta phi lon lat".split()}
+"""Words in the name of a column by which it holds an angle."""
+
+
+def angle_in(name: str) -> str | None:
+    """The word by which the name of a column says that it holds an angle: ra, x_mas, dec (deg)."""
+    return next((word for word in re.findall("[A-Za-z]+", name) if word.lower() in ANGULAR), None)

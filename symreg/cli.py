@@ -103,7 +103,7 @@ def weigh(data: str, out: str, config: WeighConfig) -> None:
     """Weigh the bodies of a dataset and write the result as JSON."""
     from symreg.weighing.weigh import weigh as find
 
-    result = find(data, config)
+    result = find(data, config, progress=say)
     result.write(out)
     say(result)
 

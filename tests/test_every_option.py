@@ -98,7 +98,7 @@ symreg recover own.csv own.json --target F --features r --groups g --units r=au,
     --sigma s --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --no-null
-orbits import many.csv x.zarr --orbit run
+orbits import many.csv x.zarr --orbit run --law newton --gm 39.44
 symreg recover long.csv moved.json --trajectories --body name --bodies b1 b2 --time time \
     --position x,y --seeds 1 --no-null --engine projection --method spline --noise 1e-6 \
     --measuring.orbits 1 --every 3

@@ -16,7 +16,7 @@ POWER = 6
 """Of the bump: its first five derivatives vanish at both ends, so that sums are integrals up to
 terms of order (dt/half-width)^6 and beyond."""
 MOMENTS = 4
-"""Even moments that a point kernel has right: 0, 2, 4 and 6."""
+"""Even moments that a point kernel has right: 0, 2, 4 and 6; a bump has the eighth right too."""
 LEAST_HALF_WIDTH = 5
 """Samples on each side of the middle, at least: fewer leave no freedom to set the moments."""
 
@@ -29,17 +29,20 @@ def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         (2 half_width - 1,) phi, and phi'' by the number of samples. Their sums keep the identity
-        exactly for x of second degree.
+        exactly for x of the eighth degree.
     """
     s = np.arange(-half_width + 1, half_width) / half_width
     inside = 1 - s**2
     phi = inside**POWER
-    second = -2 * POWER * inside ** (POWER - 1)
+    second = -2 * POWER * inside ** (POWER - 1)  # by s
     second += 4 * POWER * (POWER - 1) * s**2 * inside ** (POWER - 2)
-    second = second - second.sum() * phi / phi.sum()
-    steps = half_width * s
-    second *= 2 * phi.sum() / np.sum(second * steps**2)
-    return phi, second
+    even = [s ** (2 * k) for k in range(MOMENTS + 1)]
+    # the second derivative of s^(2k) is 2k(2k-1) s^(2k-2)
+    wanted = [2 * k * (2 * k - 1) * np.sum(phi * even[k - 1]) for k in range(MOMENTS + 1)]
+    missing = [w - np.sum(second * e) for w, e in zip(wanted, even, strict=True)]
+    system = np.array([[np.sum(phi * e * other) for other in even] for e in even])
+    second = second + phi * (np.linalg.solve(system, missing) @ np.array(even))
+    return phi, second / half_width**2
 
 
 @lru_cache(maxsize=256)

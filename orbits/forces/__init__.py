@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from orbits.config import UNKNOWN
 from orbits.expressions import FUNCTIONS, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 from orbits.forces.formula import Formula, parse_formula
@@ -19,9 +20,6 @@ __all__ = [
     "known_law",
     "parse_law",
 ]
-
-UNKNOWN = "unknown"
-"""In the place of a law: trajectories that somebody measured, under whatever moves them."""
 
 LAWS: Registry[type[ForceLaw]] = Registry(
     "orbits.forces",

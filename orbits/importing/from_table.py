@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ import xarray as xr
 from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
-from orbits.forces import UNKNOWN
-from orbits.importing.sampling import Segment, rows_of, segments_of
+from orbits.forces import UNKNOWN, ForceLaw, known_law, parse_law
+from orbits.importing.dates import HOW_READ
+from orbits.importing.sampling import Segment, derivatives, rows_of, segments_of
 from orbits.importing.tables import Source, read_table
-from orbits.importing.tracks import Remarks, tracks_of
+from orbits.importing.tracks import FEWEST_STATES, Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.schema import Layout, shard_orbits, variables
@@ -30,6 +31,8 @@ LIKELY_AU = (1e-4, 1e5)
 """Sizes of orbits, au, that need no remark: from close binaries to the Oort cloud."""
 LIKELY_MASSES = (1e-9, 1e8)
 """Masses that the motion asks for, M_sun, that need no remark."""
+OBEYED = 0.2
+"""Relative difference from the accelerations of a law that no sampling explains."""
 DISAGREE = 0.5
 """Relative difference of velocities from the positions' own that no sampling explains."""
 
@@ -44,7 +47,7 @@ def from_table(
     *args: P.args,
     **options: P.kwargs,
 ) -> xr.Dataset:
-    """A dataset of trajectories that somebody measured or simulated; its law is `unknown`.
+    """A dataset of trajectories that somebody measured or simulated.
 
         orbits.from_table(frame, time="t", position=("x,y,z",), time_unit="d")
         orbits.from_table("stars.csv", position=("x1,y1", "x2,y2"), length_unit="km")
@@ -60,8 +63,8 @@ def from_table(
         **options: fields of `ImportConfig` that differ from `config`.
 
     Returns:
-        The dataset: `relative` of one body, `barycentric` of two, `nbody` of more; gm, masses and
-        elements are NaN.
+        The dataset: `relative` of one body, `barycentric` of two, `nbody` of more. Its law is
+        `unknown` where none is given, and gm NaN then, as masses and elements are.
 
     Raises:
         ValueError: for a missing or non-numeric column, rows out of order, too few states,
@@ -76,14 +79,89 @@ def from_table(
     asked = config
     remarks = Remarks()
     read, config = read_table(table, config)
+    if read.dated:
+        remarks.say(HOW_READ)
     tracks, names = tracks_of(read, config, remarks)
     segments = rows_of(segments_of(tracks, config, remarks), config, remarks)
+    configuration = {**asdict(asked), **_identity(table)}
+    found = _delivered(segments, names, config, config.gm, remarks, configuration, out)
+    for line in remarks.lines if announce else ():
+        announce(line)  # type: ignore[misc]
+    return found
+
+
+def from_arrays(
+    positions: np.ndarray,
+    dt: float,
+    law: str = UNKNOWN,
+    gm: float | np.ndarray = 0.0,
+    velocities: np.ndarray | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> xr.Dataset:
+    """A dataset of orbits that are arrays already, with the law that moves them where it is known.
+
+        data = orbits.from_arrays(positions, 0.01, law="newton", gm=orbits.G)
+        worldmodel.probe(model, data, states="kicked")
+
+    Args:
+        positions: (orbit, time, axis) au, of one body about the origin; or
+            (orbit, time, body, axis), of bodies whose law is unknown.
+        dt: time between states, yr.
+        law: that moves the body, as `orbits.parse_law` reads it.
+        gm: gravitational parameter, au^3/yr^2; one number, or (orbit,); with `law`.
+        velocities: as positions, au/yr; without them they are estimated from the positions.
+        out: folder to write to; without it all is in memory.
+
+    Raises:
+        ValueError: for other shapes, numbers that are not finite, a law or velocities that are not
+            those of the positions.
+    """
+    given = [np.asarray(a, dtype=np.float64) for a in (positions, velocities) if a is not None]
+    shape = given[0].shape
+    if len(shape) not in (3, 4) or shape[-1] not in (2, 3) or shape[1] < FEWEST_STATES:
+        raise ValueError(
+            f"positions have the shape {shape}; (orbit, time, axis) or (orbit, time, body, axis) "
+            f"is needed, with 2 or 3 axes and at least {FEWEST_STATES} times."
+        )
+    if given[-1].shape != shape:
+        raise ValueError(f"velocities have the shape {given[-1].shape}, positions {shape}.")
+    if not all(np.isfinite(values).all() for values in given):
+        raise ValueError("positions and velocities must be finite throughout.")
+    if not (math.isfinite(dt) and dt > 0):
+        raise ValueError(f"dt is {dt}; a time above 0 is needed, yr.")
+    of_orbits = np.asarray(gm, dtype=np.float64)
+    config = ImportConfig(law=law, gm=float(np.max(of_orbits, initial=0.0)))
+    if of_orbits.shape not in ((), shape[:1]) or (config.gm and not np.all(of_orbits > 0)):
+        raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
+    bodies = [values.reshape(*shape[:2], -1, shape[-1]) for values in given]
+    segments = [
+        Segment(str(k), 0.0, dt, rows[0], rows[1] if len(rows) > 1 else derivatives(dt, rows[0]))
+        for k, rows in enumerate(zip(*bodies, strict=True))
+    ]
+    names = tuple(f"body{k + 1}" for k in range(bodies[0].shape[2]))
+    if velocities is not None:
+        config = replace(config, velocity=("vx,vy",))
+    configuration = {"law": law, "gm": of_orbits.tolist(), "dt": dt, **_identity(given[0])}
+    return _delivered(segments, names, config, of_orbits, Remarks(), configuration, out)
+
+
+def _delivered(
+    segments: Sequence[Segment],
+    names: tuple[str, ...],
+    config: ImportConfig,
+    gm: float | np.ndarray,
+    remarks: Remarks,
+    configuration: dict[str, Any],
+    out: str | os.PathLike[str] | None,
+) -> xr.Dataset:
     _require_velocities(segments, names, config)
     arrays, names, frame = _framed(segments, names, config)
     _remark_on_scale(arrays["position"], arrays["velocity"], remarks)
-    layout = _layout(arrays, segments, names, frame, asked, remarks, _identity(table))
-    for line in remarks.lines if announce else ():
-        announce(line)  # type: ignore[misc]
+    law = known_law(config.law)
+    if law is not None:
+        arrays["gm"][:] = gm
+        _require_law(law, arrays, segments[0].dt)
+    layout = _layout(arrays, segments, names, frame, config, remarks, configuration)
     return dataset.deliver(out, layout, arrays)
 
 
@@ -147,7 +225,7 @@ def _layout(
     frame: str,
     config: ImportConfig,
     remarks: Remarks,
-    identity: dict[str, str],
+    configuration: dict[str, Any],
 ) -> Layout:
     system, shape = _system(names), arrays["position"].shape
     sizes = {
@@ -156,12 +234,12 @@ def _layout(
     }  # fmt: skip
     smoothing = [s.noise for s in segments if s.noise is not None]
     described: dict[str, Any] = {
-        "law": UNKNOWN,
+        "law": config.law if config.law == UNKNOWN else parse_law(config.law).spec,
         "frame": frame,
         "velocity": "as in the table" if config.velocity else "estimated from the positions",
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(remarks.lines),
-        **provenance({**asdict(config), **identity}),
+        **provenance(configuration),
     }
     if frame.startswith("relative to "):
         described["centre"] = frame.removeprefix("relative to ")
@@ -202,6 +280,25 @@ def _require_velocities(
                 f"the velocities of {name} are not those of its positions: these change "
                 f"{ratio:.4g} times as fast. Say the units (--velocity-unit, --time-unit, "
                 "--length-unit), or leave --velocity out."
+            )
+
+
+def _require_law(law: ForceLaw, arrays: dict[str, np.ndarray], dt: float) -> None:
+    """Refuse a law that the orbits do not obey: by their second differences, near and far."""
+    position = arrays["position"]
+    if position.ndim != 3:
+        raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
+    second = np.diff(position, 2, axis=1) / dt**2
+    expected = law.acceleration(position[:, 1:-1], arrays["gm"][:, None])
+    ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
+    r = np.linalg.norm(position[:, 1:-1], axis=-1)
+    for where, kept in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
+        found = float(np.median(ratio[kept]))
+        if abs(found - 1) > OBEYED:
+            raise ValueError(
+                f"the orbits do not obey {law.spec} with this gm: {where}, in half of the states, "
+                f"their accelerations are {found:.3g} times those of the law. Say another gm, or "
+                "leave the law out."
             )
 
 

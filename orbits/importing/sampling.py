@@ -97,7 +97,7 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     if np.max(np.abs(time - grid)) <= JITTER * dt + ROUNDING * np.max(np.abs(time)):
         velocity = track.velocity
         if velocity is None:
-            velocity = _derivatives(time, track.position)
+            velocity = derivatives(dt, track.position)
         return Segment(track.orbit, first, dt, track.position, velocity, track.noise)
     count = int((time[-1] - first) / dt + 1e-9) + 1
     grid = first + dt * np.arange(count)
@@ -113,9 +113,10 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     return Segment(track.orbit, first, dt, position, velocity, noise)
 
 
-def _derivatives(time: np.ndarray, position: np.ndarray) -> np.ndarray:
+def derivatives(dt: float, position: np.ndarray) -> np.ndarray:
+    """(time, body, axis) velocities of positions that are sampled every `dt`."""
     flat = position.reshape(len(position), -1)
-    return derivative(time - time[0], flat).reshape(position.shape)
+    return derivative(dt * np.arange(len(position)), flat).reshape(position.shape)
 
 
 def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks) -> list[Segment]:

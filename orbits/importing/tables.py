@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -18,9 +19,11 @@ import pyarrow.parquet as pq
 
 from orbits.config import ImportConfig
 from orbits.files import require_input
+from orbits.importing.dates import JULIAN, in_parts, years_of
 from orbits.importing.horizons import COLUMNS, is_vector_table, read_vector_table
 from orbits.memory import require_memory
 from orbits.options import require_known
+from orbits.units import NO_LENGTH, YEARS, angle_in
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".gz")
 ARRAY_COLUMNS = {
@@ -46,6 +49,8 @@ PACKED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ".zip": ("zip", lambda path: (packed := zipfile.ZipFile(path)).open(packed.namelist()[0])),
 }  # fmt: skip
 """Compressions of a text by the ending of its file: their names for pandas, and who unpacks."""
+HEAD = 10_000
+"""Bytes by which the marks between columns and in numbers are told."""
 MOST_COMPRESSED = 100
 """Size of an array or a text over that of its file, above which it holds no data but a trap."""
 WHILE_READ = 4.0
@@ -63,12 +68,14 @@ class Table:
         name: of the source, for messages.
         first: what the first row is called in messages: its line or its number.
         unit: `line` of a text, `row` of anything else.
+        dated: whether the times were dates.
     """
 
     frame: pd.DataFrame
     name: str
     first: int = 1
     unit: str = "row"
+    dated: bool = False
 
     def place(self, row: int) -> str:
         """What a row is called, by its position in the source."""
@@ -141,8 +148,37 @@ def _chosen(
     known = list(columns)
     for column in _wanted(config):
         require_column(column, known, table.name)
+    for column in (name for names in config.position_names for name in names):
+        if word := angle_in(column):
+            raise ValueError(
+                f"{table.name}: by its name ({word}) the column {column!r} holds an angle; "
+                f"{NO_LENGTH}"
+            )
+    if config.time_unit != "d" and JULIAN & set(re.findall("[a-z]+", config.time.lower())):
+        raise ValueError(
+            f"{table.name}: by its name the column {config.time!r} holds Julian dates, which are "
+            "in days; add --time-unit d."
+        )
     frame = frame.rename(columns=str)[_wanted(config)].reset_index(drop=True)
-    return replace(table, frame=_numbers(frame, config, table))
+    years = years_of(frame[config.time])
+    if years is not None:
+        bad = np.isnan(years) & frame[config.time].notna().to_numpy()
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(_no_number(table, row, config.time, frame[config.time].iloc[row]))
+        frame = frame.assign(**{config.time: years / YEARS[config.time_unit]})
+    return replace(table, frame=_numbers(frame, config, table), dated=years is not None)
+
+
+def _no_number(table: Table, row: int, column: str, value: object) -> str:
+    dates = (
+        "; dates are read in the column of the time only, as 2015-01-31, 2015-01-31T12:00:00 or "
+        "2015-Jan-31"
+    )
+    return (
+        f"{table.name}, {table.place(row)}: {column} is {str(value)[:30]!r}; a number is needed, "
+        f"all of one unit, at most {LARGEST:g}{dates if in_parts(value) else ''}."
+    )
 
 
 def require_column(column: str, known: Sequence[str], table: str) -> None:
@@ -180,8 +216,14 @@ def _csv_settings(path: Path) -> dict[str, Any]:
                     raise ValueError(
                         f"more than {most / 1e9:.3g} GB are packed into it, as no table can be"
                     )
-    separator = "\t" if ".tsv" in path.suffixes else ","
-    return {"sep": separator, "skipinitialspace": True, "compression": compression}
+    with unpack(path) if unpack else open(path, "rb") as file:
+        head, *rows = file.read(HEAD).decode("utf-8", "replace").splitlines() or [""]
+    separator = "\t" if ".tsv" in path.suffixes else max(",;\t", key=head.count)
+    # 1,5 is a number where columns are parted by semicolons
+    decimal = "," if separator == ";" and any("," in row for row in rows) else "."
+    return {
+        "sep": separator, "decimal": decimal, "skipinitialspace": True, "compression": compression,
+    }  # fmt: skip
 
 
 def _read(path: Path, asked: Sequence[str], blank_lines: bool) -> tuple[pd.DataFrame, list[str]]:
@@ -225,10 +267,7 @@ def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.Data
         )
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(
-                f"{table.name}, {table.place(row)}: {column} is {str(values.iloc[row])[:30]!r}; "
-                f"a number is needed, all of one unit, at most {LARGEST:g}."
-            )
+            raise ValueError(_no_number(table, row, column, values.iloc[row]))
         found[column] = numbers
     return pd.DataFrame(found)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from orbits.config import ImportConfig
+from orbits.importing.slips import slips
 from orbits.importing.splines import smoothed
 from orbits.importing.tables import Table
 from orbits.units import LENGTHS, SPEEDS, YEARS
@@ -66,7 +67,10 @@ def tracks_of(
             parts = _long_form(rows, table, config, names, remarks, orbit)
         else:
             ordered = _ordered(rows, table, config, remarks, "")
-            parts = [_states(ordered, config, body) for body in range(len(config.position))]
+            parts = [
+                _states(ordered, table, config, body, remarks)
+                for body in range(len(config.position))
+            ]
         time, position, velocity, noise = _together(parts, names, table, config, remarks, orbit)
         _require_motion(position, names, table, orbit)
         velocity = None if velocity is None else velocity * speed
@@ -160,16 +164,21 @@ def _ordered(
 
 
 def _states(
-    rows: pd.DataFrame, config: ImportConfig, body: int
+    rows: pd.DataFrame, table: Table, config: ImportConfig, body: int, remarks: Remarks
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    velocity = None
+    columns, velocity = config.position_names[body], None
+    time, position = rows[config.time].to_numpy(), rows[list(columns)].to_numpy()
     if config.velocity:
         velocity = rows[list(config.velocity_names[body])].to_numpy()
-    return (
-        rows[config.time].to_numpy(),
-        rows[list(config.position_names[body])].to_numpy(),
-        velocity,
-    )
+    found = slips(time, position)
+    if len(found):
+        row, off = found[0]
+        remarks.say(
+            f"{len(found)} position(s) {','.join(columns)} far off the path of their neighbours, "
+            f"the first in {table.place(int(rows.index[int(row)]))} by {off:.3g} "
+            f"{config.length_unit}; kept: repair them, since forces hang on every position"
+        )
+    return time, position, velocity
 
 
 def _long_form(
@@ -189,7 +198,7 @@ def _long_form(
                 f"{table.name}: body {name}{of} has no rows; leave it out with --bodies."
             )
         ordered = _ordered(by_name[name], table, config, remarks, f"{name}{of}")
-        parts.append(_states(ordered, config, 0))
+        parts.append(_states(ordered, table, config, 0, remarks))
     return parts
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from orbits.config import WORKERS_LIMIT, EphemerisConfig, GenerateConfig
+from orbits.config import UNKNOWN, WORKERS_LIMIT, EphemerisConfig, GenerateConfig
 from orbits.files import as_json, read_json, write_json
 from orbits.options import (
     AtLeast,
@@ -252,8 +252,6 @@ class RunConfig(Options):
     def questions(self) -> tuple[str, ...]:
         """The read-outs of this model: one of tokens has no derivatives by positions, and no
         verdict is given without far states."""
-        from orbits.forces import UNKNOWN  # which needs sympy
-
         asked = [r for r in self.readouts if self.train.head != "tokens" or r != "jacobian"]
         if "kicked" in self.sources and self.law != UNKNOWN and "far" not in asked:
             asked.append("far")

@@ -88,10 +88,14 @@ def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours are not wild; none if they are many."""
+    """Those whose neighbours, by their features and in the table, are not wild; none if many."""
     ranks = ranks_of(X)
     _, near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)
-    alone = wild & (wild[near[:, 1:]].mean(axis=1) <= TOGETHER)
+    places = np.arange(len(wild))[:, None]
+    _, beside = KDTree(places).query(places, NEIGHBOURS + 1)
+    alone = wild.copy()
+    for others in (near, beside):
+        alone &= wild[others[:, 1:]].mean(axis=1) <= TOGETHER
     return alone if alone.mean() <= MOST else np.zeros(len(wild), dtype=bool)
 
 

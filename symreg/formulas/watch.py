@@ -46,7 +46,11 @@ class Watch:
 
     def part(self, share: float) -> "Watch":
         """The clock of a part that may take so much of the time left."""
-        return Watch(share * self.left, self._tell)
+        return self.within(share * self.left)
+
+    def within(self, seconds: float) -> "Watch":
+        """The clock of a part that may take so many seconds."""
+        return Watch(seconds, self._tell)
 
     def say(self, text: Callable[[], str], at_once: bool = False) -> None:
         """Tell how far the work is; the text is made only where it is told."""

@@ -1,15 +1,17 @@
 """From a table of positions to force samples: what `symreg recover --trajectories` reads."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from orbits.config import ForcesConfig, ImportConfig
+from orbits.config import UNKNOWN, ForcesConfig, ImportConfig
 from orbits.options import OptionError, option_names
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from orbits.force_samples import ForceSamples
 
 
@@ -25,10 +27,12 @@ class RecoverFileConfig(RecoverConfig):
 
     ALIASES: ClassVar[dict[str, str]] = {
         **RecoverConfig.ALIASES,
-        **{name: f"importing.{name}" for name in option_names(ImportConfig)},
+        **{name: f"importing.{name}" for name in option_names(ImportConfig) if name != "law"},
         **{name: f"measuring.{name}" for name in option_names(ForcesConfig)},
     }
     """Short names of the options of `orbits import` and `orbits forces` too."""
+    DECIDED: ClassVar[tuple[str, ...]] = ("importing.law", "importing.gm")
+    """A law that is granted is not searched."""
     RARE: ClassVar[tuple[str, ...]] = (*RecoverConfig.ALIASES, *option_names(ForcesConfig))
     """Left out of the short help: thresholds of the verdict, and how accelerations are measured."""
 
@@ -59,17 +63,32 @@ class RecoverFileConfig(RecoverConfig):
         Raises:
             ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
         """
-        from orbits.derivatives.accelerations import measure_forces
+        from orbits.dataset import open_dataset
         from orbits.importing.from_table import from_table
 
         if self.trajectories and Path(table).is_dir():
             raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
         if self.trajectories:
-            return measure_forces(
-                from_table(table, config=self.importing, announce=announce), self.measuring
-            )
+            data = from_table(table, config=self.importing, announce=announce)
+            return forces_along(data, self.measuring)
         if Path(table).is_dir():
-            return measure_forces(table, self.measuring)
+            return forces_along(open_dataset(table), self.measuring)
         if self.measuring != ForcesConfig():
             raise ValueError(f"{table} holds no trajectories to measure; see --trajectories.")
         return None
+
+
+def forces_along(data: "xr.Dataset", measuring: ForcesConfig | None = None) -> "ForceSamples":
+    """Force samples along trajectories; where no law is known, with the drag that is in them.
+
+    Args:
+        data: the trajectories.
+        measuring: how accelerations are measured.
+    """
+    from orbits.derivatives.accelerations import measure_forces
+    from symreg.weighing.weigh import drag_in
+
+    found = measure_forces(data, measuring)
+    drag = drag_in(data) if data.attrs["law"] == UNKNOWN else None
+    told = {} if drag is None or drag.value is None else {"drag": str(drag)}
+    return replace(found, attributes={**found.attributes, **told})

@@ -22,7 +22,7 @@ from symreg.recovery.force_field import (
     pair_force,
     radial_field,
 )
-from symreg.recovery.gates import Gate, share
+from symreg.recovery.gates import Gate, share, stated
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
 from symreg.recovery.user_table import (
     UserTable,
@@ -99,6 +99,8 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     gates: tuple[Gate, ...] = ()
     if found.third_law is not None:
         gates = (_third_law(found.third_law, config),)
+    if drag := samples.attributes.get("drag"):
+        gates = (*gates, stated("drag", False, "none beside the law", f"{drag} per year"))
     radial = found.samples
     if wanted is None or config.error_floor is not None:
         radial = replace(radial, smooth=None)  # the floor that was given counts
@@ -107,11 +109,26 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
         of_field(found.samples.names, found.constants, wanted),
         wanted is not None,
         len(samples),
-        found.notes,
+        (*found.notes, *(_whose(samples) if wanted is None else ())),
         found.non_central,
         gates,
         samples.metrics,
         any_law=wanted is None,
+    )
+
+
+def _whose(samples: ForceSamples) -> tuple[str, ...]:
+    """Whose acceleration it is, where several bodies attract one another."""
+    bodies = samples.attributes.get("bodies") or []
+    if len(bodies) < 2:
+        return ()
+    first, second, *more = bodies
+    whose = f"that of {first} towards {second}" if not more else (
+        f"that of each other body as seen from {first}, which all of them attract"
+    )  # fmt: skip
+    return (
+        f"the acceleration is {whose}; `symreg weigh` finds the law between the {len(bodies)} "
+        "bodies and their masses",
     )
 
 

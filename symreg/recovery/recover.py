@@ -13,7 +13,7 @@ import pandas as pd
 import sympy
 import xarray as xr
 
-from orbits.derivatives.accelerations import measure_forces
+from orbits.dataset import as_dataset
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import P, keywords_of, options_from
@@ -30,6 +30,7 @@ from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses
+from symreg.recovery.from_positions import forces_along
 from symreg.recovery.gates import passed
 from symreg.recovery.judge import found_gates, law_gates, null_gate
 from symreg.recovery.problem import Problem, of_force_samples, of_user_table
@@ -101,7 +102,7 @@ def _force_samples(table: Table) -> ForceSamples:
             )
         return ForceSamples(table)
     if isinstance(table, xr.Dataset) or Path(table).is_dir():
-        return measure_forces(table)
+        return forces_along(as_dataset(table))
     return ForceSamples.read(table)
 
 

@@ -39,6 +39,7 @@ class Reference:
         truth: value of that constant, where it is known.
         parameters: values of its own parameters, where they are known.
         numeric: the formula with numbers for all constants, where they are known.
+        granted: whether the table is said to obey it: else nothing of it is the truth.
     """
 
     spec: str
@@ -48,12 +49,16 @@ class Reference:
     truth: float | None = None
     parameters: dict[str, float] = field(default_factory=dict)
     numeric: sympy.Expr | None = None
+    granted: bool = True
 
     def exponents(self, samples: Samples) -> dict[str, float]:
         """Exponents of the features in one product of powers fitted to the law on the rows.
 
-        Empty where the law's constants are not known and it is no product of powers itself.
+        Empty where nobody says that the table obeys it, and where the law's constants are not known
+        and it is no product of powers itself.
         """
+        if not self.granted:
+            return {}
         if self.numeric is not None:
             values = evaluate(self.numeric, samples.names, samples.X)
             truth = replace(samples, y=values)
@@ -83,7 +88,10 @@ def of_field(
     if masses and "gm" not in names:
         return [_of_masses(law, masses, constants) for law in laws]
     feature = "gm" if "gm" in names else None
-    return [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
+    found = [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
+    if wanted is not None or "gm" in constants:
+        return found
+    return [replace(law, truth=None, parameters={}, granted=False) for law in found]
 
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:

@@ -1,6 +1,7 @@
 """Which law: families and searched formulas compete on the equations, beside a free curve."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
@@ -9,11 +10,11 @@ from orbits.forces import parse_law
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
-from symreg.weighing.errors import errors_of
+from symreg.weighing.errors import Errors, errors_of, misfit_of
 from symreg.weighing.fit import Fit, best_of, first_exponent, fitted
 from symreg.weighing.result import TWO_SIDED, Alternative, CurvePoint
-from symreg.weighing.search import Formula, curve_error, searched
-from symreg.weighing.shapes import Curve, Given, ScreenedPower, Shape, families
+from symreg.weighing.search import Formula, curve_error, explaining_curve, searched
+from symreg.weighing.shapes import Curve, Given, PowerLaw, ScreenedPower, Shape, families
 from symreg.weighing.weak import Equations
 
 GAIN = 10.0
@@ -24,43 +25,74 @@ SHOWN = 5
 """Formulas of the engines that are listed."""
 SHOWN_POINTS = 9
 EXPLAINED = 0.1
-"""What a searched formula may leave of the part that the best family leaves: a body that is not
-seen cannot be written into a law, but a little of it can."""
+"""What a law may leave of the part that a simpler one leaves: a body that is not seen cannot be
+written into a law, but a little of it can."""
+NAMED = 2.0
+"""Half-widths of the interval within which an exponent is a half-integer: one table in twenty lies
+outside one of them, one in ten thousand outside two."""
+SNAP = 1e-6
+"""Exponents closer to a half-integer than this are it, however sure the fit is."""
 CURVE_STEPS = 1
 """Steps from the best power to the free curve, which is all but linear there."""
 
 
-def select(
-    equations: Equations, config: WeighConfig, extra: np.ndarray
-) -> tuple[Fit, Fit, tuple[Alternative, ...], tuple[CurvePoint, ...]]:
-    """The law that explains most with least, the nearest power, what was tried, the free curve.
+@dataclass(frozen=True)
+class Selection:
+    """What was found on the equations.
 
-    The simplest family first; where it leaves something, the other families; where these leave
-    something, or need a number too many, the formulas that the engines find for the free curve.
+    Attributes:
+        best: the simplest law that explains most.
+        power: the nearest power, its exponent free.
+        tried: laws that were tried.
+        curve: the free curve over the law.
+    """
+
+    best: Fit
+    power: Fit
+    tried: tuple[Alternative, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
+
+
+def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Selection:
+    """The law that explains most with least.
+
+    The nearest power first. Where it leaves something that no drag explains, a free curve says
+    whether any function of the distance explains it; only then are the other families tried and
+    formulas for the curve searched.
 
     Args:
         equations: of the system.
         config: how to weigh.
         extra: (row,) accelerations that are known.
     """
-    separations = equations.system.separations
-    simplest, *others = families(LENGTHS[config.unit])
-    exponent = first_exponent(equations, extra)
-    power = best_of(equations, simplest, simplest.start(exponent, separations), extra, None)
+    power = nearest_power(equations, config, extra)
     if config.law:
-        return fitted(equations, _granted(config), (), extra), power, (), ()
+        return Selection(fitted(equations, _granted(config), (), extra), power)
     tried, best = [power], power
     errors = errors_of(equations, power, config.noise)
-    if np.max(errors.misfit) > equations.ADEQUATE:
-        for shape in others:
-            starts = shape.start(power.parameters[0], separations)
-            tried.append(best_of(equations, shape, starts, extra, power.weights))
-        best = _best(equations, tried, power)
-        if beside_drag(equations, power, errors, extra, config.noise)[1] is None:
-            formulas = searched(equations, power, extra, config.search, _known(tried))
-            best = _with_formulas(equations, [*tried, *formulas], best, power, extra, config)
+    if (
+        np.max(errors.misfit) > equations.ADEQUATE
+        and beside_drag(equations, power, errors, extra, config.noise)[1] is None
+    ):
+        left = float(np.max(errors.misfit))
+        curve = explaining_curve(equations, power, extra)
+        if curve is not None and _left(equations, curve, config) <= EXPLAINED * left:
+            for shape in families(LENGTHS[config.unit])[1:]:
+                starts = shape.start(power.parameters[0], equations.system.separations)
+                tried.append(best_of(equations, shape, starts, extra, power.weights))
+            family = _best(equations, tried, power)
+            formulas = searched(equations, power, curve, extra, config.search, _known(tried))
+            found = _best(equations, [*tried, *formulas], power)
+            for one in (family, found):
+                # weights of its own: it has to explain what the law before it does not
+                own = fitted(equations, one.shape, one.parameters, extra)
+                enough = 0.0 if best is power else equations.ADEQUATE
+                if _left(equations, own, config) <= max(EXPLAINED * left, enough):
+                    best, left = own, _left(equations, own, config)
             formulas.sort(key=lambda found: _description(equations, found, power.loss))
             tried += formulas[:SHOWN]
+    if best is power:
+        best = simple(equations, power, errors, extra)
     points = _curve_points(equations, best, power.parameters[0], extra)
     alternatives = tuple(
         Alternative(
@@ -71,7 +103,31 @@ def select(
         )
         for f in tried
     )
-    return best, power, alternatives, points
+    return Selection(best, power, alternatives, points)
+
+
+def _left(equations: Equations, fit: Fit, config: WeighConfig) -> float:
+    """What a fit leaves of the accelerations, of the body of which it leaves most."""
+    return float(np.max(misfit_of(equations, fit, config.noise)))
+
+
+def simple(equations: Equations, power: Fit, errors: Errors, extra: np.ndarray) -> Fit:
+    """The power with the half-integer for its exponent that the data allow; else as it is."""
+    (n,), k = power.parameters, len(power.masses)
+    half = round(2 * n) / 2
+    half_width = TWO_SIDED * float(np.sqrt(errors.covariance[k, k]))
+    if not abs(n - half) < max(SNAP, NAMED * half_width):
+        return power
+    assert isinstance(power.shape, PowerLaw)
+    return fitted(equations, replace(power.shape, fixed=half), (), extra)
+
+
+def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Fit:
+    """The power of the distance that explains most, with the masses."""
+    simplest = families(LENGTHS[config.unit])[0]
+    exponent = first_exponent(equations, extra)
+    starts = simplest.start(exponent, equations.system.separations)
+    return best_of(equations, simplest, starts, extra, None)
 
 
 def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:
@@ -97,23 +153,6 @@ def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
         if any(f is power for f in near)
         else min(near, key=lambda f: (len(f.parameters), nats(f)))
     )
-
-
-def _with_formulas(
-    equations: Equations,
-    tried: Sequence[Fit],
-    family: Fit,
-    power: Fit,
-    extra: np.ndarray,
-    config: WeighConfig,
-) -> Fit:
-    """The best of all, its weights its own: a formula has to explain what the family does not."""
-    found, left = [], []
-    for one in (family, _best(equations, tried, power)):
-        own = one if one is power else fitted(equations, one.shape, one.parameters, extra)
-        found.append(own)
-        left.append(float(np.max(errors_of(equations, own, config.noise).misfit)))
-    return found[1] if left[1] <= max(EXPLAINED * left[0], equations.ADEQUATE) else found[0]
 
 
 def _description(equations: Equations, fit: Fit, loss: float) -> float:

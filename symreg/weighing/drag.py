@@ -17,8 +17,8 @@ SURE = 5.0
 
 def beside_drag(
     equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, noise: float
-) -> tuple[Estimate, tuple[Fit, Errors] | None]:
-    """The coefficient of a drag, and the law beside it where it explains what the law does not.
+) -> tuple[Estimate, tuple[Fit, Errors, np.ndarray] | None]:
+    """The coefficient of a drag, and where it explains what the law does not, the law beside it.
 
     Args:
         equations: of the system.
@@ -26,6 +26,9 @@ def beside_drag(
         errors: of the fit.
         extra: (row,) accelerations that are known.
         noise: of a position, au; 0 where it is to be found.
+
+    Returns:
+        The coefficient; and the law, its errors, and (row,) all accelerations that are known then.
     """
     columns = equations.drag()
     if columns is None:
@@ -33,10 +36,11 @@ def beside_drag(
     drag, is_any, pulled = _drag(columns, equations, fit)
     if not is_any:
         return drag, None
-    beside = fitted(equations, fit.shape, fit.parameters, extra + pulled)
+    known = extra + pulled
+    beside = fitted(equations, fit.shape, fit.parameters, known)
     left = errors_of(equations, beside, noise)
     explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
-    return drag, (beside, left) if explained else None
+    return drag, (beside, left, known) if explained else None
 
 
 def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:

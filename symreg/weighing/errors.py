@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from orbits.derivatives.noise import white_noise
 from symreg.weighing.fit import NULL, Fit, solved
@@ -14,6 +15,7 @@ CHANCE = 4.0
 """Standard errors by which a mean square must exceed that of the noise to be something else."""
 BLOCKS = 5
 """Parts of the time, of which one at a time is left out."""
+TINY = 1e-300
 STEP = 1e-5
 """Relative step of the derivative of g by r."""
 
@@ -49,14 +51,22 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
         fit: of a shape.
         noise: of a position, au; 0 takes the lesser of what positions and residuals tell.
     """
+    equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)
     sigma = _noise(equations, fit, noise)
     covariance = _of_noise(equations, fit, estimator, sigma)
     unexplained, misfit = _unexplained(equations, fit, sigma)
     if np.any(unexplained):
         systematic = _of_misfit(equations, estimator, unexplained)
-        covariance += systematic + np.diag(of_subsets(equations, fit, np.diag(covariance)))
+        apart = of_subsets(equations, fit, np.diag(covariance))
+        covariance += systematic + np.diag(apart)
+    covariance += _of_pulls(equations, fit, estimator)
     return Errors(covariance, sigma, misfit, free)
+
+
+def misfit_of(equations: Equations, fit: Fit, noise: float) -> np.ndarray:
+    """(body,) rms of what is neither law nor noise, over the rms acceleration."""
+    return _unexplained(equations, fit, _noise(equations, fit, noise))[1]
 
 
 def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
@@ -139,6 +149,12 @@ def _unexplained(
     return left, misfit
 
 
+def share_left(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+    """(group,) rms of what is neither law nor noise, over the rms of the group."""
+    left, _ = _unexplained(equations, fit, sigma)
+    return np.sqrt(left / np.maximum(_mean_square(equations, equations.left), TINY))
+
+
 def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
     """(body,) rms change of its acceleration by the noise of all positions, au/yr^2 a coordinate.
 
@@ -185,6 +201,49 @@ def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
     return found
 
 
+def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarray:
+    """Covariance by pulls that are wrong by a part of themselves, each pair by one of its own.
+
+    Relativity, coarse sampling or a figure that is no sphere change the pulls so. How large the
+    part is, what the motions of single bodies say of the heaviest tells: they scatter by it.
+
+    Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377, for the scatter.
+    """
+    heaviest = int(np.argmax(fit.masses))
+    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
+    square = (_mean_square(equations, fit.residuals) * overlap)[equations.group]
+    values, variances = [], []
+    for body in range(len(equations.seen)):
+        kept = equations.group % len(equations.seen) == body
+        pull = fit.jacobian[kept, heaviest]  # by which the others are as the whole fit has them
+        if np.any(pull):
+            row = pull * fit.weights[kept] ** 2
+            row = row / (row @ pull)
+            values.append(float(row @ fit.residuals[kept]))
+            by_width = np.bincount(equations.group[kept], row**2 * square[kept])
+            variances.append(float(np.sum(np.sqrt(by_width)) ** 2))  # widths say the same
+    part = _scatter(np.array(values), np.array(variances)) / fit.masses[heaviest] ** 2
+    if not part:
+        return np.zeros((len(estimator), len(estimator)))
+    moved = estimator @ equations.by_pair(fit.strength, fit.masses)
+    return np.asarray(part * (moved @ moved.T))
+
+
+def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
+    """The further variance with which the values scatter as by chance; 0 if they do."""
+    if len(values) < 2:
+        return 0.0
+
+    def excess(further: float) -> float:
+        weights = 1 / (variances + further)
+        mean = np.sum(weights * values) / np.sum(weights)
+        return float(np.sum(weights * (values - mean) ** 2)) - (len(values) - 1)
+
+    chance = CHANCE * np.sqrt(2 * (len(values) - 1))
+    largest = float(np.sum((values - values.mean()) ** 2))
+    return float(brentq(excess, 0.0, largest)) if excess(0.0) > chance else 0.0
+
+
 def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:
     """Covariance by what is unexplained: smooth, so that widths of one body add up."""
     total = np.zeros((len(estimator), len(estimator)))
@@ -201,7 +260,7 @@ def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) 
             roots += np.sqrt(np.diag(part))
         if parts:
             whole = np.sum(parts, axis=0)
-            grown = roots / np.sqrt(np.maximum(np.diag(whole), 1e-300))
+            grown = roots / np.sqrt(np.maximum(np.diag(whole), TINY))
             total += whole * np.outer(grown, grown)
     return total
 

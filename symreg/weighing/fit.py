@@ -119,6 +119,7 @@ def fitted(
     masses = solved(_of_masses(equations, shape, start), equations.left - extra, weights)
     found = _at(equations, shape, start, masses, extra, weights)
     for _ in range(1 if fixed else ROUNDS):
+        equations.watch.say(lambda: f"{shape.name}: masses and parameters")
         before = found.weights
         found = _descended(equations, found, extra, steps)
         if fixed:

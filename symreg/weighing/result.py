@@ -70,6 +70,29 @@ class Momentum:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """Where what no law explains is largest.
+
+    Attributes:
+        body: on which it acts.
+        stretch: number of the stretch of time.
+        time: since the first state of the stretch, yr.
+        around: half of the time over which it is averaged, yr.
+        acceleration: (axis,) what is left, au/yr^2.
+        heaviest: the heaviest other body.
+        angle: between what is left and the direction to that, degrees.
+    """
+
+    body: str
+    stretch: int
+    time: float
+    around: float
+    acceleration: tuple[float, ...]
+    heaviest: str
+    angle: float
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """The free curve of the law at one distance.
 
@@ -122,6 +145,7 @@ class Weighing:
         momentum: whether it is conserved.
         curve: the free curve over the law.
         alternatives: families that were tried.
+        rests: where what is left is largest; none where law, drag and noise explain all.
         bodies: their number.
         states: of each.
         explanation: in plain words.
@@ -143,6 +167,7 @@ class Weighing:
     momentum: Momentum
     curve: tuple[CurvePoint, ...]
     alternatives: tuple[Alternative, ...]
+    rests: tuple[Rest, ...]
     bodies: int
     states: int
     explanation: str = ""

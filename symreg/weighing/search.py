@@ -18,7 +18,6 @@ from symreg.engines import choose_engine
 from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
-from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.weighing.errors import rough_covariance
@@ -134,6 +133,7 @@ def _steepness(term: sympy.Expr) -> tuple[bool, float]:
 def searched(
     equations: Equations,
     power: Fit,
+    curve: Fit,
     extra: np.ndarray,
     config: RecoverConfig,
     known: Sequence[sympy.Expr] = (),
@@ -143,16 +143,16 @@ def searched(
     Args:
         equations: of the system.
         power: the nearest power.
+        curve: the free curve.
         extra: (row,) accelerations that are known.
         config: of the search.
         known: laws of families, whose exponents may be simple ones.
     """
-    curve = _curve(equations, power, extra)
-    samples = None if curve is None else _samples(equations, curve)
+    samples = _samples(equations, curve)
     if samples is None:
         return []
     engine, _ = choose_engine(config.engine, config.question, own_table=True)
-    watch = Watch(config.limit(any_law=True))
+    watch = equations.watch.within(config.limit(any_law=True))
     outcome, _, rivals = search_pool(engine, samples, config, config.seeds, watch)
     laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
     shapes: dict[str, Formula] = {}
@@ -190,7 +190,7 @@ def _shorter(expression: sympy.Expr) -> Iterable[sympy.Expr]:
             yield expression / factor
 
 
-def _curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit | None:
+def explaining_curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit | None:
     """The free curve, fitted to the end with weights of its own.
 
     None where no function of the distance explains much more than the power.

@@ -13,13 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from orbits.derivatives.bumps import bump
+from symreg.formulas.watch import Watch
 
 NARROWEST = 8
 """Samples in half of the narrowest bump."""
 OVERLAP = 3
 """Bumps begin in each half-width."""
 MOST_ROWS = 600
-"""Bumps of one width: of the narrowest there would be tens of thousands."""
+"""Bumps of one width in all stretches: of the narrowest there would be tens of thousands."""
 
 PAIRS_AT_ONCE = 64
 """Pairs of bodies whose forces are in memory together."""
@@ -48,20 +49,21 @@ class Bumps:
     square: float
 
 
-def bumps(samples: int, dt: float, ratio: float) -> list[Bumps]:
+def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bumps]:
     """Sets of bumps of rising width, from a few samples to the whole time.
 
     Args:
         samples: of every trajectory.
         dt: yr.
         ratio: of one width to the next.
+        stretches: trajectories that share the bumps.
 
     Raises:
         ValueError: if the trajectories are shorter than one bump.
     """
     found, width = [], float(NARROWEST)
     while 2 * round(width) - 1 <= samples:
-        found.append(_of_width(samples, dt, round(width)))
+        found.append(_of_width(samples, dt, round(width), stretches))
         width *= ratio
     if not found:
         raise ValueError(
@@ -71,10 +73,10 @@ def bumps(samples: int, dt: float, ratio: float) -> list[Bumps]:
     return found
 
 
-def _of_width(samples: int, dt: float, half_width: int) -> Bumps:
+def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps:
     phi, second = bump(half_width)
     length = len(phi)
-    step = max(1, half_width // OVERLAP, samples // MOST_ROWS)
+    step = max(1, half_width // OVERLAP, samples * stretches // MOST_ROWS)
     starts = np.arange(0, samples - length + 1, step)
     columns = (starts[:, None] + np.arange(length)).ravel()
     pointer = np.arange(0, len(columns) + 1, length)
@@ -138,6 +140,16 @@ class System:
         ]
 
     @cached_property
+    def fastest(self) -> tuple[float, "Pair"]:
+        """The two bodies whose line turns most from one state to the next, and by how much, rad."""
+        turns = [
+            float(np.max(np.linalg.norm(np.diff(pair.towards, axis=0), axis=-1), initial=0.0))
+            for pair in self.pairs
+        ]
+        k = int(np.argmax(turns))
+        return 2 * float(np.arcsin(min(turns[k] / 2, 1.0))), self.pairs[k]
+
+    @cached_property
     def separations(self) -> tuple[float, float]:
         """The least and the largest distance of two bodies, au."""
         return (
@@ -185,7 +197,8 @@ class Equations:
     from Newton's law (relativity, asteroids) are below it."""
 
     def __init__(self, system: System, ratio: float) -> None:
-        self._arranged(system, bumps(system.position.shape[1], system.dt, ratio))
+        stretches, samples = system.position.shape[:2]
+        self._arranged(system, bumps(samples, system.dt, ratio, stretches))
         position = np.moveaxis(system.position, 1, 0)  # time, stretch, body, axis
         # far from the origin, positions lose digits to it
         position = position - position.mean(axis=0, keepdims=True)
@@ -197,6 +210,8 @@ class Equations:
         """Number the rows: which body, which width, when."""
         self.system = system
         self.sets = sets
+        self.watch = Watch()
+        """Is told how far the work on them is."""
         first = 0 if system.inertial else 1
         self.seen = range(first, system.bodies)
         stretches, axes = system.position.shape[0], system.position.shape[3]
@@ -253,9 +268,32 @@ class Equations:
             blocks.append(block.reshape(-1, n))
         return np.concatenate(blocks)
 
+    def by_pair(self, strength: Field, masses: np.ndarray) -> np.ndarray:
+        """(row, pair) what the attraction of every two bodies does to every row, masses given."""
+        n = self.system.bodies
+        blocks = []
+        for found in self.pair_integrals(strength):
+            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], found.shape[2]))
+            for k, pair in enumerate(self.system.pairs):
+                block[pair.i, ..., k] = masses[pair.j] * found[:, :, k]
+                block[pair.j, ..., k] = -masses[pair.i] * found[:, :, k]
+            if not self.system.inertial:
+                block = block[1:] - block[:1]
+            blocks.append(block.reshape(-1, len(self.system.pairs)))
+        return np.concatenate(blocks)
+
     def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
         """(row, function) what each function of the distance does to every row, masses given."""
-        return np.stack([self.by_body(g) @ masses for g in strengths], axis=1)
+        columns = []
+        for g in strengths:
+            # all pulls on a body are added before they are integrated: n sums for n^2
+            pulls = [np.zeros_like(self.system.pairs[0].towards) for _ in masses]
+            for pair in self.system.pairs:
+                pull = g(pair.r)[..., None] * pair.towards
+                pulls[pair.i] += masses[pair.j] * pull
+                pulls[pair.j] -= masses[pair.i] * pull
+            columns.append(self.integrated(pulls))
+        return np.stack(columns, axis=1)
 
     def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
         """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""

@@ -15,18 +15,27 @@ from orbits.force_samples import ForceSamples
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import versions
 from orbits.units import G
-from symreg.weighing.candidates import select
+from symreg.formulas.watch import Watch
+from symreg.weighing.candidates import nearest_power, select, simple
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.forces import PointEquations, system_of
+from symreg.weighing.rest import rests_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
-from symreg.weighing.weak import Equations, System
+from symreg.weighing.shapes import PowerLaw
+from symreg.weighing.weak import NARROWEST, Equations, System
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
 SPEED_OF_LIGHT = 63241.077
 """au/yr."""
+FINE_A_TURN, FEWEST_A_TURN = 20, 6
+"""States in a turn, where it is fastest, for the integrals to be right, and to be any at all."""
+OFF = 1e-3
+"""Part of a step by which a row may begin early or late and still follow on another."""
+MOST_STRETCHES = 32
+"""Orbits of one body in which a drag is looked for."""
 
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
@@ -36,6 +45,7 @@ def weigh(
     kind: Callable[P, WeighConfig],
     data: Data,
     config: WeighConfig | None = None,
+    progress: Callable[[str], None] | None = None,
     *args: P.args,
     **options: P.kwargs,
 ) -> Weighing:
@@ -51,6 +61,7 @@ def weigh(
             `orbits generate --system nbody`. Or force samples of several bodies: what a model of
             them acts by (`worldmodel.probe`), or measured ones.
         config: how to weigh.
+        progress: is told every few seconds how far it is.
         **options: fields of `WeighConfig` that differ from `config`.
 
     Returns:
@@ -64,32 +75,42 @@ def weigh(
     began = time.monotonic()
     config = options_from(WeighConfig, config, options)
     equations, notes, config = _equations(data, config)
+    equations.watch = Watch(tell=progress)
+    for note in notes if progress else ():
+        progress(f"Note: {note}.")  # type: ignore[misc]
     system = equations.system
     extra = np.zeros_like(equations.left)
-    fit, power, tried, curve = select(equations, config, extra)
+    selected = select(equations, config, extra)
+    fit, power = selected.best, selected.power
     if config.relativity:
         extra = _relativity(equations, fit)
         fit, power = _again(equations, fit, power, extra)
     errors = errors_of(equations, fit, config.noise)
     drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
     if beside is not None:  # the law is that which acts beside the drag
-        fit, power, errors = beside[0], beside[0] if power is fit else power, beside[1]
+        fit, errors, extra = beside
+        power = fitted(equations, power.shape, power.parameters, extra)
+        if isinstance(fit.shape, PowerLaw):
+            free = errors_of(equations, power, config.noise)
+            fit = simple(equations, power, free, extra)
+            errors = errors_of(equations, fit, config.noise)
     central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
     exponent = _exponent(power, _own(equations, fit, power, errors, config))
-    law, formula = name_of(fit, exponent, central, config)
+    law, formula = name_of(fit, central, config)
     result = Weighing(
         law=law,
         formula=formula,
         exponent=exponent,
         parameters=_parameters(fit, errors),
         masses=_masses(system, fit, errors, config),
-        scale=scale_of(fit, exponent, config),
+        scale=scale_of(fit, config),
         central=central,
         misfit=float(np.max(errors.misfit)),
         drag=drag if central or beside is not None else Estimate(),
         momentum=_momentum(equations, fit, errors),
-        curve=curve,
-        alternatives=tried,
+        curve=selected.curve,
+        alternatives=selected.tried,
+        rests=() if central or beside else rests_of(equations, fit, errors),
         bodies=system.bodies,
         states=system.position.shape[0] * system.position.shape[1],
         notes=tuple(notes),
@@ -98,6 +119,35 @@ def weigh(
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explanation_of(result, beside is not None))
+
+
+def drag_in(data: xr.Dataset) -> Estimate:
+    """The drag beside the nearest power of the distance, 1/yr; free where there is none.
+
+    Args:
+        data: bodies that attract one another, or one body about a centre at rest in the origin.
+    """
+    config = _with_hidden_noise(WeighConfig(), data)
+    position = np.asarray(data["position"].values, dtype=np.float64)
+    if "body" not in data["position"].dims:
+        position = np.stack([np.zeros_like(position), position], axis=2)
+    elif not data.attrs.get("one_system"):
+        position = position[:1]
+    if position.shape[1] < 2 * NARROWEST:
+        return Estimate()
+    inertial = "body" in data["position"].dims and _inertial(data)
+    names = tuple(map(str, range(position.shape[2])))
+    system = System(position[:MOST_STRETCHES], float(data.attrs["dt"]), names, inertial)
+    equations = Equations(system, config.scales)
+    extra = np.zeros_like(equations.left)
+    power = nearest_power(equations, config, extra)
+    errors = errors_of(equations, power, config.noise)
+    drag, beside = beside_drag(equations, power, errors, extra, config.noise)
+    return Estimate() if beside is None else drag
+
+
+def _inertial(data: xr.Dataset) -> bool:
+    return not str(data.attrs.get("frame", "")).startswith("relative to")
 
 
 def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
@@ -127,6 +177,7 @@ def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], W
     data = as_dataset(data)
     config = _with_hidden_noise(config, data)
     system, notes = _system(data, config)
+    notes += _on_the_sampling(system)
     return Equations(system, config.scales), notes, config
 
 
@@ -157,11 +208,42 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
         notes.append(f"the first of {count} systems was weighed (--orbit)")
     position = data["position"].values[rows].astype(np.float64)
     velocity = data["velocity"].values[rows].astype(np.float64)
+    if len(position) > 1 and _follow(data):
+        position, velocity = (states.reshape(1, -1, *states.shape[2:])
+                              for states in (position, velocity))  # fmt: skip
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
-    inertial = not str(data.attrs.get("frame", "")).startswith("relative to")
     _require_reference(config, names)
-    system = System(position, float(data.attrs["dt"]), tuple(names), inertial, velocity)
+    system = System(position, float(data.attrs["dt"]), tuple(names), _inertial(data), velocity)
     return system, notes
+
+
+def _on_the_sampling(system: System) -> list[str]:
+    """What there is to say of too few states in a turn.
+
+    Raises:
+        ValueError: if there is no path between one state and the next.
+    """
+    angle, pair = system.fastest
+    told = (
+        f"{system.names[pair.j]} turns by up to {np.degrees(angle):.3g} degrees about "
+        f"{system.names[pair.i]} from one state to the next"
+    )
+    if angle > 2 * np.pi / FEWEST_A_TURN:
+        raise ValueError(
+            f"{told}; no path leads through so few states. Sample {FINE_A_TURN} times a turn or "
+            f"more, or leave {system.names[pair.j]} out."
+        )
+    coarse = f"{told}: a coarse sampling, by which its mass is told less surely"
+    return [coarse] if angle > 2 * np.pi / FINE_A_TURN else []
+
+
+def _follow(data: xr.Dataset) -> bool:
+    """Whether each row of a dataset goes on where the one before it ends, without a gap."""
+    starts = [row["start"] for row in data.attrs.get("trajectories", ())]
+    if len(starts) != data.sizes["orbit"]:
+        return False
+    dt = float(data.attrs["dt"])
+    return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < OFF))
 
 
 def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:

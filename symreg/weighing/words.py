@@ -6,33 +6,22 @@ from orbits.forces import parse_law
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
-from symreg.weighing.result import Estimate, Weighing
+from symreg.weighing.result import Rest, Weighing
 from symreg.weighing.search import Formula
-
-NAMED = 2.0
-"""Half-widths of the interval within which an exponent is called by its half-integer: one table in
-twenty lies outside one of them, one in ten thousand outside two."""
-SNAP = 1e-6
-"""Exponents closer to a half-integer than this are it, however sure the fit is."""
+from symreg.weighing.shapes import PowerLaw
 
 
-def name_of(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) -> tuple[str, str]:
+def name_of(fit: Fit, central: bool, config: WeighConfig) -> tuple[str, str]:
     """The law as the project writes it, and its formula."""
     if not central:
         return "none", ""
     if config.law:
         return parse_law(config.law).spec, str(parse_law(config.law).numeric_expression())
     values = dict(zip(fit.shape.names, fit.parameters, strict=True))
-    if fit.shape.name == "power_law":
-        n, low, high = exponent.value, exponent.low, exponent.high
-        assert n is not None
-        assert low is not None
-        assert high is not None
-        half = round(2 * n) / 2
-        if abs(n - half) < max(SNAP, NAMED * (high - low) / 2):
-            names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
-            return names.get(half, f"power_law(n={half:g})"), f"G*m/r**{half:g}"
-        return f"power_law(n={n:.6g})", f"G*m/r**{n:.6g}"
+    if isinstance(fit.shape, PowerLaw):
+        n = fit.parameters[0] if fit.shape.fixed is None else fit.shape.fixed
+        names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
+        return names.get(n, f"power_law(n={n:.6g})"), f"G*m/r**{n:.6g}"
     if fit.shape.name == "yukawa":
         length = float(np.exp(values["log_length"]))
         return (
@@ -50,13 +39,13 @@ def name_of(fit: Fit, exponent: Estimate, central: bool, config: WeighConfig) ->
     return f"GM*exp(-k*r)*r**-{n:.6g}; k={inverse:.6g}", formula
 
 
-def scale_of(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
+def scale_of(fit: Fit, config: WeighConfig) -> str:
     if config.reference:
         return f"{config.reference} has {config.reference_mass:g} solar masses"
-    if fit.shape.name == "power_law":
-        n = exponent.value or 2.0
+    if isinstance(fit.shape, PowerLaw):
+        n = fit.parameters[0] if fit.shape.fixed is None else fit.shape.fixed
         text = f"G = 4 pi^2 au^3/yr^2/M_sun, for m/r^{n:.5g} with r in {config.unit}"
-        if abs(n - 2) > SNAP:
+        if n != 2:
             per_metre = (LENGTHS["m"] / LENGTHS[config.unit]) ** (2 - n)
             text += (
                 f"; with another unit of length every mass is another (r in m: times "
@@ -64,6 +53,20 @@ def scale_of(fit: Fit, exponent: Estimate, config: WeighConfig) -> str:
             )
         return text
     return "G = 4 pi^2 au^3/yr^2/M_sun in front of the formula"
+
+
+def _of_the_rest(rest: Rest) -> str:
+    vector = np.array(rest.acceleration)
+    size = float(np.linalg.norm(vector))
+    way = f"longitude {np.degrees(np.arctan2(vector[1], vector[0])) % 360:.0f} degrees"
+    if len(vector) > 2:
+        way += f", latitude {np.degrees(np.arcsin(vector[2] / size)):.0f}"
+    where = f" of stretch {rest.stretch + 1}" if rest.stretch else ""
+    return (
+        f"on {rest.body} most is left {rest.time:.4g} yr after the first state{where} (within "
+        f"{rest.around:.2g} yr): {size:.2g} au/yr^2 towards {way} in the table's axes, "
+        f"{rest.angle:.0f} degrees from {rest.heaviest}."
+    )
 
 
 def explanation_of(found: Weighing, dragged: bool) -> str:
@@ -81,6 +84,7 @@ def explanation_of(found: Weighing, dragged: bool) -> str:
             )
             beside = "are those of the nearest law"
         lines.append(f"no law of the distance alone: {why} {beside}; exponent {found.exponent}.")
+    lines += [_of_the_rest(rest) for rest in found.rests]
     unknown = [mass.body for mass in found.masses if not mass.weighable]
     if unknown:
         lines.append(f"cannot be weighed: {', '.join(unknown)}.")

@@ -253,3 +253,129 @@ def test_vector_tables_of_horizons(tmp_path, labelled):
     np.testing.assert_allclose(data.position.values[0, :, 0], np.cos(0.01 * np.arange(5)))
     np.testing.assert_allclose(data.velocity.values[0, 0, 1], 0.01 * 365.25)
     assert read_vector_table(path).target == "mars"
+
+
+ANGULAR = {
+    "holds an angle": (("ra", "dec"), {}),
+    r"\(mas\).*holds an angle": (("x_mas", "y_mas"), {}),
+    r"length_unit is 'mas', an angle": (("x1", "y1"), {"length_unit": "mas"}),
+}
+
+
+@pytest.mark.parametrize("message", ANGULAR)
+def test_angles_are_not_read_as_lengths(message):
+    names, options = ANGULAR[message]
+    frame = circles(bodies=1).set_axis(["time", *names], axis=1)
+    with pytest.raises(ValueError, match=message) as told:
+        orbits.from_table(frame, position=",".join(names), **options)
+    assert "lengths" in str(told.value)
+
+
+def days(count=40):
+    return pd.date_range("2015-01-31", periods=count, freq="D")
+
+
+DATES = {
+    "iso": lambda: days().strftime("%Y-%m-%d"),
+    "iso with a time of day": lambda: days().strftime("%Y-%m-%dT%H:%M:%SZ"),
+    "calendar": lambda: days().strftime("%Y-%b-%d %H:%M"),
+    "pandas": days,
+}
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_dates_are_read_and_said(form, tmp_path):
+    frame = circles(40, 1, 1 / 365.25).assign(time=DATES[form]())
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, tmp_path / "t.csv"):
+        data = orbits.from_table(source, position="x1,y1")
+        assert data.attrs["dt"] == pytest.approx(1 / 365.25, rel=1e-9)
+        # 5508.5 days after noon of the first of January 2000
+        assert data.attrs["trajectories"][0]["start"] == pytest.approx(5508.5 / 365.25)
+        assert any("dates" in line for line in data.attrs["remarks"])
+
+
+@pytest.mark.parametrize("text", ["31.01.2015", "1/31/2015", "12:34:56.7", "2015-13-01"])
+def test_other_dates_are_refused_in_a_line_about_dates(text):
+    with pytest.raises(ValueError, match=r"row 1: time is .* dates are read .* as 2015-01-31"):
+        orbits.from_table(circles(bodies=1).assign(time=text), position="x1,y1")
+
+
+def test_julian_dates_are_in_days():
+    frame = circles(40, 1, 1.0).rename(columns={"time": "MJD"})
+    with pytest.raises(ValueError, match="add --time-unit d"):
+        orbits.from_table(frame, time="MJD", position="x1,y1")
+    data = orbits.from_table(frame, time="MJD", position="x1,y1", time_unit="d")
+    assert data.attrs["dt"] == pytest.approx(1 / 365.25)
+
+
+def test_semicolons_and_decimal_commas(tmp_path):
+    frame = circles(bodies=1)
+    for decimal in ".,":
+        frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=decimal)
+        data = orbits.from_table(tmp_path / "t.csv", position="x1,y1")
+        np.testing.assert_allclose(data.position.values[0, :, 0], frame["x1"], rtol=1e-15)
+
+
+def test_velocities_of_horizons_are_said_to_be_its_own(tmp_path):
+    (tmp_path / "mars.txt").write_text(horizons(True))
+    assert orbits.from_table(tmp_path / "mars.txt").attrs["velocity"] == "as in the table"
+
+
+@pytest.mark.parametrize("eccentricity", [0.0, 0.9])
+def test_a_wild_row_is_told_and_a_pericentre_is_none(eccentricity):
+    random = np.random.default_rng(0)
+    anomaly = np.linspace(0, 20, 4000)
+    frame = pd.DataFrame({
+        "time": (anomaly - eccentricity * np.sin(anomaly)) / (2 * np.pi),
+        "x": np.cos(anomaly) - eccentricity + 1e-7 * random.standard_normal(4000),
+        "y": np.sqrt(1 - eccentricity**2) * np.sin(anomaly),
+    }).iloc[:: 20 if eccentricity else 7].reset_index(drop=True)  # fmt: skip
+    assert not any("far off" in line for line in orbits.from_table(frame).attrs["remarks"])
+    frame.loc[57, "y"] += 0.5
+    (line,) = (s for s in orbits.from_table(frame).attrs["remarks"] if "far off" in s)
+    assert line.startswith("1 position(s) x,y")
+    assert "row 58 by 0.5 au" in line
+
+
+def test_arrays_are_a_dataset_with_their_law(tmp_path):
+    made = orbits.generate(orbits=5, samples=200, seed=3, dtype="float64")
+    data = orbits.from_arrays(
+        made.position.values, float(made.dt), "newton", made.gm.values, made.velocity.values
+    )
+    assert data.attrs["law"] == "newton"
+    assert orbits.validate(data) == []
+    np.testing.assert_array_equal(data.gm, made.gm)
+    own = orbits.from_arrays(made.position.values, float(made.dt), "newton", made.gm.values)
+    assert orbits.validate(own) == []
+    bare = orbits.from_arrays(made.position.values, float(made.dt), out=tmp_path / "a.zarr")
+    assert bare.attrs["law"] == "unknown"
+    assert orbits.validate(tmp_path / "a.zarr") == []
+    np.testing.assert_allclose(bare.velocity, made.velocity, atol=1e-3 * abs(made.velocity).max())
+
+
+REFUSED = {
+    "1.01 times|0.5 times": ("newton", 2 * orbits.G),
+    "do not obey hooke": ("hooke", orbits.G),
+    "are given together": ("newton", 0.0),
+    "did you mean 'newton'": ("newtno", orbits.G),
+    "gm must be above 0": ("newton", np.array([orbits.G, -1.0])),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_law_that_orbits_do_not_obey_is_refused(message):
+    made = orbits.generate(orbits=5, samples=200, seed=3, dtype="float64")
+    law, gm = REFUSED[message]
+    with pytest.raises(ValueError, match=message):
+        orbits.from_arrays(made.position.values, float(made.dt), law, gm)
+
+
+def test_a_table_may_say_its_law(tmp_path, capsys):
+    path, out = tmp_path / "t.csv", str(tmp_path / "t.zarr")
+    circles(bodies=1).to_csv(path, index=False)
+    words = ["import", str(path), out, "--position", "x1,y1", "--law", "newton", "--gm"]
+    assert main([*words, "20"]) == 2
+    assert "1.97 times those of the law" in capsys.readouterr().err
+    assert main([*words, str(orbits.G)]) == 0
+    assert "law newton" in capsys.readouterr().out

@@ -9,6 +9,7 @@ import pytest
 from orbits.units import parse_unit
 from symreg.fit.form import fit_form
 from symreg.fit.samples import Samples
+from symreg.fit.wild import standing_out
 from symreg.recovery.constants import KNOWN, recognised
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
@@ -40,6 +41,16 @@ def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
     assert any("left out: rows 18, 121" in note for note in found.notes)
     assert "rows 18, 121" in found.explanation
     assert found.rows_left_out == 2
+
+
+@pytest.mark.parametrize(("rows", "wild"), [(range(300, 342), 0), (range(7, 1000, 100), 10)])
+def test_rows_in_one_piece_are_not_wild_however_they_lie_by_their_features(rows, wild):
+    rng = np.random.default_rng(0)
+    r, m1, m2 = rng.uniform(1, 5, (3, 1000))
+    y = m1 * m2 / r**2 * (1 + 1e-3 * rng.standard_normal(1000))
+    y[list(rows)] *= 3
+    samples = Samples(np.column_stack([r, m1, m2]), y, ("r", "m1", "m2"), np.arange(1000))
+    assert standing_out(samples).sum() == wild
 
 
 @pytest.mark.slow

@@ -8,7 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import orbits
+import symreg
 from symreg.cli import main
+from symreg.weighing.weigh import drag_in
 
 QUICK = ["--engine", "projection", "--seeds", "1", "--no-null"]
 DAY, AU = 1 / 365.25, 1.495978707e8
@@ -72,3 +74,37 @@ def test_a_dataset_needs_no_such_word(tmp_path, capsys):
     assert main([*words, "--trajectories"]) == 2
     assert "is a dataset already" in capsys.readouterr().err
     assert main([*words, "--method", "spline"]) == 0
+
+
+@pytest.mark.parametrize("drag", [0.0, 0.05])
+def test_an_unknown_law_has_no_truth_and_a_drag_is_no_law(drag, two_stars):
+    found = symreg.recover(two_stars(drag=drag), engine="projection", seeds=1, null=False)
+    told = found.explanation
+    assert "is that of a towards b" in told
+    assert "`symreg weigh` finds the law" in told
+    assert found.constant.truth is None
+    assert "true value" not in told
+    assert not any(gate.name.startswith("constant") for gate in found.gates)
+    assert (found.found, found.recovered) == (not drag, not drag)
+    assert ("drag (asked: none beside the law; found: 0.05" in told) == bool(drag)
+
+
+@pytest.mark.parametrize("drag", [0.0, 0.003])
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_a_drag_of_one_body(drag, noise):
+    def rates(_, y):
+        return [*y[2:], *(-orbits.G * y[:2] / np.hypot(*y[:2]) ** 3 - drag * y[2:])]
+
+    t = 0.005 * np.arange(800)
+    y = solve_ivp(rates, (0, 4), [1, 0, 0, 5], t_eval=t, rtol=1e-11, atol=1e-12, method="DOP853").y
+    y = y[:2].T + noise * np.random.default_rng(0).standard_normal((800, 2))
+    found = drag_in(orbits.from_arrays(y[None], 0.005))
+    assert found.value == (pytest.approx(drag, rel=0.01) if drag else None)
+
+
+@pytest.mark.parametrize("law", ["yukawa(length=1)", "plummer(softening=0.5)"])
+def test_another_law_and_an_unseen_body_are_no_drag(law, world):
+    made = orbits.generate(orbits=8, samples=256, law=law, seed=1, dtype="float64")
+    assert drag_in(orbits.from_arrays(made.position.values, float(made.dt))).value is None
+    seen = world().position.values[:, :, :2]
+    assert drag_in(orbits.from_arrays(seen, 0.01)).value is None

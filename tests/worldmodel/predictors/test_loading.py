@@ -92,6 +92,15 @@ def held_out():
     return orbits.generate(orbits=40, samples=64, engine="kepler", seed=3)
 
 
+def test_orbits_of_ones_own_are_kicked_where_their_law_is_said(verlet, held_out):
+    arrays = (held_out.position.values, float(held_out.dt))
+    own = orbits.from_arrays(*arrays, law="newton", gm=GM_SUN)
+    forces = worldmodel.probe(verlet, own, states="kicked", model_context=2)
+    assert forces.metrics["kick_r2"]["1"] > 0.999  # as below
+    with pytest.raises(ValueError, match="is not known, and what was asked for needs it"):
+        worldmodel.probe(verlet, orbits.from_arrays(*arrays), states="kicked", model_context=2)
+
+
 def test_a_plain_function_knows_newton(verlet, held_out):
     forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
     # a second difference of 0.008 yr errs by less than 1e-3, of which Numerov takes the most
