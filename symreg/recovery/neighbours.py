@@ -23,7 +23,6 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
-from symreg.formulas.watch import Watch
 from symreg.projection.bases import is_angle
 from symreg.recovery.discovery import misfit_of
 
@@ -94,8 +93,11 @@ class Parting:
     inside: bool
 
 
-def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch) -> list[Fitted]:
-    """A pool with the formulas next to its best, the best of those edited again."""
+def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitted]:
+    """A pool with the formulas next to its best, the best of those edited again.
+
+    It has no limit of time but `MOST_EDITS`: without it nothing may be said to stand alone.
+    """
     n, pool = samples.n_effective, list(pool)
     known = {str(law.form) for law in pool}
     edited: set[str] = set()
@@ -109,7 +111,7 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
         for law in turn[:EDITED]:
             edited.add(str(law.form))
             for expression in edits(law.expression, samples, longer):
-                if watch.over or not left:
+                if not left:
                     break
                 left -= 1
                 made = refitted(with_floats(expression), samples, law.source, law.seed)
@@ -119,7 +121,7 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float, watch: Watch
         new.sort(key=lambda law: law.criterion(n, floor))
         new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
         pool += new
-        if watch.over or not left or preferred(pool, n, floor) is chosen:
+        if not left or preferred(pool, n, floor) is chosen:
             break
     return pool
 

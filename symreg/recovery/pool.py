@@ -135,7 +135,7 @@ def search_pool(
     if units:
         tidy = _consistent(tidy, samples.target, units)
     pool = _distinct([*tidy, *laws, *(refit_law(law, samples) for law in named)])
-    pool = _distinct(widened(pool, samples, floor, watch))
+    pool = _distinct(widened(pool, samples, floor))
     if units:
         pool = _consistent(pool, samples.target, units)
     pool.sort(key=lambda law: law.criterion(n, floor))

@@ -9,7 +9,6 @@ from symreg import recover
 from symreg.fit.refine import preferred, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
-from symreg.formulas.watch import Watch
 from symreg.recovery.neighbours import as_good, edits, parting, widened
 
 X, Y = symbol("x"), symbol("y")
@@ -49,7 +48,7 @@ def test_edits_swap_functions_drop_terms_and_loosen_exponents():
 )
 def test_a_better_neighbour_takes_the_place_of_the_best(law, start):
     samples = table_of(law)
-    pool = widened([fitted(start, samples)], samples, 0.0, Watch())
+    pool = widened([fitted(start, samples)], samples, 0.0)
     best = preferred(pool, samples.n_effective, 0.0)
     assert best.mean_square < 1e-16
 
