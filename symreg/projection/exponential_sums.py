@@ -60,6 +60,8 @@ def search_exponential_sums(
     weights = 1 / sigma
     partners = list(atoms[:PARTNERS])
     tried = exponentials(columns)
+    if not partners or not tried:  # a column that does not vary
+        return []
     rows = slice(0, None, max(1, len(y) // ROWS))
     with np.errstate(all="ignore"):
         plain = np.column_stack([a.values * weights for a in partners])

@@ -181,6 +181,8 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
         blocks.append(target.weighted(block[:, thin]))
         if len(known) >= MOST_PAIRED:
             break
+    if not known:
+        return []
     columns = np.concatenate(blocks, axis=1)
     norm = np.linalg.norm(columns, axis=0)
     columns = columns - basis @ (basis.T @ columns)
