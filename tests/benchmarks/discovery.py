@@ -29,7 +29,7 @@ import csv
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -359,12 +359,17 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
             return True
     except ValueError:
         pass
+    form, start = skeleton(normal_form(with_floats(formula)))
+    return any(_fits(law, form, start, ranges) for ranges in ((0.4, 2.5), (0.1, 0.7)))
+
+
+def _fits(law: Law, form: sympy.Expr, start: Sequence[float], ranges: tuple[float, float]) -> bool:
+    """Whether a form's numbers can be fitted to a law with others, the variables in a range."""
     rng = np.random.default_rng(8)
     signs = {v: np.sign(x) for v, x in law.draw(np.random.default_rng(7), 400).items()}
-    columns = {v: sign * rng.uniform(0.4, 2.5, 400) for v, sign in signs.items()}
+    columns = {v: sign * rng.uniform(*ranges, 400) for v, sign in signs.items()}
     X = np.column_stack(list(columns.values()))
     law_form, law_start = skeleton(with_floats(_exponents_written(law.formula)))
-    form, start = skeleton(normal_form(with_floats(formula)))
     if len(start) > len(law_start) + EXTRA:
         return False
     numbers = rng.uniform(0.6, 1.8, len(law_start)) * np.sign(law_start)
@@ -372,7 +377,8 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
     good = np.isfinite(truth) & (truth != 0)
     if good.sum() < 40:
         return False
-    sure = np.full(good.sum(), float(np.sqrt(np.mean(truth[good] ** 2))))
+    size = np.abs(truth[good])
+    sure = size + np.median(size)  # near a pole relative errors, near a zero absolute ones
     samples = Samples(X[good], truth[good], tuple(columns), np.arange(good.sum()), errors=sure)
     signed = np.where(np.array(start) < 0, -1.0, 1.0)
     for attempt in range(STARTS):
