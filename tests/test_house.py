@@ -127,4 +127,5 @@ def test_every_public_name_is_there_and_none_is_a_module(package):
 )
 def test_a_benchmark_imports_what_is_there(path, monkeypatch):
     monkeypatch.setattr(sys, "argv", [str(path)])
+    monkeypatch.syspath_prepend(path.parent)  # as for a script
     runpy.run_path(str(path), run_name="imported")

@@ -176,7 +176,8 @@ def search(
         return expressions
     short = [*expressions[:1], *short]
     said = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
-    found, best = _products(X, y, np.ones(len(y)), symbols, watch, 1 if said else 2)
+    arguments, alike = _arguments(columns), np.ones(len(y))
+    found, best = _products(columns, y, alike, arguments, watch, 1 if said else 2)
     expressions += found
     explained = said or (len(y) > FEW and any(_explains(e, X, y, names) for e in found[:3]))
     if best < EXACT**2 or explained or watch.over:
@@ -188,13 +189,14 @@ def search(
         return expressions
     inner = _inner(LOGARITHMS[0], X, y, symbols)
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
-        deep = search_products(inner[0], SHAPES, _arguments(X, symbols), watch)
+        deep = search_products(inner[0], SHAPES, arguments, watch)
         expressions += [LOGARITHMS[0].backward(formula) for formula in _written(deep, *inner)]
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(found[:1], X, y, symbols):
         size = np.abs(y)
-        expressions += _products(X, y, size / np.sqrt(np.mean(size**2)), symbols, watch)[0]
+        weights = size / np.sqrt(np.mean(size**2))
+        expressions += _products(columns, y, weights, arguments, watch)[0]
     return expressions
 
 
@@ -231,8 +233,7 @@ def _errors_are_absolute(
     return low > UNEQUAL * high
 
 
-def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]:
-    columns = variables(X, symbols)
+def _arguments(columns: Sequence[Column]) -> list[Argument]:
     if len(columns) > MOST_VARIABLES:
         return []
     others = composites(columns)
@@ -242,15 +243,18 @@ def _arguments(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Argument]
     ]  # fmt: skip
 
 
+def _target(columns: Sequence[Column], y: np.ndarray, weights: np.ndarray) -> Target:
+    logarithms = (np.log(np.abs(column.values)) for column in columns)
+    return Target(y, np.column_stack([np.ones(len(y)), *logarithms]), weights)
+
+
 def _products(
-    X: np.ndarray, y: np.ndarray, weights: np.ndarray, symbols: Sequence[sympy.Symbol],
-    watch: Watch, most_factors: int = 2,
+    columns: Sequence[Column], y: np.ndarray, weights: np.ndarray,
+    arguments: Sequence[Argument], watch: Watch, most_factors: int = 2,
 ) -> tuple[list[sympy.Expr], float]:  # fmt: skip
     """Formulas, the shortest description first, and the least mean square."""
-    columns = variables(X, symbols)
-    design = np.column_stack([np.ones(len(y)), np.log(np.abs(X))])
-    target = Target(y, design, weights)
-    found = search_products(target, SHAPES, _arguments(X, symbols), watch, most_factors)
+    target = _target(columns, y, weights)
+    found = search_products(target, SHAPES, arguments, watch, most_factors)
     return _written(found, target, columns), min((p.mean_square for p in found), default=np.inf)
 
 
@@ -291,11 +295,9 @@ def _inner(
     good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
     if good.sum() < OF_ONE_SIGN * len(y):
         return None
-    design = np.column_stack([np.ones(good.sum()), np.log(np.abs(X[good]))])
-    alike = np.ones(good.sum())
-    weights = alike if outer.logarithm else _weights(outer, y[good], z[good])
-    target = Target(z[good], design, weights)
-    return target, variables(X[good], symbols)
+    columns = variables(X[good], symbols)
+    weights = np.ones(good.sum()) if outer.logarithm else _weights(outer, y[good], z[good])
+    return _target(columns, z[good], weights), columns
 
 
 def _plain(target: Target, columns: Sequence[Column]) -> list[Product]:

@@ -47,11 +47,13 @@ def units_in_headers(names: tuple[str, ...]) -> dict[str, Unit]:
     units = {}
     for name in names:
         found = HEADER_UNIT.search(name)
+        if found is None:
+            return {}
         try:
-            units[name] = parse_unit(found[1]) if found else None
+            units[name] = parse_unit(found[1])
         except ValueError:
             return {}
-    return {} if None in units.values() else {n: u for n, u in units.items() if u is not None}
+    return units
 
 
 def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> Unit:

@@ -13,7 +13,8 @@ from scipy.optimize import least_squares
 
 from symreg.formulas.expressions import rounded
 from symreg.projection.bases import Argument, Column, measurable, monomials
-from symreg.projection.sums import TOO_ALIKE, TRANSFORMS, Atom, Sum
+from symreg.projection.product_search import explained_by_pairs
+from symreg.projection.sums import TOO_ALIKE, TRANSFORMS, Atom, Sum, one, solved
 
 REACHES = np.geomspace(0.1, 30.0, 18)
 """Largest arguments of the exponential that are tried, of either sign."""
@@ -42,8 +43,10 @@ class Exponential:
 
 def exponentials(columns: Sequence[Column]) -> list[Exponential]:
     """The terms to try, the simplest first."""
-    one = Atom(np.ones(len(columns[0].values)), sympy.Integer(1))
-    factors = [one, *(Atom(column.values, column.expression) for column in columns)]
+    factors = [
+        one(len(columns[0].values)),
+        *(Atom(column.values, column.expression) for column in columns),
+    ]
     found: list[Exponential] = []
     arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
     for factor in factors:
@@ -66,10 +69,10 @@ def search_exponential_sums(
     with np.errstate(all="ignore"):
         plain = np.column_stack([a.values * weights for a in partners])
         bent = np.column_stack([e.at(e.scale)[rows] * weights[rows] for e in tried])
-    partners = [a for a, good in zip(partners, measurable(plain), strict=True) if good]
-    plain = plain[:, measurable(plain)]
-    tried = [e for e, good in zip(tried, measurable(bent), strict=True) if good]
-    bent = bent[:, measurable(bent)]
+    usable, tame = measurable(plain), measurable(bent)
+    partners = [a for a, good in zip(partners, usable, strict=True) if good]
+    tried = [e for e, good in zip(tried, tame, strict=True) if good]
+    plain, bent = plain[:, usable], bent[:, tame]
     if not partners or not tried:
         return []
     wanted = y * weights
@@ -87,33 +90,26 @@ def search_exponential_sums(
 def _gains(plain: np.ndarray, bent: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """(partner, exponential) squares that a pair explains."""
     plain, bent = plain / np.linalg.norm(plain, axis=0), bent / np.linalg.norm(bent, axis=0)
-    mine, its, cosine = wanted @ plain, wanted @ bent, plain.T @ bent
-    with np.errstate(all="ignore"):
-        left = 1 - cosine**2
-        gain = (mine[:, None] ** 2 + its**2 - 2 * mine[:, None] * its * cosine) / left
-    return np.where(left > TOO_ALIKE, gain, 0.0)
+    return explained_by_pairs((wanted @ plain)[:, None], wanted @ bent, plain.T @ bent, TOO_ALIKE)
 
 
 def _polished(
     partner: Atom, column: np.ndarray, term: Exponential, wanted: np.ndarray, weights: np.ndarray,
     y: np.ndarray,
 ) -> Sum:  # fmt: skip
-    def solved(step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
             values = term.at(term.scale * float(np.exp(step[0]))) * weights
         design = np.column_stack([column, values])
         if not np.all(measurable(design)):
             return np.zeros(2), wanted * WORST
-        size = np.linalg.norm(design, axis=0)
-        solution, *_ = np.linalg.lstsq(design / size, wanted, rcond=1e-14)
-        return solution / size, wanted - (design / size) @ solution
+        return solved(design, wanted)
 
     found = least_squares(
-        lambda step: solved(step)[1], np.zeros(1), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15
+        lambda step: at(step)[1], np.zeros(1), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15
     )
     scale = term.scale * float(np.exp(found.x[0]))
-    coefficients, rest = solved(found.x)
-    error = float(np.mean(rest**2))
+    coefficients, rest = at(found.x)
     form = sympy.exp(sympy.Float(scale) * term.argument.expression) * term.factor.expression
     atoms = partner, Atom(term.at(scale), form)
-    return Sum(TRANSFORMS[0], atoms, coefficients, error / float(np.mean(wanted**2)), y)
+    return Sum(TRANSFORMS[0], atoms, coefficients, float(np.mean(rest**2)), y)

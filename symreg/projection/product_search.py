@@ -46,6 +46,8 @@ ZOOMS = 4
 LARGEST = 9.0
 """Size of an argument that holds a function."""
 NEARLY = 0.3
+LEAST_LEFT = 1e-7
+"""Part of a column's square that its partner must leave over."""
 MOST_PAIRED = 6000
 """Columns of which all pairs are tried."""
 PAIRED_ROWS = 400
@@ -195,11 +197,7 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
     for first in range(0, len(known), PAIRED_ROWS):
         rows = slice(first, first + PAIRED_ROWS)
         cosine = columns[:, rows].T @ columns
-        with np.errstate(all="ignore"):
-            gain = (
-                shared[rows, None] ** 2 + shared**2 - 2 * shared[rows, None] * shared * cosine
-            ) / (1 - cosine**2)
-        gain = np.where(1 - cosine**2 > 1e-7, gain, 0.0)
+        gain = explained_by_pairs(shared[rows, None], shared, cosine, LEAST_LEFT)
         most = min(5 * KEPT, gain.size)
         for place in np.argpartition(gain.ravel(), -most)[-most:]:
             i, j = first + place // len(known), place % len(known)
@@ -216,6 +214,23 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
         for _, i, j in spread(ranked, held, POLISHED)
         if not (product := polished(_with(_with(bare, known[i]), known[j]), target)).degenerate
     ]
+
+
+def explained_by_pairs(
+    first: np.ndarray, second: np.ndarray, cosine: np.ndarray, least: float
+) -> np.ndarray:
+    """Squares that two columns of unit length explain together, by their closed form.
+
+    Args:
+        first: products of one with what is wanted; broadcast against `second`.
+        second: products of the other.
+        cosine: of the two.
+        least: part of a column's square that the other must leave over; else 0 is explained.
+    """
+    with np.errstate(all="ignore"):
+        left = 1 - cosine**2
+        gain = (first**2 + second**2 - 2 * first * second * cosine) / left
+    return np.where(left > least, gain, 0.0)
 
 
 def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:

@@ -16,7 +16,7 @@ import sympy
 
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import Column, composites, exponent_of, measurable, power_product
-from symreg.projection.product_search import worth
+from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
 
 HIGHEST_DEGREE = 4
@@ -139,13 +139,17 @@ def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
     return common * sympy.Add(*(sympy.Float(b) * (m / common) for b, m in terms))
 
 
+def one(rows: int) -> Atom:
+    """The constant term."""
+    return Atom(np.ones(rows), sympy.Integer(1))
+
+
 def atoms_of(columns: Sequence[Column]) -> list[Atom]:
     """Monomials of all variables with small exponents of either sign.
 
     The fewer the variables the larger the exponents.
     """
-    rows = len(columns[0].values)
-    atoms = [Atom(np.ones(rows), sympy.Integer(1))]
+    atoms = [one(len(columns[0].values))]
     for parts in _parts(columns):
         atom = _atom(parts)
         if atom is not None:
@@ -263,7 +267,7 @@ def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
             if 0 < sum(powers) <= degree
         ]
         made = [atom for part in parts if (atom := _atom(part)) is not None]
-        found.append([Atom(np.ones(rows), sympy.Integer(1)), *made])
+        found.append([one(rows), *made])
     return found
 
 
@@ -299,7 +303,7 @@ def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> lis
     A constant and one variable, or its logarithm; all variables; every term of a polynomial, less
     those that are not certain.
     """
-    one = Atom(np.ones(len(y)), sympy.Integer(1))
+    constant = one(len(y))
     lines = [Atom(column.values, column.expression) for column in columns]
     logs = [
         Atom(np.log(column.values), sympy.log(column.expression))
@@ -307,9 +311,9 @@ def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> lis
         if np.all(column.values > 0)
     ]
     sets: list[tuple[Atom, ...]] = [(line,) for line in lines]
-    sets += [(one, line) for line in (*lines, *logs)]
+    sets += [(constant, line) for line in (*lines, *logs)]
     if len(lines) > 1:
-        sets += [tuple(lines), (one, *lines)]
+        sets += [tuple(lines), (constant, *lines)]
     weights = 1 / sigma
     found = []
     for terms in polynomials(columns):
@@ -372,11 +376,7 @@ def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tu
     for first in range(0, paired, 400):
         rows = slice(first, min(first + 400, paired))
         cosine = columns[:, rows].T @ columns[:, first:]
-        mine, others = shared[rows, None], shared[None, first:]
-        with np.errstate(all="ignore"):
-            rest = 1 - cosine**2
-            gain = (mine**2 + others**2 - 2 * mine * others * cosine) / rest
-        gain[~(rest > TOO_ALIKE)] = 0.0
+        gain = explained_by_pairs(shared[rows, None], shared[first:], cosine, TOO_ALIKE)
         most = min(2 * BEAM, gain.size)
         for place in np.argpartition(gain.ravel(), -most)[-most:]:
             i, j = divmod(int(place), gain.shape[1])
@@ -409,10 +409,14 @@ def _fitted(
     transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
     pool: Sequence[Atom], target: np.ndarray,
 ) -> Sum:  # fmt: skip
-    chosen = columns[:, list(state)]
-    size = np.linalg.norm(chosen, axis=0)
-    size[size == 0] = 1.0
-    solution, *_ = np.linalg.lstsq(chosen / size, wanted, rcond=1e-14)
-    rest = wanted - chosen / size @ solution
+    coefficients, rest = solved(columns[:, list(state)], wanted)
     atoms = tuple(pool[j] for j in state)
-    return Sum(transform, atoms, solution / size, float(np.mean(rest**2)), target)
+    return Sum(transform, atoms, coefficients, float(np.mean(rest**2)), target)
+
+
+def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of columns of any size by least squares, and (row,) what they leave."""
+    size = np.linalg.norm(columns, axis=0)
+    size[size == 0] = 1.0
+    solution, *_ = np.linalg.lstsq(columns / size, wanted, rcond=1e-14)
+    return solution / size, wanted - columns / size @ solution

@@ -425,6 +425,6 @@ def _verdict(result: Recovery, least_r2: float) -> str:
     if result.reference is None:
         if not result.forms:
             return "No reference law has this form."
-        units = " and the units" if result.coefficients and _has_units(result) else ""
+        units = " and the units" if _has_units(result) else ""
         return f"It has the form{units} of {' or '.join(result.forms)}."
     return VERDICTS[result.verdict].format(reference=result.reference)

@@ -88,9 +88,12 @@ class PowerLaw(Shape):
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         return [()] if self.fixed is not None else [(exponent,)]
 
+    def exponent(self, parameters: Parameters) -> float:
+        """n, fixed or fitted."""
+        return self.fixed if self.fixed is not None else parameters[0]
+
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
-        n = self.fixed if self.fixed is not None else parameters[0]
-        return G / self.unit**2 * (r / self.unit) ** -n
+        return G / self.unit**2 * (r / self.unit) ** -self.exponent(parameters)
 
     def derivatives(self, parameters: Parameters) -> list[Field]:
         if self.fixed is not None:

@@ -19,7 +19,7 @@ def name_of(fit: Fit, central: bool, config: WeighConfig) -> tuple[str, str]:
         return parse_law(config.law).spec, str(parse_law(config.law).numeric_expression())
     values = dict(zip(fit.shape.names, fit.parameters, strict=True))
     if isinstance(fit.shape, PowerLaw):
-        n = fit.parameters[0] if fit.shape.fixed is None else fit.shape.fixed
+        n = fit.shape.exponent(fit.parameters)
         names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
         return names.get(n, f"power_law(n={n:.6g})"), f"G*m/r**{n:.6g}"
     if fit.shape.name == "yukawa":
@@ -43,7 +43,7 @@ def scale_of(fit: Fit, config: WeighConfig) -> str:
     if config.reference:
         return f"{config.reference} has {config.reference_mass:g} solar masses"
     if isinstance(fit.shape, PowerLaw):
-        n = fit.parameters[0] if fit.shape.fixed is None else fit.shape.fixed
+        n = fit.shape.exponent(fit.parameters)
         text = f"G = 4 pi^2 au^3/yr^2/M_sun, for m/r^{n:.5g} with r in {config.unit}"
         if n != 2:
             per_metre = (LENGTHS["m"] / LENGTHS[config.unit]) ** (2 - n)
