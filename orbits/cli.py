@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from orbits.command_line import Command, Positional
 from orbits.command_line import main as run_command
@@ -13,7 +15,6 @@ from orbits.config import (
     NoConfig,
     PlotConfig,
 )
-from orbits.printing import facts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,16 +22,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_command("orbits", COMMANDS, arguments)
 
 
-def _generate(path: str, config: GenerateConfig) -> None:
+def _generate(path: str, config: GenerateConfig) -> dict[str, Any]:
     from orbits.dataset import open_dataset
     from orbits.generation.generate import write
     from orbits.generation.recipe import resolve
 
-    write(path, resolve(config), announce=lambda text: print(text, file=sys.stderr))
+    write(path, resolve(config), announce=print)
     attributes = open_dataset(path).attrs
-    print(f"{path}: {config.orbits} orbits in {attributes['shards']} shards, complete.")
-    shown = attributes["integration"].items()
-    print(facts({name: f"{v:.2e}" if isinstance(v, float) else str(v) for name, v in shown}))
+    made = {"dataset": path, "orbits": config.orbits, "shards": attributes["shards"]}
+    return {**made, **attributes["integration"]}
 
 
 def _check_generate(path: str, config: GenerateConfig) -> None:
@@ -39,15 +39,20 @@ def _check_generate(path: str, config: GenerateConfig) -> None:
     resolve(config)
 
 
-def _ephemeris(path: str, config: EphemerisConfig) -> None:
+def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
     from orbits.planets import ephemeris
 
     rows = ephemeris(path, config).sizes["orbit"]
     segments = rows if config.together else rows // len(config.bodies)
-    print(
-        f"{path}: {', '.join(config.bodies)}; {segments} segments of {config.samples} states each, "
-        f"{segments * config.samples * config.dt:.1f} yr from {config.start}, frame {config.frame}."
-    )
+    return {
+        "dataset": path,
+        "bodies": ", ".join(config.bodies),
+        "segments": segments,
+        "samples": config.samples,
+        "years": segments * config.samples * config.dt,
+        "start": config.start,
+        "frame": config.frame,
+    }
 
 
 def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
@@ -56,38 +61,55 @@ def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
     dates_of(config)
 
 
-def _import(table: str, path: str, config: ImportConfig) -> None:
+def _import(table: str, path: str, config: ImportConfig) -> dict[str, Any]:
     from orbits.importing.from_table import from_table
 
-    data = from_table(
-        table, path, config, announce=lambda line: print(f"{table}: {line}.", file=sys.stderr)
-    )
-    sizes, attributes = data.sizes, data.attrs
-    bodies = ", ".join(attributes.get("bodies", ["one body"]))
-    print(
-        f"{path}: {sizes['orbit']} orbit(s) of {sizes['time']} states, one every "
-        f"{attributes['dt']:.6g} yr; {bodies}; {attributes['frame']}; law {attributes['law']}; "
-        f"velocities {attributes['velocity']}."
-    )
+    data = from_table(table, path, config, announce=lambda line: print(f"{table}: {line}."))
+    attributes = data.attrs
+    return {
+        "dataset": path,
+        "orbits": data.sizes["orbit"],
+        "samples": data.sizes["time"],
+        "dt": attributes["dt"],
+        "bodies": ", ".join(attributes.get("bodies", ["one body"])),
+        "frame": attributes["frame"],
+        "law": attributes["law"],
+        "velocities": attributes["velocity"],
+    }
 
 
-def _forces(path: str, out: str, config: ForcesConfig) -> None:
+def _forces(path: str, out: str, config: ForcesConfig) -> dict[str, str]:
     from orbits.derivatives.accelerations import measure_forces
 
     found = measure_forces(path, config)
     found.write(out)
-    print(f"{out}: {found.attributes['summary']}")
+    return {"forces": out, "measured": found.attributes["summary"]}
 
 
-def _validate(path: str, config: NoConfig) -> int:
+@dataclass(frozen=True)
+class Problems:
+    """What is wrong with a dataset; the exit code is 1 if anything is."""
+
+    dataset: str
+    problems: list[str]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something is wrong."""
+        return 1 if self.problems else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {"dataset": self.dataset, "valid": not self.problems, "problems": self.problems}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.dataset}: {each}" for each in self.problems or ["valid."])
+
+
+def _validate(path: str, config: NoConfig) -> Problems:
     from orbits.validation import validate
 
-    problems = validate(path)
-    for problem in problems:
-        print(f"{path}: {problem}")
-    if not problems:
-        print(f"{path}: valid.")
-    return 1 if problems else 0
+    return Problems(path, validate(path))
 
 
 def _info(path: str, config: NoConfig) -> dict[str, str]:
@@ -96,11 +118,11 @@ def _info(path: str, config: NoConfig) -> dict[str, str]:
     return {"dataset": path, **describe(path)}
 
 
-def _plot(path: str, out: str, config: PlotConfig) -> None:
+def _plot(path: str, out: str, config: PlotConfig) -> dict[str, str]:
     from orbits.plot import save_figure
 
     save_figure(path, out, config.orbits)
-    print(f"{out}: {path} drawn.")
+    return {"picture": out}
 
 
 _DATA = Positional(
@@ -171,7 +193,6 @@ COMMANDS = (
         "A table of what a dataset holds.",
         (_DATA,),
         examples=("info train.zarr",),
-        finds=True,
     ),
     Command(
         "plot",

@@ -2,8 +2,8 @@
 
 A command is a function and a frozen dataclass. Every field of the dataclass is an option
 (`context_length` is `--context-length`; nested dataclasses are dotted), its docstring is the
-option's help, and `--config file.yaml` and `--check` come with it. A command that finds something
-returns it: it is printed here, as text or with `--json`, and whatever else the command says goes to
+option's help, and `--config file.yaml` and `--check` come with it. A command returns what it found
+or wrote: it is printed here, as text or with `--json`, and whatever else the command says goes to
 the standard error.
 """
 
@@ -37,7 +37,7 @@ from orbits.options import (
     require_known,
     with_options,
 )
-from orbits.printing import columns, facts
+from orbits.printing import RED, columns, facts, styled
 
 LONGEST_MESSAGE = 1000
 """Characters of a message, which may repeat what was typed."""
@@ -83,6 +83,9 @@ class Positional:
 class Command:
     """One sub-command: `run(*positionals, config)` and what the help says of it.
 
+    `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
+    is for `--json`; if it has an `exit_code`, it is the command's.
+
     `check`, called as `run` is, does more for --check than making the configuration. Of the class
     of options, `ALIASES` are short names of nested options, `DECIDED` are options that cannot be
     given, and `RARE` are left out of the short help, as all other nested options are.
@@ -93,12 +96,9 @@ class Command:
     config: type
     help: str
     positionals: tuple[Positional, ...] = ()
-    check: Callable[..., int | None] | None = None
+    check: Callable[..., None] | None = None
     examples: tuple[str, ...] = ()
     """Command lines without the program's name, for the end of the help."""
-    finds: bool = False
-    """Whether `run` returns what it found: an object, or texts by name. Otherwise it returns an
-    exit code or None."""
 
 
 def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
@@ -172,7 +172,7 @@ def complain(name: str, message: str, code: int = 2) -> int:
     line = " ".join(message.split())
     if len(line) > LONGEST_MESSAGE:
         line = f"{line[: LONGEST_MESSAGE // 2]} ... {line[-LONGEST_MESSAGE // 3 :]}"
-    print(f"{name}: {line}", file=sys.stderr)
+    print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr)
     return code
 
 
@@ -258,19 +258,18 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     positionals = [found.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
     if found.get("--check"):
-        return (command.check(*positionals, config) or 0) if command.check else 0
-    if not command.finds:
-        return command.run(*positionals, config) or 0
-    _show(
+        if command.check:
+            command.check(*positionals, config)
+        return 0
+    return _show(
         lambda: command.run(*positionals, config),
         in_json="--json" in found or STANDARD_OUTPUT in positionals,
         quiet="--quiet" in found,
     )
-    return 0
 
 
-def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> None:
-    """Print what a command finds, and nothing else, to the standard output."""
+def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
+    """Print what a command finds, and nothing else, to the standard output; its exit code."""
     with ExitStack() as stack:
         progress = stack.enter_context(open(os.devnull, "w")) if quiet else sys.stderr
         stack.enter_context(redirect_stdout(progress))
@@ -281,6 +280,7 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> None:
         print(json.dumps(as_json(told, nan="null"), indent=2))
     elif not quiet:
         print(facts(found) if isinstance(found, Mapping) else found)
+    return getattr(found, "exit_code", 0)
 
 
 def _fill(
@@ -313,14 +313,13 @@ def _fill(
     parser.add_argument(
         "--check", dest="--check", action="store_true", help="Only check the options.", **quiet
     )
-    if command.finds:
-        parser.add_argument(
-            "--json", dest="--json", action="store_true", help="Print the result as JSON.", **quiet
-        )
-        parser.add_argument(
-            "--quiet", dest="--quiet", action="store_true",
-            help="Print no progress, and no result but with --json.", **quiet,
-        )  # fmt: skip
+    parser.add_argument(
+        "--json", dest="--json", action="store_true", help="Print the result as JSON.", **quiet
+    )
+    parser.add_argument(
+        "--quiet", dest="--quiet", action="store_true",
+        help="Print no progress, and no result but with --json.", **quiet,
+    )  # fmt: skip
     config = command.config
     short = {full: alias for alias, full in _aliases(config).items()}
     titles: dict[str, Any] = {"": parser}

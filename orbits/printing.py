@@ -3,20 +3,28 @@
 print(table([("states", "law"), ("kicked", "39.5/r**2")]))
 print(facts({"law": "39.5/r**2", "recovered": "yes"}))
 print(wrapped("The model believes in newton."))
+
+On a terminal heads and names are bold, yes is green and no is red, unless NO_COLOR is set
+(https://no-color.org).
 """
 
+import os
 import re
 import shutil
+import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
+from typing import TextIO
 
 NARROWEST, WIDEST = 40, 120
 """Columns: text is wrapped to the terminal, between these; the widest in a file or a notebook."""
 GAP = "  "
 TIED = "\N{NO-BREAK SPACE}"
 """What stands in brackets stays on one line."""
+BOLD, RED, GREEN = 1, 31, 32
+"""Codes of ECMA-48."""
 
 
 def columns() -> int:
@@ -31,6 +39,13 @@ def wrapped(text: str) -> str:
     return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
 
 
+def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
+    """A text as bold or coloured, if `stream` (by default the standard output) is a terminal."""
+    stream = stream or sys.stdout
+    plain = code is None or "NO_COLOR" in os.environ or not stream.isatty()
+    return text if plain else f"\x1b[{code}m{text}\x1b[0m"
+
+
 def plural(count: int, noun: str) -> str:
     """`1 step`, `4 steps`, `4 searches`."""
     ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
@@ -40,13 +55,16 @@ def plural(count: int, noun: str) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """A table, its first row the head; cells are wrapped where the terminal is narrower."""
     widths, (head, *body) = _laid_out(rows)
-    return _joined([head, [tuple("-" * width for width in widths)], *body], widths)
+    rule = [tuple("-" * width for width in widths)]
+    top = (styled(line, BOLD) for line in _lines([head, rule], widths))
+    return "\n".join([*top, *_lines(body, widths)])
 
 
-def facts(values: Mapping[str, str]) -> str:
+def facts(values: Mapping[str, object]) -> str:
     """A table of two columns without a head: names and what they are."""
-    widths, rows = _laid_out(list(values.items()))
-    return _joined(rows, widths)
+    texts = {k: f"{v:.3g}" if isinstance(v, float) else str(v) for k, v in values.items()}
+    widths, rows = _laid_out(list(texts.items()))
+    return "\n".join(_lines(rows, widths, first=BOLD))
 
 
 Row = Sequence[tuple[str, ...]]
@@ -71,10 +89,11 @@ def _laid_out(rows: Sequence[Sequence[str]]) -> tuple[list[int], list[Row]]:
     return widths, [list(zip_longest(*row, fillvalue="")) for row in lines]
 
 
-def _joined(rows: Sequence[Row], widths: Sequence[int]) -> str:
-    lines = [
-        GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for row in rows
-        for line in row
-    ]
-    return "\n".join(lines).replace(TIED, " ")
+def _lines(rows: Sequence[Row], widths: Sequence[int], first: int | None = None) -> Iterator[str]:
+    """Rows as lines of text; `first` is the style of the first column."""
+    for line in (line for row in rows for line in row):
+        styles = [first, *({"yes": GREEN, "no": RED}.get(cell) for cell in line[1:])]
+        padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        padded[-1] = padded[-1].rstrip()
+        cells = [styled(*pair) for pair in zip(padded, styles, strict=True)]
+        yield GAP.join(cells).rstrip().replace(TIED, " ")

@@ -15,6 +15,7 @@ from symreg.weighing.config import WeighConfig
 
 if TYPE_CHECKING:
     from symreg.experiments.result import Run
+    from symreg.experiments.study import StudyResult
     from symreg.formulas.compare import Comparison
     from symreg.recovery.result import Recovery
     from symreg.weighing.result import Weighing
@@ -128,7 +129,7 @@ def check_run(config: RunConfig) -> None:
     check(replace(config, data=None) if missing else config)
 
 
-def study(source: str, config: StudyConfig) -> int:
+def study(source: str, config: StudyConfig) -> "StudyResult":
     """Run every cell of a study."""
     from symreg.experiments.study import run_study
 
@@ -157,7 +158,6 @@ COMMANDS = [
             'run --attention "lssar(p=3)" --context-length 8 --out runs/lssar',
             "run --model mine.py:make --model-context 2 --out runs/mine",
         ),
-        finds=True,
     ),
     Command(
         "study",
@@ -202,7 +202,6 @@ COMMANDS = [
             "recover stars.zarr law.json",
             "recover stars.csv law.json --trajectories --position x1,y1 --position x2,y2",
         ),
-        finds=True,
     ),
     Command(
         "weigh",
@@ -222,7 +221,6 @@ COMMANDS = [
             ),
         ),
         examples=("weigh solar.zarr masses.json", "weigh forces.parquet believed.json"),
-        finds=True,
     ),
     Command(
         "compare",
@@ -238,7 +236,6 @@ COMMANDS = [
             'compare "39.5/r^2" newton',
             'compare "2*k/x^2" "3/x^2" --variables x',
         ),
-        finds=True,
     ),
     Command(
         "engines",
@@ -246,7 +243,6 @@ COMMANDS = [
         EnginesConfig,
         "Print which search engines can run here, and how to get the others.",
         examples=("engines",),
-        finds=True,
     ),
 ]
 

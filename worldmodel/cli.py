@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orbits.command_line import Command, Positional
+from orbits.command_line import Command, Positional, say
 from orbits.command_line import main as run_commands
 from worldmodel.config import AttentionConfig, TrainConfig
 from worldmodel.probes.config import ProbeCommand
@@ -19,15 +19,11 @@ DATA = Positional(
 RUN = Positional("run", "folder of a run, as `worldmodel train` writes it", path="input")
 
 
-def _train(data: str, run: str, config: TrainConfig) -> None:
+def _train(data: str, run: str, config: TrainConfig) -> dict[str, Any]:
     from worldmodel.training import train
 
-    train(data, config, out=run, progress=None if sys.stderr.isatty() else _tell)
-
-
-def _tell(line: str) -> None:
-    """Progress where there is no terminal to show a bar on."""
-    print(line, file=sys.stderr, flush=True)
+    model = train(data, config, out=run, progress=None if sys.stderr.isatty() else say)
+    return {"run": run, "steps": model.step, "parameters": model.parameters, "model": repr(model)}
 
 
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> "Reading":
@@ -44,11 +40,11 @@ def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> "Readi
     return reading
 
 
-def _attention(run: str, data: str, picture: str, config: AttentionConfig) -> None:
+def _attention(run: str, data: str, picture: str, config: AttentionConfig) -> dict[str, str]:
     from worldmodel.plot import attention_of_run, save_figure
 
     save_figure(attention_of_run(run, data, config), picture)
-    print(picture)
+    return {"picture": picture}
 
 
 COMMANDS = (
@@ -82,7 +78,6 @@ COMMANDS = (
             "probe model held_out.zarr evaluation.json --readout evaluate",
             "probe --model mine.py:make held_out.zarr kicked.parquet --states kicked",
         ),
-        finds=True,
     ),
     Command(
         "attention",

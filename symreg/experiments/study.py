@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,41 @@ def check_study(source: str, config: StudyConfig) -> Study:
     return study
 
 
-def run_study(source: str, config: StudyConfig) -> int:
+@dataclass(frozen=True)
+class StudyResult:
+    """The table of a study, and which cells failed; the exit code is 1 if one did."""
+
+    study: Study
+    folder: Path
+    cells: pd.DataFrame
+    errors: dict[str, str]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a cell failed."""
+        return 1 if self.errors else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`: the rows of `results.csv`."""
+        return {"study": self.study.name, "cells": self.cells.to_dict("records")}
+
+    def __str__(self) -> str:
+        finished = self.cells[self.cells["status"] == "done"]
+        return "\n".join(
+            [
+                *(f"failed: {name}: {error}" for name, error in self.errors.items()),
+                in_a_terminal(finished, self.study.axes),
+                f"\nResults: {self.folder / 'results.csv'}\nReport: {self.folder / 'report.html'}",
+            ]
+        )
+
+
+def run_study(source: str, config: StudyConfig) -> StudyResult:
     """Run every cell that is not finished; write table, figures and report.
 
     Args:
         source: a YAML file, or the name of a bundled study.
         config: where, and on how many workers.
-
-    Returns:
-        The exit code: 1 if a cell failed, else 0.
 
     Raises:
         ValueError: if the study cannot run, or its folder is somebody else's.
@@ -62,11 +88,10 @@ def run_study(source: str, config: StudyConfig) -> int:
     folder = config.folder(study.name).absolute()
     write_json(folder / STUDY, study.to_dict())
     todo = [cell for cell in study.cells if finished_run(folder, cell) is None]
-    print(f"{study.name}: {study.question}")
-    print(
+    say(f"{study.name}: {study.question}")
+    say(
         f"{len(study.cells)} cells in {folder}, {len(study.cells) - len(todo)} finished already"
-        + (f"; {study.cost}" if study.cost and todo else ""),
-        flush=True,
+        + (f"; {study.cost}" if study.cost and todo else "")
     )
     errors: dict[str, str] = {}
     try:
@@ -76,12 +101,7 @@ def run_study(source: str, config: StudyConfig) -> int:
         frame = table(study, folder, errors)
         write_table(frame, folder)
         write_report(study, folder, frame)
-    for name, error in errors.items():
-        print(f"failed: {name}: {error}")
-    print()
-    say(in_a_terminal(frame[frame["status"] == "done"], study.axes))
-    print(f"\nResults: {folder / 'results.csv'}\nReport: {folder / 'report.html'}")
-    return 1 if errors else 0
+    return StudyResult(study, folder, frame, errors)
 
 
 def _at(folder: Path, cell: Cell) -> RunConfig:

@@ -112,7 +112,7 @@ def find(*_):
     ],
 )
 def test_a_result_alone_goes_to_the_standard_output(flags, out, err, capsys):
-    finder = Command("find", find, Probe, "Find a thing.", finds=True)
+    finder = Command("find", find, Probe, "Find a thing.")
     assert main("tool", [finder], ["find", *flags]) == 0
     told = capsys.readouterr()
     assert (json.loads(told.out) if "--json" in flags else told.out) == out
@@ -123,14 +123,18 @@ def test_a_mistake_is_told_to_the_quiet_too(capsys):
     def fail(*_):
         raise ValueError("gm is negative")
 
-    finder = Command("find", fail, Probe, "Find a thing.", finds=True)
+    finder = Command("find", fail, Probe, "Find a thing.")
     assert main("tool", [finder], ["find", "--quiet"]) == 2
     assert capsys.readouterr().err == "tool find: gm is negative\n"
 
 
-def test_a_command_that_finds_nothing_has_no_such_options(capsys):
-    assert run_with(["probe", "x", "--json"])[0] == 2
-    assert "--json is no option of probe" in capsys.readouterr().err
+def test_a_result_may_decide_the_exit_code(capsys):
+    class Wrong(dict):
+        exit_code = 1
+
+    judge = Command("judge", lambda *_: Wrong(problems=2), Probe, "Judge a thing.")
+    assert main("tool", [judge], ["judge"]) == 1
+    assert capsys.readouterr().out == "problems  2\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -378,4 +378,4 @@ def test_a_table_may_say_its_law(tmp_path, capsys):
     assert main([*words, "20"]) == 2
     assert "1.97 times those of the law" in capsys.readouterr().err
     assert main([*words, str(orbits.G)]) == 0
-    assert "law newton" in capsys.readouterr().out
+    assert "law         newton" in capsys.readouterr().out

@@ -33,6 +33,17 @@ def test_a_wide_terminal_has_a_line_for_each_row(monkeypatch):
     assert facts({"law": "39.5/r**2", "recovered": "yes"}) == "law        39.5/r**2\nrecovered  yes"
 
 
+def test_colour_is_for_terminals_alone(monkeypatch):
+    told = {"law": "39.5/r**2", "recovered": "yes"}
+    plain = facts(told)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert facts(told).count("\x1b[1m") == 2
+    assert "\x1b[32myes" in facts(told)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert facts(told) == plain
+
+
 def test_a_column_may_be_empty():
     assert table([("body", ""), ("sun", "")]).split() == ["body", "----", "-", "sun"]
 

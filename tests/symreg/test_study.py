@@ -94,7 +94,7 @@ def toys(tmp_path, monkeypatch):
 def test_every_cell_runs_once_and_has_its_row(toys, capsys):
     assert toys.study() == 0
     assert sorted(toys.ran) == [0, 1, 2, 3]
-    assert capsys.readouterr().out.count("Newtonian, law recovered") == 4
+    assert capsys.readouterr().err.count("Newtonian, law recovered") == 4
     table = pd.read_parquet(toys.out / "results.parquet")
     pd.testing.assert_frame_equal(
         table, pd.read_csv(toys.out / "results.csv").convert_dtypes(), check_dtype=False
