@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from symreg.experiments.study import StudyResult
     from symreg.formulas.compare import Comparison
     from symreg.recovery.result import Recovery
+    from symreg.weighing.observed.result import SkyWeighing
     from symreg.weighing.result import Weighing
 
 
@@ -102,11 +103,16 @@ def engines(config: EnginesConfig) -> dict[str, str]:
     return told
 
 
-def weigh(data: str, out: str, config: WeighConfig) -> "Weighing":
-    """Weigh the bodies of a dataset and write the result as JSON."""
+def weigh(data: str, out: str, config: WeighConfig) -> "Weighing | SkyWeighing":
+    """Weigh the bodies of a dataset, or of a table of observations; write the result as JSON."""
+    from symreg.weighing.observed.weigh_sky import weigh_sky
     from symreg.weighing.weigh import weigh as find
 
-    result = find(data, config, progress=say)
+    result: Weighing | SkyWeighing
+    if config.sky.observe:
+        result = weigh_sky(data, config.sky, progress=say)
+    else:
+        result = find(data, config, progress=say)
     if out != STANDARD_OUTPUT:
         result.write(out)
     return result
@@ -213,14 +219,19 @@ COMMANDS = [
                 "data",
                 "Dataset with several visible bodies, as `orbits import`, `orbits ephemeris "
                 "--together` or `orbits generate --system nbody` writes it; or force samples of "
-                "several bodies (`worldmodel probe`, `orbits forces`).",
+                "several bodies (`worldmodel probe`, `orbits forces`); or, with --observe, a table "
+                "of one body's places on the sky and radial velocities.",
                 path="input",
             ),
             Positional(
                 "out", "JSON file for the result; - is standard output.", path="output", text=True
             ),
         ),
-        examples=("weigh solar.zarr masses.json", "weigh forces.parquet believed.json"),
+        examples=(
+            "weigh solar.zarr masses.json",
+            "weigh forces.parquet believed.json",
+            "weigh star.csv star.json --observe x,y,rv --instrument telescope",
+        ),
     ),
     Command(
         "compare",

@@ -1,9 +1,18 @@
 """Options of `symreg weigh`; light, so that `--help` is fast."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
-from orbits.options import AtLeast, Between, Options, option_names, refuse_decided
+from orbits.options import (
+    AtLeast,
+    Between,
+    OptionError,
+    Options,
+    hints_of,
+    option_names,
+    refuse_decided,
+    require_known,
+)
 from symreg.recovery.config import RecoverConfig
 
 ASKED = ("engine", "seed", "seeds", "individuals", "generations", "max_size", "jobs", "time_limit")
@@ -11,6 +20,64 @@ ASKED = ("engine", "seed", "seeds", "individuals", "generations", "max_size", "j
 
 BIAS = 1e-4
 """Relative error of a curve of splines, which no formula is asked to explain."""
+
+
+QUANTITIES = ("x", "y", "ra", "dec", "rv")
+"""Offsets to the east and to the north; right ascension and declination; radial velocity."""
+
+
+@dataclass(frozen=True)
+class SkyConfig(Options):
+    """One body as observers see it."""
+
+    observe: tuple[str, ...] = ()
+    """What the table holds of one body, as QUANTITY or QUANTITY=COLUMN: x and y (offsets to the
+    east and north), or ra and dec, and rv. Errors are in columns such as rv_error or rv_err."""
+    time: str = "time"
+    """Column of dates: decimal years, JD, MJD, or text such as 2015-01-31T12:00."""
+    instrument: str = ""
+    """Column that names the instrument; each has an origin and an error of its own."""
+    angle_unit: Literal["deg", "arcmin", "arcsec", "mas", "uas"] = "arcsec"
+    """Unit of places on the sky."""
+    velocity_unit: Literal["km/s", "m/s"] = "km/s"
+    """Unit of radial velocities, positive for what recedes."""
+    companions: Annotated[int, Between(1, 6)] = 1
+    """Unseen bodies that pull at the one that is seen."""
+    seen_mass: Annotated[float, AtLeast(0)] = 0.0
+    """Mass of the body that is seen, solar masses; 0 if it is light beside the unseen one."""
+    distance: Annotated[float, AtLeast(0)] = 0.0
+    """Distance, pc; 0 fits it, for which both places and radial velocities are needed."""
+    frame: Literal["free", "fixed"] = "free"
+    """Whether origins on the sky and their drift are fitted, or are the unseen body itself."""
+    zero_point: Literal["instrument", "common", "none"] = "instrument"
+    """Whether radial velocities of every instrument, or of all, have a constant of their own."""
+
+    def __post_init__(self) -> None:
+        """Check what is observed."""
+        super().__post_init__()
+        self.columns  # noqa: B018 - refuses what is no quantity
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column by quantity.
+
+        Raises:
+            OptionError: for a quantity that comes twice, or half a place on the sky.
+            ValueError: for one that is not known.
+        """
+        found: dict[str, str] = {}
+        for word in (part for each in self.observe for part in each.split(",")):
+            quantity, _, column = word.strip().partition("=")
+            require_known("quantity", quantity, QUANTITIES)
+            if quantity in found:
+                raise OptionError("observe", f"names {quantity} twice.")
+            found[quantity] = column or quantity
+        for pair in (("x", "y"), ("ra", "dec")):
+            if len(set(pair) & set(found)) == 1:
+                raise OptionError("observe", f"needs {' and '.join(pair)}, or neither.")
+        if {"x", "ra"} <= set(found):
+            raise OptionError("observe", "takes x and y, or ra and dec, not both.")
+        return found
 
 
 @dataclass(frozen=True)
@@ -42,19 +109,36 @@ class WeighConfig(Options):
     search: RecoverConfig = field(
         default_factory=lambda: RecoverConfig(engine="projection", seeds=1, error_floor=BIAS)
     )
+    sky: SkyConfig = SkyConfig()
 
     ALIASES: ClassVar[dict[str, str]] = {
         "engine": "search.engine",
         "search_seeds": "search.seeds",
         "seed": "search.seed",
+        **{name: f"sky.{name}" for name in option_names(SkyConfig)},
     }
-    """Short names of the search's options."""
+    """Short names of nested options."""
     DECIDED: ClassVar[tuple[str, ...]] = tuple(
         f"search.{name}" for name in option_names(RecoverConfig) if name not in ASKED
     )
     """Options of the search that weighing decides by itself."""
 
     def __post_init__(self) -> None:
-        """Check that nothing is asked of the search that weighing decides."""
+        """Check that nothing is asked of the search that weighing decides, or that has no effect.
+
+        Raises:
+            OptionError: for an option of the sky without `observe`, or another one beside it.
+        """
         super().__post_init__()
         refuse_decided(self)
+        if not self.sky.observe and self.sky != SkyConfig():
+            raise OptionError(_changed(self.sky, SkyConfig()), "counts only with --observe.")
+        if self.sky.observe and replace(self, sky=SkyConfig()) != WeighConfig():
+            name = _changed(replace(self, sky=SkyConfig()), WeighConfig())
+            raise OptionError(name, "says nothing of one body on the sky; leave it out.")
+
+
+def _changed(config: Options, usual: Options) -> str:
+    """The first option that is not as usual."""
+    names = hints_of(type(config))
+    return next(name for name in names if getattr(config, name) != getattr(usual, name))

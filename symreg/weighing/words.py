@@ -76,14 +76,14 @@ def _of_the_unseen(unseen: Unseen) -> dict[str, str]:
         grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
         return {"unseen body": f"none is needed ({left}; {grows})"}
     told = {
-        "unseen body, M☉": _short(unseen.mass),
-        "its semi-major axis, au": _short(unseen.semi_major_axis),
-        "its eccentricity": _short(unseen.eccentricity),
+        "unseen body, M☉": short(unseen.mass),
+        "its semi-major axis, au": short(unseen.semi_major_axis),
+        "its eccentricity": short(unseen.eccentricity),
     }
     for k in (0, len(unseen.times) // 2, -1):
         told[f"where it is after {unseen.times[k]:.4g} yr"] = (
-            f"longitude {_short(unseen.longitude[k])}, latitude {_short(unseen.latitude[k])}°, "
-            f"{_short(unseen.distance[k])} au from {unseen.centre}"
+            f"longitude {short(unseen.longitude[k])}, latitude {short(unseen.latitude[k])}°, "
+            f"{short(unseen.distance[k])} au from {unseen.centre}"
         )
     if unseen.after > BEYOND:
         left += "; that is not noise alone, so another orbit may fit better"
@@ -96,13 +96,13 @@ def _of_relativity(found: Relativity) -> dict[str, str]:
     held = " and ".join(inside) or "neither Einstein's 1 nor Newton's 0"
     precession = f"perihelion of {found.body}, arcsec a century"
     return {
-        "post-Newtonian coefficient": f"{_short(found.coefficient)}, which holds {held}",
-        precession: _short(found.precession),
+        "post-Newtonian coefficient": f"{short(found.coefficient)}, which holds {held}",
+        precession: short(found.precession),
         "left of the positions": f"{found.left:.3g} standard errors",
     }
 
 
-def _short(estimate: Estimate) -> str:
+def short(estimate: Estimate) -> str:
     """A value with its interval, in as many digits as the interval tells."""
     low, value, high = (float(v or 0.0) for v in (estimate.low, estimate.value, estimate.high))
     half = max((high - low) / 2, abs(value) * 1e-9, 1e-300)

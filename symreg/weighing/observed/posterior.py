@@ -1,0 +1,58 @@
+"""What else the observations allow: draws from the posterior of orbits.
+
+The curvature at the best orbit says little of an eccentricity or of an inclination that the data
+hardly tell; draws do. Priors are flat in the logarithms of mass, period and distance, in
+eccentricity and angles, and in the cosine of the inclination; errors of instruments are kept.
+
+Source: Foreman-Mackey et al., PASP 125 (2013) 306: emcee, an ensemble sampler.
+"""
+
+import numpy as np
+
+from symreg.formulas.watch import Watch
+from symreg.weighing.observed.orbit import ROUNDEST, Fit
+
+WALKERS = 4
+"""For each parameter."""
+STEPS, BURNT = 2000, 500
+THINNED = 10
+INDEPENDENT = 20
+"""Times that a chain must be longer than it stays alike, for its quantiles to count."""
+
+
+def draws(fit: Fit, watch: Watch, steps: int = STEPS) -> tuple[np.ndarray, bool]:
+    """(draw, parameter) from the posterior, and whether the chains were long enough.
+
+    Args:
+        fit: best orbits, at which the chains begin.
+        watch: is told how far it is.
+        steps: of every walker; a quarter of them is thrown away.
+    """
+    import emcee
+
+    model, best = fit.model, fit.vector
+    random = np.random.default_rng(0)
+    spread = np.linalg.cholesky(fit.covariance + 1e-18 * np.eye(len(best)))
+    walkers = best + 0.3 * random.normal(size=(WALKERS * len(best), len(best))) @ spread.T
+
+    def logarithm(vectors: np.ndarray) -> np.ndarray:
+        found = np.full(len(vectors), -np.inf)
+        inside = np.all(model.eccentricities(vectors) < ROUNDEST, axis=1)
+        if model.seen.on_sky:
+            at = np.arange(model.companions) * model.per_orbit + model.per_orbit - 2
+            inclined = np.sin(vectors[:, at])
+            inside &= np.all(inclined > 0, axis=1)
+        if inside.any():
+            left = model.left(vectors[inside])
+            found[inside] = -0.5 * np.einsum("mr,mr->m", left, left)
+            if model.seen.on_sky:
+                found[inside] += np.sum(np.log(inclined[inside]), axis=1)
+        return found
+
+    sampler = emcee.EnsembleSampler(len(walkers), len(best), logarithm, vectorize=True)
+    sampler.random_state = np.random.RandomState(0).get_state()
+    for _ in sampler.sample(walkers, iterations=steps):
+        watch.say(lambda: f"posterior: {sampler.iteration} of {steps} steps")
+    alike = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
+    chain = sampler.get_chain(discard=steps * BURNT // STEPS, thin=THINNED, flat=True)
+    return np.asarray(chain), bool(steps > INDEPENDENT * alike)
