@@ -1,4 +1,4 @@
-"""How results are written for a terminal: a short table, then sentences, as wide as there is room.
+"""How results are written to a terminal: a short table, then sentences, as wide as it allows.
 
 print(table([("states", "law"), ("kicked", "39.5/r**2")]))
 print(facts({"law": "39.5/r**2", "recovered": "yes"}))
@@ -16,11 +16,11 @@ NARROWEST, WIDEST = 40, 120
 """Columns: text is wrapped to the terminal, between these; the widest in a file or a notebook."""
 GAP = "  "
 TIED = "\N{NO-BREAK SPACE}"
-"""What stands in brackets stays on one line."""
+"""Text in brackets stays on one line."""
 
 
 def columns() -> int:
-    """How wide text may be here."""
+    """The width of text here."""
     found = shutil.get_terminal_size((WIDEST, 24)).columns
     return max(NARROWEST, min(WIDEST, found))
 
@@ -38,23 +38,23 @@ def plural(count: int, noun: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A table, its first row the head; cells are wrapped where the terminal is narrower."""
+    """A table, its first row the header; cells wrap where the terminal is narrower."""
     widths, (head, *body) = _laid_out(rows)
     return _joined([head, [tuple("-" * width for width in widths)], *body], widths)
 
 
 def facts(values: Mapping[str, str]) -> str:
-    """A table of two columns without a head: names and what they are."""
+    """A table of two columns without a header: names and values."""
     widths, rows = _laid_out(list(values.items()))
     return _joined(rows, widths)
 
 
 Row = Sequence[tuple[str, ...]]
-"""Lines of cells."""
+"""Lines in cells."""
 
 
 def _laid_out(rows: Sequence[Sequence[str]]) -> tuple[list[int], list[Row]]:
-    """Widths of the columns, and the rows, wrapped until all is as narrow as the terminal."""
+    """Widths of the columns, and the rows, wrapped until all fits the terminal."""
     cells = [
         [re.sub(r"\[.*?\]", lambda part: part[0].replace(" ", TIED), cell) for cell in row]
         for row in rows
