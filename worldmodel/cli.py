@@ -26,7 +26,7 @@ def _train(data: str, run: str, config: TrainConfig) -> None:
 
 
 def _tell(line: str) -> None:
-    """Progress where there is no terminal to show a bar on."""
+    """Progress where no terminal can show a bar."""
     print(line, file=sys.stderr, flush=True)
 
 
