@@ -195,7 +195,7 @@ class WorldModel:
         """The next position after each time, from only the last C positions.
 
         Each prediction is made from a context of exactly C positions, as in training: the model
-            sees nothing older, and no other length.
+        sees nothing older, and no other length.
 
         Args:
             positions: (orbit, time, axis) or (orbit, time, body, axis), au, `dt` apart.

@@ -32,7 +32,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 class ByEllipse(ArcPredictor):
-    """The positive control for Kepler: an ellipse through the context, and the area law."""
+    """Positive control for Kepler: an ellipse through the context, and the area law."""
 
     def __init__(self, context_length: int) -> None:
         self.context_length = max(context_length, FEWEST)

@@ -213,7 +213,7 @@ class Experiment:
 
     @property
     def who(self) -> str:
-        """Its subject, in a terminal."""
+        """Its name in the terminal."""
         control = self.config.control
         return "the model" if control == "none" else f"{control} control"
 

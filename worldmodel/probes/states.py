@@ -202,7 +202,7 @@ def kicked_in_mass(
     steps: int,
     random: np.random.Generator,
 ) -> Arcs:
-    """Orbits whose central mass changes in mid-orbit while position and velocity do not.
+    """Orbits whose central mass changes in mid-orbit while position and velocity go on.
 
     The new GM is drawn log-uniformly between the smallest and the largest GM of the orbits. The
     masses of a barycentric pair change by one factor, which keeps the barycentre in place.

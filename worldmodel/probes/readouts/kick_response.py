@@ -47,9 +47,9 @@ class KickResponse(ReadOut):
         A model that knows the force needs only the present state and is unaffected; one that
         continues the shape of the past is wrong until the kick has left its context. The same
         orbits are kicked in velocity and, where GM varies between them, in GM: the central mass
-        changes but position and velocity do not. Orbits are followed under the law for as many
-        steps as requested, whatever the length of the data's orbits; those that fall into the
-        centre are left out, and states outside the training orbits' distances are not counted
+        changes, position and velocity go on. Orbits are followed under the law for as many steps as
+        requested, whatever the length of the data's orbits; those that fall into the centre are
+        left out, and states outside the training orbits' distances are not counted
         (`states_by_step` says how many are).
 
         `metrics` holds `r2_1`, `r2_2`, `r2_4`, ... (and `r2_gm_1`, ...), the smallest R²

@@ -55,7 +55,7 @@ class Linear(ReadOut):
         """R² by layer and target, cross-validated over orbits, of trained and untrained network.
 
         The model sees exactly C positions, as in training, and its activations are read at the
-            last: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size;
+        last: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size;
         per unit mass where the masses are not visible), the distance, 1/r², and under Newton's law
         the semi-major axis, the eccentricity and the Laplace-Runge-Lenz vector; unbound kicked
         states are then left out. `metrics` holds the best layer's R² for each target,
