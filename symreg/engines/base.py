@@ -28,7 +28,7 @@ absolute error of the target itself."""
 EXACT = 1e-18
 """Mean squared relative error of a formula that is exact."""
 CHANCE = 0.01
-"""Probability of structure in the errors above which none is searched for."""
+"""Chance of the errors' structure above which nothing is searched in it."""
 
 
 @dataclass(frozen=True)

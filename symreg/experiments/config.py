@@ -367,5 +367,5 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
 
 
 def file_name(text: str) -> str:
-    """A text as part of a file name: characters special to shells become underscores."""
+    """A text as part of a file name: what a shell would read becomes an underscore."""
     return "".join(c if c.isalnum() or c in "._=-" else "_" for c in text).strip("_")

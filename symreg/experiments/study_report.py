@@ -24,7 +24,7 @@ SHOWN = {
     "jacobian.locality": "Jacobian locality",
     "seconds": "seconds",
 }
-"""Columns of the page's table, out of those in results.csv."""
+"""Columns of the page's table, out of all in results.csv."""
 
 
 def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Constants of physics that a fitted number with a unit may be: proposed, never put in place."""
+"""Constants of physics that a fitted number with a unit may be: proposed, never substituted."""
 
 import math
 from functools import cache

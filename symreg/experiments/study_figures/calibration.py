@@ -158,7 +158,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) whether a predictor passes all gates but the error on far states."""
+    """(cell,) whether a predictor passes all gates but that on far error."""
     failed = frame["kind_failed"].fillna("").astype(str)
     far = {judge.FAR, judge.REGION}
     return failed.map(lambda names: set(filter(None, names.split(", "))) <= far)
