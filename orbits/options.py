@@ -313,7 +313,7 @@ def _adapter(hint: Any) -> Any:
 
 
 def _checked(name: str, hint: Any, value: Any) -> Any:
-    """The value, with the type that the annotation asks for."""
+    """The value, with the annotated type."""
     if is_group(hint):
         if isinstance(value, hint):
             return value

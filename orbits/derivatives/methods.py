@@ -25,7 +25,7 @@ seventh of that distance, and a quarter leaves room for the neglected orders."""
 SMALL_NOISE = 1e-3
 """Share of the acceleration below which the noise of differences is negligible."""
 UNDERSMOOTHED = 2 / 3
-"""Knots are set closer than cross-validation asks for, so that the bias is small beside the noise:
+"""Knots are closer than cross-validation suggests, so that the bias is small beside the noise:
 at 2/3 of the spacing it is a ninth (fourth order), the noise 2.8 times as large."""
 KNOTS_AROUND = 2
 """Knots on each side over which a spline's bias is averaged."""

@@ -143,7 +143,7 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
 
 
 def choose_simulator(wanted: str, law: ForceLaw, several: bool = False) -> str:
-    """The simulator that `auto` stands for: heyoka where it is installed, else scipy.
+    """The simulator that `auto` means: heyoka if installed, else scipy.
 
     Raises:
         ValueError: if the simulator is unknown or not installed, or cannot do the system.

@@ -19,7 +19,7 @@ def slips(time: np.ndarray, position: np.ndarray) -> np.ndarray:
         position: (time, axis).
 
     Returns:
-        (slip, 2) place in time, and distance, of every position that stands alone.
+        (slip, 2) place in time, and distance, of every outlying position.
     """
     off = _off(time, position)
     # a slip moves its neighbours' cubics too: off[i] is 6 to their 4 and 1

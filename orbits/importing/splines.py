@@ -39,7 +39,7 @@ def knots(times: np.ndarray, spacing: int) -> np.ndarray:
 
 
 def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
-    """The quintic spline with the least cross-validation score, n·RSS/(n − p)² (GCV).
+    """The quintic spline of least generalised cross-validation, n·RSS/(n − p)².
 
     Args:
         times: (time,) rising.

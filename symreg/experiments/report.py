@@ -54,7 +54,7 @@ def draw_figures(run: Run, config: RunConfig) -> None:
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
-    """The states of the read-out `far`, of the model ("") and of every control that has them."""
+    """The states of the read-out `far`, of the model ("") and of every control run."""
     found = {}
     for control in ("", *config.controls) if "far" in run.readouts else ():
         title = config.title_of("far", control or "none")

@@ -118,7 +118,7 @@ def find(
         engine: that searches.
         config: how.
         seeds: of the search.
-        watch: says when the searches must end, and is told of them.
+        watch: ends the searches, and reports them.
         units: by column and of the target, if known.
         any_law: whether to look for any law: one choice from the pool of all formulas.
         every: all rows of a large table that the samples are part of.

@@ -75,7 +75,7 @@ def law_gates(
         finding: of the search.
         quantities: constant and parameters of the law.
         t: where the lines are drawn.
-        non_central: part of the acceleration across the line to the centre, where it is known.
+        non_central: part of the acceleration across the line to the centre, if known.
     """
     verdict = finding.verdict.verdict
     gates = [

@@ -129,7 +129,7 @@ def search_pool(
         samples: to search and fit on.
         config: budget, error floor, first seed, searches at the same time.
         seeds: of the search.
-        watch: says when the searches must end, and is told of them.
+        watch: ends the searches, and reports them.
         guesses: formulas weighed beside those found; symbols that are not features are constants to
             fit.
         units: by column and of the target; formulas that cannot match them are dropped.

@@ -76,7 +76,7 @@ def search_seeds(
         config: budget of one search, error that buys nothing, parallel searches (threads: the
             engines work outside Python), first seed.
         seeds: number of searches.
-        watch: says when the searches must end, and is told of them.
+        watch: ends the searches, and reports them.
         guesses: formulas that every seed weighs beside its own; symbols that are not features are
             constants to fit.
     """

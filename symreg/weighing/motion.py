@@ -39,7 +39,7 @@ GROWING, FEWEST = (1 / 32, 1 / 8, 1 / 2), 8
 LAGS = 0.1
 """Part of the record over which the residuals' correlation is measured."""
 BLOCKS = 5
-"""Parts of the time, of which one at a time is left out."""
+"""Parts of the time, left out one at a time."""
 BEYOND = 1.1
 """Rms residual, in standard errors, above which it is not noise alone."""
 

@@ -9,7 +9,7 @@ from orbits.files import as_json, read_typed, write_json
 from orbits.printing import facts, table, wrapped
 
 TWO_SIDED = 1.959964
-"""Half a 95 % interval, standard errors."""
+"""Standard errors of a 95 % interval."""
 
 
 @dataclass(frozen=True)

@@ -87,21 +87,21 @@ class Formula(Shape):
         return sympy.sstr(self.form.xreplace(names))
 
     def written(self, parameters: Parameters) -> str:
-        """g(r)/G with its numbers in place, six digits of each."""
+        """g(r)/G with its numbers, to six digits."""
         return written(substituted(self.form, parameters))
 
 
 def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
-    """The shape of an attraction: G takes the place of one constant, which positions do not tell.
+    """The shape of an attraction: G replaces one constant, which positions do not determine.
 
-    That is the constant in front of the steepest power of r, or of the whole where there is none.
+    That is the constant in front of the steepest power of r, or of the whole if there is none.
 
     Args:
         expression: of r.
         ends: least and largest distance, au.
 
     Returns:
-        None if it is no function of r, or cannot be written so.
+        None if it is not a function of r, or cannot be written so.
     """
     try:
         plain = sympy.expand_log(merged(expression), force=True)  # log(k*r) is log(k) + log(r)
@@ -124,7 +124,7 @@ def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | N
 
 
 def _steepness(term: sympy.Expr) -> tuple[bool, float]:
-    """Order of the terms: powers of r first, the steepest of them before all."""
+    """Order of the terms: powers of r first, the steepest at the front."""
     power = sympy.sympify(term.as_powers_dict().get(R, 0))
     pure = term == R**power and power != 0
     return not pure, float(power) if power.is_real and power.is_number else 0.0

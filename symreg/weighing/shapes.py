@@ -1,7 +1,7 @@
-"""How the attraction of two bodies goes with their distance: families of laws, and a free curve.
+"""How two bodies' attraction depends on distance: families of laws, and a free curve.
 
 A shape gives g(r) and its derivatives by its parameters; m_j g(r) is the acceleration that body j
-gives to another. Every shape fixes its own scale, since positions tell only m g.
+gives to another. Every shape fixes its own scale, since positions give only m g.
 """
 
 from abc import ABC, abstractmethod

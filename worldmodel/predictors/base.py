@@ -97,7 +97,7 @@ class Control:
     """What is read instead of the model."""
 
     name: str
-    """As `--control` has it."""
+    """As in `--control`."""
     what: str
     """A few words for the help."""
     label: str

@@ -79,7 +79,7 @@ class Reading:
         return ForceSamples(self.table, self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the JSON file has it."""
+        """As in the JSON file."""
         return {"format": FORMAT, "format_version": FORMAT_VERSION, **self.attributes}
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -126,7 +126,7 @@ class ReadOut(Options, ABC):
     """One way to read what a model has learned, with its options."""
 
     name: ClassVar[str]
-    """As `--readout` has it."""
+    """As in `--readout`."""
     what: ClassVar[str]
     """A few words for the help."""
     question: ClassVar[str] = ""
