@@ -54,7 +54,7 @@ class Attributes:
 
 @dataclass(frozen=True)
 class ForceSamples:
-    """Force samples with their attributes: what a probe gives and a recovery takes.
+    """Force samples and their attributes: what a probe gives and a recovery takes.
 
     Attributes:
         table: one row per (orbit, time), columns as in the module's docstring.
@@ -97,7 +97,7 @@ class ForceSamples:
         Raises:
             ValueError: if an attribute is missing: `readout` (its name), `states` (`orbit`,
                 `kicked`, `planets`), `model` (its identity), `law` (that generated the data, or
-                None) and `dt` (yr) are needed; any JSON may be added.
+                None) and `dt` (yr) are needed; any JSON is allowed.
         """
         missing = [name for name in ATTRIBUTES if name not in self.attributes]
         if missing:

@@ -5,7 +5,7 @@
     module(positions)      # as ever
 
 A *site* is the name of a submodule; its output, or the first of several, is what an *edit* changes.
-Any function of that output may be an edit, (batch, token, feature) or (batch, feature); `ablate`,
+An edit is any function of that output, (batch, token, feature) or (batch, feature); `ablate`,
 `exchange` and `steer` make the usual ones. Gradients pass through.
 """
 
@@ -86,8 +86,8 @@ def ablate(subspace: Any = None, mean: Any = 0.0, at: int | None = None) -> Edit
     Args:
         subspace: (feature, dimension) columns that span it; None: everything.
         mean: (feature,) activations whose part replaces it; 0 leaves none.
-        at: the token to change, -1 for the last; None: all. Ignored where a site gives one vector
-            per row.
+        at: the token to change, -1 for the last; None: all. Meaningless where a site gives one
+            vector per row.
 
     Raises:
         ValueError: if the columns are not independent, or shapes disagree.

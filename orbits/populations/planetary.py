@@ -247,7 +247,7 @@ def _rotate(planar: np.ndarray, axis: np.ndarray, angle: np.ndarray) -> np.ndarr
 def _turn(
     position: np.ndarray, velocity: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each system rotated at random as a whole, isotropically."""
+    """Each system turned at random as a whole, isotropically."""
     random = rng.normal(size=(len(position), 4))
     w, x, y, z = (random / np.linalg.norm(random, axis=1, keepdims=True)).T
     matrix = np.stack(

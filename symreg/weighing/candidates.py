@@ -140,7 +140,7 @@ def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:
 
 
 def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
-    """The shortest description among fits with fewest parameters and hardly larger residual."""
+    """The shortest description among those with fewest parameters and hardly more residual."""
 
     def nats(found: Fit) -> float:
         return _description(equations, found, power.loss)

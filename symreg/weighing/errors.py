@@ -230,7 +230,7 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
 
 
 def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
-    """The extra variance that explains the scatter of the values; 0 if none is needed."""
+    """The extra variance that explains the values' scatter; 0 if none is needed."""
     if len(values) < 2:
         return 0.0
 

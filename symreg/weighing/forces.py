@@ -11,7 +11,7 @@ from symreg.recovery.config import FIELD_FLOOR
 from symreg.weighing.weak import Bumps, Equations, System
 
 LEAST_STATES = 16
-"""Too few for three bodies below this."""
+"""Fewer are useless for three bodies."""
 
 
 class PointEquations(Equations):

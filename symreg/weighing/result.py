@@ -22,7 +22,7 @@ class Estimate:
 
     @classmethod
     def of(cls, value: float, error: float) -> "Estimate":
-        """A number with its interval from a standard error."""
+        """A number with an interval, by a standard error."""
         half = TWO_SIDED * error
         return cls(float(value), float(value - half), float(value + half))
 

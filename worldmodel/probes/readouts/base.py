@@ -113,7 +113,7 @@ class Shown:
     """The orbits that a run gives to a read-out."""
 
     orbits: int
-    """At most this many."""
+    """At most so many."""
     samples: int | None = None
     """States in each of its own orbits; None: as in the training orbits."""
     seed: int | None = None
