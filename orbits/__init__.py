@@ -7,7 +7,7 @@
     orbits.plot_orbits(data)
     orbits.validate("train.zarr")                              # a path is as good as a dataset
 
-Importing the package is quick: what `__init__.pyi` names is imported at its first use.
+Importing the package is quick: each name in `__init__.pyi` is imported on first use.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The way to a dask cluster, for every command that has a `--scheduler`."""
+"""Connects to a dask cluster, for every command with a `--scheduler`."""
 
 from typing import Any
 

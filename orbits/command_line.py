@@ -3,8 +3,8 @@
 A command is a function and a frozen dataclass. Every field of the dataclass is an option
 (`context_length` is `--context-length`; nested dataclasses are dotted), its docstring is the
 option's help, and `--config file.yaml` and `--check` come with it. A command returns what it found
-or wrote: it is printed here, as text or with `--json`, and whatever else the command says goes to
-the standard error.
+or wrote, which is printed here as text or JSON (`--json`); everything else it says goes to standard
+error.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from orbits.options import (
 from orbits.printing import RED, columns, facts, styled
 
 LONGEST_MESSAGE = 1000
-"""Characters of a message, which may repeat what was typed."""
+"""Characters in a message, which may quote what was typed."""
 GO_ON = "interrupted; what was finished stays. Run the same command to go on."
 TOO_LARGE = (
     "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
@@ -62,7 +62,7 @@ ADVICE = {
 
 
 STANDARD_OUTPUT = "-"
-"""In the place of a path to write to."""
+"""Instead of a path to write to."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +72,23 @@ class Positional:
     name: str
     help: str
     path: Literal["input", "output"] | None = None
-    """Whether it is the path of what is read, or of what is written."""
+    """Whether it is a path to read from or to write to."""
     unless: str | None = None
-    """An option that stands in its place: where that is typed, the argument is left out."""
+    """An option that replaces it: where that is given, the argument is left out."""
     text: bool = False
-    """Whether what is written is the result as JSON, so that `-` may stand for standard output."""
+    """Whether the output is the result as JSON, so that `-` may mean standard output."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One sub-command: `run(*positionals, config)` and what the help says of it.
+    """One sub-command: `run(*positionals, config)` and its help.
 
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
     is for `--json`; if it has an `exit_code`, it is the command's.
 
-    `check`, called as `run` is, does more for --check than making the configuration. Of the class
-    of options, `ALIASES` are short names of nested options, `DECIDED` are options that cannot be
-    given, and `RARE` are left out of the short help, as all other nested options are.
+    `check`, called like `run`, is for a --check that does more than build the configuration. In the
+    class of options, `ALIASES` are short names of nested options, `DECIDED` cannot be given, and
+    `RARE` are left out of the short help, as are all other nested options.
     """
 
     name: str
@@ -140,10 +140,10 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Answer Ctrl-C, and SIGTERM, which schedulers and `kill` send, by a KeyboardInterrupt.
+    """Turn Ctrl-C, and the SIGTERM of schedulers and `kill`, into a KeyboardInterrupt.
 
-    What was asked is remembered: a library that is interrupted while it is imported may raise
-    anything at all. A signal that is ignored (a shell's background jobs ignore Ctrl-C) stays so.
+    The request is remembered: a library interrupted during its import may raise anything. A signal
+    that is ignored (a shell's background jobs ignore Ctrl-C) stays so.
     """
     asked = []
 
@@ -192,7 +192,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> int:
-    """What is typed without a command: help, which nothing at all asks for too, or the version."""
+    """Answers a line without a command: the version, or help (also when nothing is typed)."""
     first, *others = arguments or HELP
     if first == "--version":
         from orbits.version import DISTRIBUTION, __version__
@@ -294,9 +294,9 @@ def _fill(
 
     Args:
         parser: receives them.
-        command: whose they are.
+        command: which owns them.
         everything: show the help of nested and rare options too.
-        described: whether docstrings are wanted at all, which takes reading the source.
+        described: whether docstrings are needed at all; that means reading the source.
         replaced: positional arguments that are left out.
     """
     quiet: dict[str, Any] = {"default": argparse.SUPPRESS}
@@ -366,7 +366,7 @@ def _found(config: type, name: str) -> tuple[str, str, Any, Any, type]:
 
 
 def _docs(config: type) -> Mapping[str, str]:
-    """What the docstrings say of the fields."""
+    """The fields' docstrings, by name."""
     from docstring_parser import parse_from_object
 
     bases = [base for base in reversed(config.__mro__[:-1]) if base.__module__ != __name__]
@@ -421,7 +421,7 @@ def _require_known_flags(command: Command, flags: Sequence[str], parser: Any) ->
 
 
 def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
-    """The options of a file and of the command line, which win."""
+    """Options from a file and the command line, which wins."""
     values: dict[str, Any] = {}
     if path is not None:
         held = read_yaml(path)
@@ -438,7 +438,7 @@ def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
-    """Refuse empty paths, which would mean the current folder, and outputs that are no place."""
+    """Refuse empty paths, which would mean the current folder, and unusable outputs."""
     for positional, given in zip(command.positionals, positionals, strict=True):
         if positional.path is None or given is None:
             continue

@@ -1,4 +1,4 @@
-"""Options of the commands; light, so that `--help` is fast."""
+"""Options of the commands; light, so `--help` is fast."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -7,16 +7,16 @@ from orbits.options import Above, AtLeast, Between, OptionError, Options, requir
 from orbits.units import ANGLES, NO_LENGTH
 
 UNKNOWN = "unknown"
-"""In the place of a law: trajectories that somebody measured, under whatever moves them."""
+"""Stands in for a law: measured trajectories, whatever force moves them."""
 
 SAMPLES_LIMIT = 10_000_000
 """More samples per orbit than this is a slip of the finger."""
 
 ORBITS_LIMIT = 1_000_000_000
-"""More orbits than this are one too."""
+"""So are more orbits than this."""
 
 WORKERS_LIMIT = 4096
-"""More processes than this are one too."""
+"""So are more processes than this."""
 
 BODIES = (
     "mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus", "neptune", "pluto",
@@ -25,7 +25,7 @@ BODIES = (
 
 
 BadRows = Literal["refuse", "mend"]
-"""What to do about rows of a table that will not do."""
+"""What to do about bad rows of a table."""
 
 
 @dataclass(frozen=True)
@@ -49,36 +49,35 @@ class GenerateConfig(Options):
     seed: Annotated[int, AtLeast(0)] = 0
     """Random seed; the same seed gives the same bits."""
     dimensions: Literal[0, 2, 3] = 0
-    """2 for planar orbits, 3 for planes turned at random; without it 2, or 3 for several
-    planets."""
+    """2 for planar orbits, 3 for randomly oriented planes; default 2, or 3 for several planets."""
     population: Literal["controlled", "exoplanets"] = "controlled"
     """controlled (ranges as given here) or exoplanets (published distributions)."""
     semi_major_axis: tuple[float, ...] = ()
-    """au, low and high; controlled orbits are drawn log-uniformly. Without it the law's own range,
+    """au, low and high; controlled orbits are drawn log-uniformly. Default: the law's own range;
     0.3 to 32 for exoplanets and several planets."""
     eccentricity: tuple[float, ...] = ()
-    """Low and high; controlled orbits are drawn uniformly as far as the perihelion allows. Without
-    it 0 to 0.6, 0.1 for several planets, 0.95 for exoplanets."""
+    """Low and high; controlled orbits are drawn uniformly as far as the perihelion allows. Default:
+    0 to 0.6 (0.1 for several planets, 0.95 for exoplanets)."""
     min_perihelion: Annotated[float, AtLeast(0)] = 0.28
     """au; no orbit comes closer than this."""
     mass: tuple[Annotated[float, Above(0)], ...] = (1.0,)
-    """Of the centre, M_sun: one value for all orbits, or low and high, drawn log-uniformly."""
+    """Central mass, M_sun: one value for all orbits, or low and high, drawn log-uniformly."""
     companion_mass: tuple[Annotated[float, Above(0)], ...] = ()
-    """Of a second body or of planets, M_sun, low and high, drawn log-uniformly. Without it 0.1 to 1
+    """Mass of a second body or planets, M_sun, low and high, drawn log-uniformly. Default: 0.1 to 1
     (barycentric) or 1e-7 to 1e-4 (nbody)."""
     planets: Annotated[int, Between(1, 8)] = 3
     """Number of planets of nbody systems."""
     hill_spacing: Annotated[float, AtLeast(0)] = 10.0
-    """Least distance of neighbouring planets' semi-major axes, mutual Hill radii."""
+    """Least spacing of neighbouring semi-major axes, mutual Hill radii."""
     simulator: str = "auto"
     """scipy (DOP853, 1e-12; the reference), scipy-lsoda, heyoka (the fast one),
     kepler (exact, newton between two bodies only), or auto: heyoka where installed."""
     dtype: Literal["float32", "float64"] = "float32"
     """Type of positions and velocities in the file."""
     shard_orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
-    """Orbits per shard; without it 1024, fewer for small datasets of a slow simulator."""
+    """Orbits per shard; default 1024, fewer for small datasets from a slow simulator."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
-    """Processes; 0 takes one per core."""
+    """Processes; 0 means one per core."""
     scheduler: str = ""
     """Address of a dask scheduler (tcp://host:port) that makes the shards instead."""
 
@@ -104,7 +103,7 @@ class EphemerisConfig(Options):
     """Date of the first state: a year (1950, 1999.5) or a day (1999-07-01); DE421 spans 1900 to
     2200 here."""
     stop: str = "2050"
-    """Date after which no state is taken."""
+    """No state is taken after this date."""
     dt: Annotated[float, Above(0)] = 0.008
     """Time between states, yr of 365.25 days."""
     samples: Annotated[int, Between(2, SAMPLES_LIMIT)] = 128
@@ -115,8 +114,8 @@ class EphemerisConfig(Options):
     """sun, or barycentre (of the Solar System)."""
     together: bool = False
     """All bodies side by side in every state, the sun first, about the barycentre of the Solar
-    System (a system nbody, frame icrf or ecliptic). The bodies may then be sun and moon too, and
-    with the moon, earth is the Earth itself."""
+    System (system nbody, frame icrf or ecliptic). Sun and moon are then allowed too; with the moon,
+    earth is the Earth itself."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,47 +136,47 @@ class EphemerisConfig(Options):
 
 @dataclass(frozen=True)
 class ImportConfig(Options):
-    """What the columns of a table of trajectories are, and in which units."""
+    """The columns of a table of trajectories, and their units."""
 
     time: str = "time"
     """Column of the time: numbers in --time-unit, or dates (2015-01-31T12:00, 2015-Jan-31)."""
     position: tuple[str, ...] = ("x,y",)
-    """Columns of a position, with commas: x,y or x,y,z. Give it once for each body where every row
+    """Columns of a position, comma-separated: x,y or x,y,z. Repeat it for each body where a row
     holds several bodies (wide form)."""
     velocity: tuple[str, ...] = ()
-    """Columns of a velocity, in the same form and order. Without it velocities are estimated from
-    the positions, which the dataset says."""
+    """Columns of a velocity, in the same form and order. By default they are estimated from the
+    positions, and the dataset says so."""
     body: str = ""
-    """Column that says which body a row is of (long form)."""
+    """Column that names the body of each row (long form)."""
     bodies: tuple[str, ...] = ()
-    """Names of the bodies in wide form; in long form those to take, in this order."""
+    """Names of the bodies in wide form; in long form, those to use, in this order."""
     orbit: str = ""
-    """Column that says which trajectory a row is of, where the table holds several."""
+    """Column that names the trajectory of each row, where there are several."""
     time_unit: Literal["yr", "d", "h", "min", "s"] = "yr"
     """Unit of the times; a year is 365.25 days."""
     length_unit: Literal["au", "km", "m", "cm", "pc"] = "au"
     """Unit of the positions."""
     velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s", "cm/s"] = ""
-    """Unit of the velocities; without it that of the positions over that of the times."""
+    """Unit of the velocities; by default the unit of length over that of time."""
     origin: str = ""
-    """Name of a body that the positions are relative to and that has no columns itself (sun, of
-    heliocentric positions): it becomes the first body, at rest in the origin."""
+    """Name of a body without columns that the positions are relative to (sun, for heliocentric
+    positions): it becomes the first body, at rest at the origin."""
     relative_to: str = ""
-    """Name of a body of the table to take positions relative to; it is left out then."""
+    """Name of a body in the table to take positions relative to; it is then dropped."""
     bad_rows: BadRows = "refuse"
-    """What to do about rows that are not in order of time, twice there, or without a value: refuse
-    and name the first, or mend (sort, keep one of equal rows, leave out what has no value)."""
+    """What to do about rows out of time order, repeated, or without a value: refuse and name the
+    first, or mend (sort, keep one of equal rows, drop those without a value)."""
     dt: Annotated[float, AtLeast(0)] = 0.0
-    """Time between the states of the dataset, yr; 0 takes the table's own. Where the table is not
-    sampled evenly, or otherwise, it is resampled with a smoothing spline."""
+    """Time between the states of the dataset, yr; 0 keeps the table's own. A table sampled
+    unevenly, or at another step, is resampled with a smoothing spline."""
     gap: Annotated[float, Above(1)] = 5.0
-    """A pause longer than this many usual steps is a gap, where the trajectory is cut."""
+    """A pause longer than this many usual steps is a gap: the trajectory is cut there."""
     samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
-    """States in each row of the dataset: longer trajectories are cut into several rows. 0 takes the
+    """States in each row of the dataset: longer trajectories are cut into several rows. 0 picks the
     length that keeps most states."""
     law: str = UNKNOWN
-    """Law of force that moves one body about the origin, where it is known (newton, 30*r**-2.5), so
-    that kicked and far states can be made of these orbits."""
+    """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
+    states can then be made from these orbits."""
     gm: Annotated[float, AtLeast(0)] = 0.0
     """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
@@ -229,21 +228,21 @@ class ForcesConfig(Options):
     """How accelerations are measured along trajectories."""
 
     method: Literal["auto", "differences", "weak", "spline"] = "auto"
-    """differences (of order eight, for positions without noise), weak (integrals against smooth
+    """differences (of order eight, for noise-free positions), weak (integrals against smooth
     bumps, which tolerate noise), spline (a least-squares spline, with the covariance of its
     coefficients), or auto: differences where their noise is below a thousandth of the
     acceleration, else weak."""
     noise: Annotated[float, AtLeast(0)] = 0.0
     """Standard error of a position, au; 0 estimates it from high differences, body by body."""
     orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
-    """Measure at most this many orbits, from the first; 0 takes all."""
+    """Measure only this many orbits, from the first; 0 means all."""
     every: Annotated[int, Between(1, SAMPLES_LIMIT)] = 1
     """Keep every n-th row."""
 
 
 @dataclass(frozen=True)
 class NoConfig(Options):
-    """Nothing to choose."""
+    """No options."""
 
 
 @dataclass(frozen=True)

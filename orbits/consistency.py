@@ -1,4 +1,4 @@
-"""Whether stored states can be true: velocities against positions, drift of what is conserved."""
+"""Whether stored states are plausible: velocities against positions, drift of invariants."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,13 +13,13 @@ from orbits.units import G
 DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
 """Relative drift of energy and angular momentum in a file. Rounding to float32 moves a position by
 6e-8 of the orbit's size, up to ten times the perihelion, where the potential varies as 1/r: about
-1e-5. In float64 the simulators' own error is left: below 1e-8 for DOP853 over a few periods."""
+1e-5. In float64 the simulators' error remains: below 1e-8 for DOP853 over a few periods."""
 
 PERTURBED_LIMIT = 0.05
 """The same for real planets, whose orbits the other planets change."""
 
 UNMODELLED_JERK = 1e-2
-"""au/yr^3: how fast the Sun's answer to the planets changes, 4e-3 (Jupiter 7e-4, Venus 2e-3)."""
+"""au/yr^3: rate of change of the Sun's own acceleration, 4e-3 (Jupiter 7e-4, Venus 2e-3)."""
 
 FAST = 0.5
 """Phase between two states, rad, above which velocities cannot be compared with positions."""
@@ -28,7 +28,7 @@ FAST = 0.5
 def physical_problems(
     law: ForceLaw | None, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Kinds of problems, and the (orbit,) mask of those that have it."""
+    """Kinds of problems, and the (orbit,) mask of affected orbits."""
     finite = np.ones(len(values["gm"]), dtype=bool)
     masses = ("gm", "mass") if law is not None else ()
     for name in ("position", "velocity", *masses):
@@ -74,10 +74,10 @@ def physical_problems(
 
 
 def _disagree(attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(orbit,) mask of the orbits whose velocities are not those of their positions.
+    """(orbit,) mask of orbits whose velocities do not match their positions.
 
-    Of states that were imported nothing says how large the error of a central difference may be.
-    Half of the velocities' own size lets coarse sampling and noise pass, and no wrong unit.
+    For imported states the error of a central difference is unknown. Half of the velocities' own
+    size lets coarse sampling and noise pass, but no wrong unit.
     """
     position, velocity = (values[name].astype(np.float64) for name in ("position", "velocity"))
     if position.shape[1] < 3:
@@ -103,7 +103,7 @@ def _velocity_mismatch(
     gm: np.ndarray,
     mass: np.ndarray | None,
 ) -> np.ndarray:
-    """(orbit,) mismatch of velocities and positions, over what is allowed.
+    """(orbit,) mismatch of velocities and positions, over the limit.
 
     Each displacement is compared with the corrected trapezoidal rule,
     (v0 + v1) dt/2 - (a1 - a0) dt^2/12, whose error is a dt^2 (w dt)^3/720 where the acceleration a
@@ -137,7 +137,7 @@ def _velocity_mismatch(
 
 
 def _larger(values: np.ndarray) -> np.ndarray:
-    """(orbit, step, ...) larger one of the values at both ends of each step."""
+    """(orbit, step, ...) larger of the values at the two ends of each step."""
     return np.maximum(values[:, 1:], values[:, :-1])
 
 
@@ -159,7 +159,7 @@ def _truncation(
 def _mutual_truncation(
     law: ForceLaw, dt: float, position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """(system, step, body) the same of bodies that attract one another: of every pair its share."""
+    """(system, step, body) the same for bodies that attract one another, summed over pairs."""
     found = np.zeros((len(position), position.shape[1] - 1, position.shape[2]))
     for i in range(mass.shape[1]):
         for j in range(mass.shape[1]):

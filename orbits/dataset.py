@@ -1,8 +1,8 @@
-"""Datasets of orbits on the disk: written shard by shard, and opened.
+"""Datasets of orbits on disk: written shard by shard, and opened.
 
-`orbits.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and compares.
-`.manifest.json` is whole or absent, carries a checksum of its own, and says which shards are
-finished and what `zarr.json` must be: a shard that it does not name does not exist.
+`orbits.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and checks.
+`.manifest.json` is whole or absent, carries its own checksum, and says which shards are finished
+and what `zarr.json` must be: a shard that it does not name does not exist.
 """
 
 import json
@@ -44,10 +44,10 @@ MOST_SHOWN = 5
 
 @dataclass
 class Manifest:
-    """What is finished of a dataset."""
+    """Finished parts of a dataset."""
 
     configuration_sha256: str
-    """Of the configuration that decides every bit."""
+    """Of the configuration that fixes every bit."""
     metadata: dict[str, int]
     """CRC-32 of every `zarr.json`, and of the times."""
     shards: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> "Manifest | None":
-        """That of a folder; None where there is none, or it or a `zarr.json` was changed."""
+        """The one in a folder; None if missing, or if it or a `zarr.json` was changed."""
         try:
             manifest = of_json(cls, read_sealed(path / MANIFEST), MANIFEST)
         except (ValueError, OSError):
@@ -79,7 +79,7 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
     """The folder of a dataset.
 
     Raises:
-        ValueError: for what is no path, or an address of the network.
+        ValueError: for anything but a path, or for a network address.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ValueError(f"{path!r} is no path; give a folder.")
@@ -95,7 +95,7 @@ def _group(path: Path, mode: Literal["r", "r+"]) -> zarr.Group:
 
 
 def _document(path: Path) -> Any:
-    """What the `zarr.json` of a folder says; None where there is none, or it is not whole."""
+    """Contents of a folder's `zarr.json`; None if it is missing or incomplete."""
     try:
         return json_of((path / "zarr.json").read_bytes())
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ def _document(path: Path) -> Any:
 
 
 def create(path: Path, layout: Layout) -> Manifest:
-    """Lay out an empty dataset, of which no shard is finished."""
+    """Lay out an empty dataset, with no shard finished."""
     from zarr.codecs import Crc32cCodec
 
     (path / MANIFEST).unlink(missing_ok=True)
@@ -142,9 +142,9 @@ def create(path: Path, layout: Layout) -> Manifest:
 
 
 def begin(path: Path, layout: Layout) -> Manifest:
-    """The manifest of what a folder holds of a dataset, laid out if it is not; nothing else stays.
+    """The manifest of a dataset in a folder, laid out if need be; nothing else stays.
 
-    Shards that are damaged or were left half-written are removed.
+    Damaged or half-written shards are removed.
 
     Raises:
         ValueError: if the folder holds anything else.
@@ -172,7 +172,7 @@ def alone(path: Path) -> AbstractContextManager[None]:
 def deliver(
     out: str | os.PathLike[str] | None, layout: Layout, arrays: Mapping[str, np.ndarray]
 ) -> xr.Dataset:
-    """A dataset whose arrays are all in memory: written and opened, or as it is.
+    """A dataset with all arrays in memory: written and opened, or as it is.
 
     Args:
         out: a folder, empty or with this very dataset or its beginning; None writes nothing.
@@ -200,7 +200,7 @@ def deliver(
 
 
 def begun(path: Path, identity: Mapping[str, Any]) -> bool:
-    """Whether a folder holds this very dataset, or the beginning of it.
+    """Whether a folder holds this very dataset, or its beginning.
 
     Args:
         path: where it would be.
@@ -233,7 +233,7 @@ def begun(path: Path, identity: Mapping[str, Any]) -> bool:
 
 
 def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write one shard's arrays into a dataset that was laid out; nobody else writes that shard."""
+    """Write one shard's arrays into a dataset already laid out; nobody else writes that shard."""
     require_finite(shard, arrays)
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = _group(path, "r+")
@@ -245,12 +245,12 @@ def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> Non
 def unfinished_shards(
     path: Path, attributes: Mapping[str, Any], manifest: Manifest, read: bool = False
 ) -> list[int]:
-    """Numbers of the shards that are not finished, or of which a file is missing.
+    """Numbers of the shards that are unfinished or lack a file.
 
     Args:
         path: of the dataset.
-        attributes: its attributes, which have no problems.
-        manifest: what is finished of it.
+        attributes: its attributes, already checked.
+        manifest: its finished parts.
         read: read every file and compare it with its checksum.
     """
     held_arrays = variables(attributes["system"])
@@ -275,7 +275,7 @@ def unfinished_shards(
 
 
 def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuse a shard whose states or masses are not finite; masses may be unknown altogether.
+    """Refuse a shard with states or masses that are not finite; all masses may be unknown.
 
     Raises:
         ValueError: names the variable.
@@ -288,9 +288,8 @@ def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def finish(path: Path, manifest: Manifest, attributes: Mapping[str, Any]) -> None:
-    """Declare a dataset complete, with what was measured on the way.
-
-    An interrupted dataset ends with the same bytes.
+    """Declare a dataset complete, with the measurements taken. An interrupted dataset ends with the
+    same bytes.
     """
     manifest.shards = dict(sorted(manifest.shards.items()))
     manifest.attributes, manifest.complete = dict(attributes), True
@@ -305,7 +304,7 @@ def in_memory(
     Args:
         layout: sizes and attributes.
         shards: every variable, shard by shard.
-        attributes: what was measured on the way, as for `finish`.
+        attributes: measured while making it, as for `finish`.
     """
     for shard, arrays in enumerate(shards):
         require_finite(shard, arrays)
@@ -350,8 +349,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
         Reading a chunk that was changed after it was written raises a ValueError.
 
     Raises:
-        ValueError: if it is missing, of another schema, unfinished, changed or cut short (says
-            which).
+        ValueError: if missing, of another schema, unfinished, changed or cut short (says which).
     """
     folder = folder_of(path)
     attributes = read_attributes(folder)
@@ -372,12 +370,12 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
 
 
 def open_arrays(path: Path) -> xr.Dataset:
-    """The arrays and attributes that lie in a folder, whether or not they are complete."""
+    """The arrays and attributes in a folder, complete or not."""
     return xr.open_zarr(path, consolidated=True, chunks=None)
 
 
 def _with_names(dataset: xr.Dataset) -> xr.Dataset:
-    """The same with the bodies' names as a coordinate, where they have any."""
+    """The same with the bodies' names, if any, as a coordinate."""
     if "bodies" not in dataset.attrs:
         return dataset
     names = np.asarray(dataset.attrs["bodies"])
@@ -390,7 +388,7 @@ def _with_names(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def read_attributes(path: Path) -> dict[str, Any]:
-    """A dataset's attributes, whether or not it is complete.
+    """A dataset's attributes, complete or not.
 
     Raises:
         ValueError: if there is no dataset, or one of another schema.

@@ -1,4 +1,4 @@
-"""Kepler elements, states, and exact propagation under Newton's law: the oracle."""
+"""Kepler elements, states, and exact propagation under Newton's law."""
 
 from dataclasses import dataclass
 
@@ -180,7 +180,7 @@ def conic_from_state(
 def _invariants(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Specific energy, angular momentum, and the vector of Laplace, Runge and Lenz over gm."""
+    """Specific energy, angular momentum, and the Laplace-Runge-Lenz vector over gm."""
     r = np.linalg.norm(position, axis=-1)
     momentum = np.cross(position, velocity)
     energy = 0.5 * np.sum(velocity**2, axis=-1) - gm / r
@@ -190,7 +190,7 @@ def _invariants(
 def propagate_kepler(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Exact two-body motion under Newton's law, without steps: the oracle.
+    """Exact two-body motion under Newton's law, without time steps.
 
     Args:
         position: (orbit, axis) relative position at time 0, au.

@@ -1,4 +1,4 @@
-"""How a command's process begins and ends: Ctrl-C at any moment is one line, no traceback."""
+"""Starts and ends a command's process: Ctrl-C at any moment prints one line, no traceback."""
 
 import atexit
 import os
@@ -10,14 +10,14 @@ from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C or SIGTERM ended."""
+"""Exit code of a command ended by Ctrl-C or SIGTERM."""
 
 
 def enter(program: str) -> NoReturn:
     """Run the command of a package, and end the process with its exit code.
 
-    While modules are imported nothing has begun, and an interruption ends the process at once.
-    While it exits, one changes nothing any more.
+    During imports nothing has begun, and an interruption ends the process at once. During the exit
+    it changes nothing.
 
     Args:
         program: name of the package, whose `cli.main` runs the command.

@@ -1,7 +1,7 @@
-"""Formulas written by users, read without ever running them.
+"""Formulas written by users, parsed without ever being run.
 
-What a formula may be is decided part by part, before anything is done with it: its length and
-depth, its numbers and its powers. The time that algebra may take is limited, too.
+A formula's length, depth, numbers and powers are checked part by part before anything is done with
+it. The time for algebra is limited, too.
 """
 
 import ast
@@ -18,7 +18,7 @@ MAX_LENGTH = 500
 """Characters; longer formulas are a mistake or an attack."""
 
 MAX_DEPTH = 40
-"""Nesting of a formula's tree."""
+"""Depth of a formula's tree."""
 
 MAX_EXPONENT = 64
 """Largest constant exponent: sympy would multiply out 2**10**9 for ever."""
@@ -33,10 +33,10 @@ MAX_NUMBER = 1e100
 """Largest constant, and largest value of a constant part, of a formula."""
 
 SECONDS = 5.0
-"""Computing time that sympy may take for one formula."""
+"""Computing time allowed to sympy for one formula."""
 
 SHOWN = 120
-"""Characters of a formula that a message repeats."""
+"""Characters of a formula quoted in a message."""
 
 FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     name: getattr(sympy, name)
@@ -62,7 +62,7 @@ Symbols = Mapping[str, sympy.Symbol] | None
 
 
 def shown(text: str) -> str:
-    """A formula as a message repeats it: a long one is cut."""
+    """A formula as quoted in a message: a long one is cut."""
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
@@ -87,7 +87,7 @@ def syntax_of(text: str) -> ast.expr:
 
 
 def algebra(text: str, seconds: float = SECONDS) -> AbstractContextManager[None]:
-    """A limit on the computing time of what sympy does with a formula.
+    """A limit on the computing time that sympy spends on a formula.
 
     Raises:
         TooLongError: names the formula.
@@ -104,8 +104,8 @@ def parse_expression(text: str, symbols: Symbols = None) -> sympy.Expr:
 
     Args:
         text: the formula, as Python writes it: `k*r**-2.5`, `GM*exp(-r/2)/r^2`.
-        symbols: the names that may occur, with what they become; without it every name is allowed
-            and becomes a positive symbol.
+        symbols: the names allowed, with what they become; by default every name is allowed and
+            becomes a positive symbol.
 
     Raises:
         ValueError: if the text is anything but such a formula, or larger than any law is (says
@@ -120,7 +120,7 @@ def parse_expression(text: str, symbols: Symbols = None) -> sympy.Expr:
 
 
 def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[sympy.Expr, float]:
-    """A part of a formula, and the largest power of a name that multiplying it out would give."""
+    """A part of a formula, and the largest power of a name in it once multiplied out."""
 
     def refused(why: str) -> ValueError:
         return ValueError(f"the formula {shown(text)} {why}")
@@ -187,7 +187,7 @@ def _float(number: sympy.Expr) -> float:
 
 
 def _exact(number: float) -> sympy.Expr:
-    """Short decimals such as -2.5 as fractions: they are meant exactly."""
+    """Short decimals such as -2.5 as fractions: they are exact."""
     fraction = sympy.Rational(repr(number))
     return fraction if fraction.q <= 1000 else sympy.Float(number)
 

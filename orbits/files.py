@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def require_output(path: str | os.PathLike[str]) -> Path:
-    """The path, if a file or a folder may be written there.
+    """The path, if a file or folder may be written there.
 
     Raises:
         ValueError: if it is empty, or there is a symbolic link, a device, a pipe or a socket: what
@@ -68,7 +68,7 @@ def _kind(mode: int) -> str:
 
 @contextmanager
 def folder_for(path: Path) -> Iterator[None]:
-    """Make a folder for a block; one that fails and leaves it empty leaves no folder behind."""
+    """Make a folder for a block; if the block fails and leaves it empty, it is removed."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -107,7 +107,7 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what a process that was killed left of the same file."""
+    """Remove what a killed process left of the same file."""
     for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
         process = left.name.split(".")[-2].partition("-")[0]
         if process.isdigit() and not _runs(int(process)):
@@ -129,9 +129,9 @@ LOCK = ".lock"
 
 @contextmanager
 def held(folder: Path, message: str) -> Iterator[None]:
-    """Hold a folder for this process while the block runs; a killed one leaves no lock behind.
+    """Lock a folder for this process while the block runs; a killed one leaves no lock behind.
 
-    A block that fails before it has written anything leaves no folder behind either.
+    Nor does a block that fails before writing anything leave a folder behind.
 
     Args:
         folder: made if it does not exist; the lock is its file `.lock`.
@@ -217,7 +217,7 @@ LARGEST_YAML = 1_000_000
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Any:
-    """Read a YAML file of people's own; `1e-3` is a number, and nothing is repeated by `*name`.
+    """Read a user's YAML file; `1e-3` is a number, and `*name` repeats nothing.
 
     Raises:
         ValueError: if the file is missing, is not YAML, or is larger than options are (says which).
@@ -254,7 +254,7 @@ def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
 
     Args:
         value: as it is.
-        nan: what becomes of NaN and infinity.
+        nan: replaces NaN and infinity.
     """
     from pydantic_core import to_jsonable_python
 
@@ -264,11 +264,11 @@ def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
 
 
 def of_json(kind: type[T], value: Any, name: str) -> T:
-    """A dataclass from what `as_json` gave; keys that it does not have are left aside.
+    """A dataclass from what `as_json` gave; keys that it does not have are ignored.
 
     Args:
         kind: of dataclass.
-        value: as JSON has it.
+        value: as in JSON.
         name: what the value is, for the message.
 
     Raises:
@@ -305,7 +305,7 @@ def _adapter(kind: Any) -> Any:
 
 
 def sha256_of_json(value: Any) -> str:
-    """Fingerprint of anything JSON can hold, independent of the order of keys."""
+    """Fingerprint of anything JSON can hold, whatever the order of keys."""
     return hashlib.sha256(json.dumps(as_json(value, "null"), sort_keys=True).encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""Force samples: the table that a probe writes and that symbolic regression reads.
+"""Force samples: the table that a probe writes and symbolic regression reads.
 
 One Parquet file, one row per (orbit, time). The schema is the contract between `worldmodel` and
-`symreg`: `ForceSamples` checks it, whether it is made, written or read.
+`symreg`: `ForceSamples` checks it whenever it is made, written or read.
 
 Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statistical unit), `time`
 (yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
@@ -9,8 +9,8 @@ Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statist
 (au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64), and
 `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`] (au/yr^2, standard errors of the accelerations).
 
-Of two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position as
-seen from the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
+With two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position
+relative to the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
 position (au) and acceleration (au/yr^2) of each body about the barycentre.
 """
 
@@ -43,7 +43,7 @@ ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
 @dataclass(frozen=True)
 class Attributes:
-    """The attributes that are used, with their types; others may be any JSON."""
+    """The attributes in use, with their types; others may be any JSON."""
 
     law: str | None = None
     readout: str | None = None
@@ -54,10 +54,10 @@ class Attributes:
 
 @dataclass(frozen=True)
 class ForceSamples:
-    """A table of force samples with its attributes: what a probe gives and a recovery takes.
+    """Force samples and their attributes: what a probe gives and a recovery takes.
 
     Attributes:
-        table: one row per (orbit, time), columns as the module says.
+        table: one row per (orbit, time), columns as in the module's docstring.
         attributes: `readout`, `states`, `model`, `law`, `dt`, `metrics`, ... as in the file.
         name: where the table comes from, for messages.
     """
@@ -76,7 +76,7 @@ class ForceSamples:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "ForceSamples":
-        """The force samples of a Parquet file, with the attributes that they were written with.
+        """The force samples of a Parquet file, with their attributes.
 
         Raises:
             ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
@@ -97,7 +97,7 @@ class ForceSamples:
         Raises:
             ValueError: if an attribute is missing: `readout` (its name), `states` (`orbit`,
                 `kicked`, `planets`), `model` (its identity), `law` (that generated the data, or
-                None) and `dt` (yr) must be there; anything JSON may.
+                None) and `dt` (yr) are needed; any JSON is allowed.
         """
         missing = [name for name in ATTRIBUTES if name not in self.attributes]
         if missing:
@@ -116,19 +116,19 @@ class ForceSamples:
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """How good the accelerations are, as the probe measured it."""
+        """Quality of the accelerations, as measured by the probe."""
         return self.attributes.get("metrics") or {}
 
     @property
     def law(self) -> str | None:
-        """The law that generated the data, where it is known."""
+        """The law that generated the data, if known."""
         return self.attributes.get("law")
 
     def plot(self, axes: Any = None) -> Any:
-        """Attraction against distance, and that of the true law where it is known.
+        """Attraction against distance, with the true law's where it is known.
 
         Args:
-            axes: where to draw; without them a new figure's.
+            axes: where to draw; by default a new figure.
 
         Returns:
             The matplotlib `Axes`.
@@ -149,7 +149,7 @@ class ForceSamples:
 
 
 def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
-    """The attributes of a file, those that are used with their types."""
+    """The attributes of a file; those in use with their types."""
     if not metadata:
         return {}
     try:
@@ -197,7 +197,7 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
-    """The axes that a table has: ("x", "y") or ("x", "y", "z")."""
+    """The axes of a table: ("x", "y") or ("x", "y", "z")."""
     return ("x", "y", "z") if "z" in table.columns else ("x", "y")
 
 

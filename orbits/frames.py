@@ -1,4 +1,4 @@
-"""From where states are seen: from the attracting body, or from the barycentre."""
+"""Frames of reference: the attracting body, or the barycentre."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ import numpy as np
 def relative_states(
     system: str, position: np.ndarray, velocity: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities as seen from the attracting body.
+    """Positions and velocities relative to the attracting body.
 
-    Of two visible bodies it is the first as seen from the second, x1 - x2: attraction points
-    against it. Planets are seen from their star. What is one body around a centre is so already.
+    For two visible bodies this is the first relative to the second, x1 - x2: attraction points
+    against it. Planets are relative to their star. One body around a centre is unchanged.
 
     Args:
         system: one of `SYSTEMS`, as the attribute of the dataset says.
@@ -17,7 +17,7 @@ def relative_states(
         velocity: of the same shape, au/yr.
 
     Returns:
-        (orbit, time, axis) position and velocity; (orbit, time, planet, axis) of several planets.
+        (orbit, time, axis) position and velocity; (orbit, time, planet, axis) for several planets.
     """
     if system == "barycentric":
         return position[:, :, 0] - position[:, :, 1], velocity[:, :, 0] - velocity[:, :, 1]
@@ -29,7 +29,7 @@ def relative_states(
 def relative_shares(mass: np.ndarray) -> np.ndarray:
     """(orbit, body) share of each of two bodies in x1 - x2: (m2, -m1)/(m1 + m2).
 
-    The barycentre is then at rest in the origin.
+    The barycentre is then at rest at the origin.
 
     Args:
         mass: (orbit, body), M_sun.

@@ -1,4 +1,4 @@
-"""What a dataset holds, in one table."""
+"""A dataset's contents in one table."""
 
 import os
 from typing import Any
@@ -18,10 +18,10 @@ def describe(data: xr.Dataset | str | os.PathLike[str]) -> dict[str, str]:
     """A dataset's contents by name, as text.
 
     Args:
-        data: a dataset, or the path of one.
+        data: a dataset, or its path.
 
     Raises:
-        ValueError: if there is no whole dataset.
+        ValueError: if there is no complete dataset.
     """
     data = dataset.as_dataset(data)
     a: dict[str, Any] = data.attrs

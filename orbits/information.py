@@ -1,13 +1,14 @@
-"""What positions of orbits can say of the force: the least error that any reader could reach.
+"""What positions along orbits reveal of the force: the least error that any reader can reach.
 
 The motion is planar under an attraction GM/r^n, r in au, so that GM is the attraction at 1 au; the
-truth is Newton's law, n = 2. Every orbit's initial state is unknown, always. No model, no training.
+truth is Newton's law, n = 2. Every orbit's initial state is unknown. No model, no training.
 
 Each orbit is followed at the scale where its semi-major axis and its GM are 1, together with its
 variational equations; there an orbit has one strength g, and ln g = ln GM - n ln a links the orbits
-to one another. What the initial state explains is projected out orbit by orbit, so that ten million
-orbits are no matter. Two things then tell n: the shape of each orbit (its strength being free, the
-way its axis turns), and how the strengths of orbits of different size compare (Kepler's third law).
+to one another. What the initial state explains is projected out orbit by orbit, so ten million
+orbits are no problem. Two things then determine n: the shape of each orbit (its strength being
+free, the way its axis turns), and how the strengths of orbits of different sizes compare (Kepler's
+third law).
 """
 
 import math
@@ -23,15 +24,15 @@ from orbits.populations.ranges import Ranges
 from orbits.units import G
 
 SAMPLE = 128
-"""Orbits from which the information of all of them is scaled."""
+"""Orbits from which the information of all is extrapolated."""
 
 RESOLVED = 1e-8
-"""Share of a change in the positions below which what is left of it is rounding, and is none."""
+"""Share of a change in the positions below which its remainder is rounding, taken as 0."""
 
 
 @dataclass(frozen=True)
 class Observations:
-    """What a reader is shown: positions of bound orbits with Gaussian noise, or in uniform bins."""
+    """What a reader sees: positions of bound orbits with Gaussian noise, or in uniform bins."""
 
     orbits: int = 400
     """Number of orbits."""
@@ -44,12 +45,12 @@ class Observations:
     bin_width: float = 0.0
     """Width of each coordinate's bins, au; 0 for noise."""
     gm: Literal["shared", "own", "known"] = "shared"
-    """shared (one unknown GM), own (every orbit has its own, unknown, as where masses vary and are
-    not told), known. A mass is GM/G: its relative error is that of GM."""
+    """shared (one unknown GM), own (an unknown one for each orbit, as where masses vary and are not
+    given), known. A mass is GM/G: its relative error is that of GM."""
     ranges: Ranges = field(default_factory=Ranges)
-    """From where semi-major axes and eccentricities are drawn; the phase is uniform in time."""
+    """Of semi-major axes and eccentricities; the phase is uniform in time."""
     mass: float = 1.0
-    """True mass of the centre of every orbit, M_sun."""
+    """True central mass of every orbit, M_sun."""
 
     def __post_init__(self) -> None:
         if self.orbits < 1 or self.positions < 2:
@@ -72,44 +73,44 @@ class Observations:
 
 @dataclass(frozen=True)
 class LeastError:
-    """Least standard errors of who has no prior; infinite where the positions tell nothing."""
+    """Least standard errors without a prior; infinite where the positions reveal nothing."""
 
     n: float
-    """Of the exponent, by Cramér and Rao. Bins count as noise of variance w²/12: least squares on
-    their centres reaches it where the motion covers several bins."""
+    """Of the exponent, by Cramér and Rao. Bins count as noise of variance w²/12; least squares on
+    bin centres reaches it where the motion covers several bins."""
     n_floor: float
-    """Of the exponent, for any reader. With noise it is `n`. Sharp bins tell a little more than
-    noise does: two laws are told apart once a single coordinate changes its bin."""
+    """Of the exponent, for any reader. With noise it is `n`. Sharp bins reveal a little more: two
+    laws differ once a single coordinate changes its bin."""
     gm: float
-    """Of GM, relative, by Cramér and Rao, n being unknown too; of the median orbit's GM where every
-    orbit has its own."""
+    """Of GM, relative, by Cramér and Rao, with n unknown too; for the median orbit where every
+    orbit has its own GM."""
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What the positions of one orbit tell once its initial state has been fitted."""
+    """What one orbit's positions reveal once its initial state has been fitted."""
 
     strength: np.ndarray
     """(position * axis,) au: change of the positions with ln g."""
     shape: np.ndarray
     """(position * axis,) au: with n, once ln g has been fitted too."""
     slope: float
-    """Change of ln GM that moves the positions as one unit of n does, but for the shape."""
+    """Change of ln GM that moves the positions like one unit of n, apart from the shape."""
 
 
 def least_error(observations: Observations, seed: int = 0, alone: bool = False) -> LeastError:
-    """The least errors on n and GM that any reader of these positions could reach.
+    """The least errors in n and GM that any reader of these positions can reach.
 
-    `n_floor` of bins is Le Cam's two-point bound; it asks only that every coordinate's place in its
-    bin be even, as it is over many orbits. Let D be the width of a bin over the sum of all changes
-    of coordinates with n, where the other unknowns make up for n. Between n and n + d no coordinate
-    changes its bin, but with probability d/D; the mean square error is then (d²/4)(1 - d/D) at
-    least, which is greatest, D²/27, at d = 2D/3.
+    `n_floor` of bins is Le Cam's two-point bound; it assumes only that coordinates are spread
+    evenly within their bins, as over many orbits. Let D be the width of a bin over the sum of all
+    changes of coordinates with n, where the other unknowns offset n. Between n and n + d some
+    coordinate changes its bin with probability at most d/D; the mean square error is then at least
+    (d²/4)(1 - d/D), whose maximum is D²/27, at d = 2D/3.
 
     Args:
         observations: which orbits are seen, and how well.
         seed: of the orbits drawn.
-        alone: of the median orbit by itself, as in one context; otherwise of all together.
+        alone: for the median orbit by itself, as in one context; otherwise for all together.
 
     Source: Cramér-Rao bound, e.g. Kay, Fundamentals of Statistical Signal Processing I (1993),
     section 3.7; Le Cam's two points, e.g. Tsybakov, Nonparametric Estimation (2009), section 2.2.
@@ -192,14 +193,14 @@ def _told(a: float, e: float, phase: float, angles: np.ndarray) -> _Told:
 
 
 def _left(column: np.ndarray, base: np.ndarray, rounding: float) -> np.ndarray:
-    """What an orthonormal base leaves of a column; nothing where that is rounding."""
+    """A column's remainder outside an orthonormal basis; 0 where that is rounding."""
     rest = column - base @ (base.T @ column)
     rest -= base @ (base.T @ rest)  # once more: the first leaves rounding of the whole column
     return rest * (np.linalg.norm(rest) > rounding)
 
 
 def _bound(told: list[_Told], observations: Observations, times: float) -> LeastError:
-    """Of all these orbits together, each of them so many times."""
+    """For all these orbits together, each so many times."""
     sigma = observations.sigma or observations.bin_width / np.sqrt(12)
     slope = np.array([one.slope for one in told])
     weight = np.array([np.sum(one.strength**2) for one in told])

@@ -1,4 +1,4 @@
-"""What stays constant along an orbit, and how well it did."""
+"""Constants of the motion, and their drift."""
 
 import numpy as np
 

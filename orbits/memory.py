@@ -1,14 +1,14 @@
-"""How much memory there is, and what does not fit into it."""
+"""How much memory there is, and refusing what exceeds it."""
 
 import os
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup/memory.max")
-"""Limit of a container, where there is one."""
+"""Limit of a container, if any."""
 
 
 def memory_limit() -> float:
-    """Bytes that this process can have at most: the machine's memory, or its container's."""
+    """Most bytes that this process can have: the machine's memory, or its container's."""
     try:
         whole = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):
@@ -28,7 +28,7 @@ def require_memory(needed: float, what: str, advice: str) -> None:
         advice: what to do instead.
 
     Raises:
-        ValueError: if there is not so much memory.
+        ValueError: if there is too little memory.
     """
     limit = memory_limit()
     if needed > limit:

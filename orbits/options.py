@@ -40,11 +40,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 LARGEST_INT = 2**64 - 1
-"""Whole numbers beyond this fit nowhere."""
+"""Larger whole numbers fit nowhere."""
 LONGEST_SHOWN = 60
 """Characters of a value in a message."""
 CUTOFF = 0.5
-"""Likeness (difflib) from which a name is taken for another one misspelt."""
+"""Likeness (difflib) above which a name counts as another one misspelt."""
 
 
 def Between(low: float, high: float) -> Interval:  # noqa: N802 - reads as a type in an annotation
@@ -57,7 +57,7 @@ FRACTION = Between(0.0, 1.0)
 
 
 class OptionError(ValueError):
-    """An option with a value that is not allowed: which one, and what is.
+    """An option with a forbidden value: which one, and what is allowed.
 
     Attributes:
         option: its dotted name, as in `train.context_length`.
@@ -70,7 +70,7 @@ class OptionError(ValueError):
         self.problem = problem
 
     def within(self, group: str) -> "OptionError":
-        """The same, of an option that lies in a group of options."""
+        """The same, for an option in a group of options."""
         return OptionError(f"{group}.{self.option}", self.problem)
 
 
@@ -82,8 +82,8 @@ class Output:
 class Options:
     """Base of frozen dataclasses of options: the values are checked against the annotations.
 
-    Two class attributes are for the command line: `ALIASES`, short names of nested options by
-    their own, and `DECIDED`, nested options that a command decides by itself.
+    Two class attributes are for the command line: `ALIASES`, which maps short names to nested
+    options, and `DECIDED`, nested options that the command sets itself.
     """
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class Options:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Options from what JSON or YAML holds: nested mappings, or dotted names.
+        """Options from JSON or YAML: nested mappings, or dotted names.
 
         Raises:
             OptionError: as `with_options` does.
@@ -121,7 +121,7 @@ def keywords_of(kind: K) -> Callable[[Callable[Concatenate[K, Q], R]], Callable[
             config = options_from(TrainConfig, config, options)
 
     Callers see `train(data, config=None, *, context_length=2, ...)`: the first parameter is filled
-    in here, and tells a type checker what `P` is.
+    in here, and shows a type checker what `P` is.
     """
 
     def decorate(function: Callable[Concatenate[K, Q], R]) -> Callable[Q, R]:
@@ -160,8 +160,7 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
     """The same options with other values, given as nested mappings, by dotted or short names.
 
     Raises:
-        OptionError: for an option that is not known (names the near miss), or a value that is not
-            allowed.
+        OptionError: for an unknown option (names the near miss), or a value that is not allowed.
     """
     hints = hints_of(type(options))
     aliases: Mapping[str, str] = getattr(options, "ALIASES", {})
@@ -190,7 +189,7 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
 
 
 def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
-    """What a function was asked for by an object of options, by keywords, or by both.
+    """A function's options, given as an object, as keywords, or both.
 
     Args:
         kind: class of the options.
@@ -206,10 +205,10 @@ def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T
 
 
 def refuse_decided(options: Any) -> None:
-    """Refuse what a command decides by itself: the options of its groups in `DECIDED`.
+    """Refuse what a command sets itself: the options of its groups in `DECIDED`.
 
     Raises:
-        OptionError: for one that is not what the command's own default has.
+        OptionError: for one that differs from the command's own default.
     """
     for name in options.DECIDED:
         group, _, own = name.partition(".")
@@ -229,7 +228,7 @@ def _hints(options: Any) -> Mapping[str, Any]:
 
 
 def default_of(options: type, name: str) -> Any:
-    """The default of an option or group; `dataclasses.MISSING` of one that must be given."""
+    """The default of an option or group; `dataclasses.MISSING` if it must be given."""
     return _default(options, name)
 
 
@@ -261,7 +260,7 @@ def option_value(options: Any, name: str) -> Any:
 
 
 def outputs(options: Any) -> Iterator[tuple[str, str]]:
-    """Names and values of the options that are paths to write to, where they are given."""
+    """Names and values of the options that are paths to write to, if given."""
     for name, hint in hints_of(type(options)).items():
         value = getattr(options, name)
         if is_group(hint):
@@ -271,7 +270,7 @@ def outputs(options: Any) -> Iterator[tuple[str, str]]:
 
 
 def leaves(hint: Any) -> Iterator[Any]:
-    """The types, literal values and marks of which an annotation consists."""
+    """The types, literal values and marks that make up an annotation."""
     if not get_args(hint):
         yield hint
     for part in get_args(hint):
@@ -279,7 +278,7 @@ def leaves(hint: Any) -> Iterator[Any]:
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | None:
-    """The known name that a misspelt one is most like, if any is."""
+    """The known name closest to a misspelt one, if any is close."""
     near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)
     return near[0] if near else None
 
@@ -291,10 +290,10 @@ def require_known(kind: str, name: str, known: Iterable[str], show: int | None =
         kind: what is named, for the message ("law", "attention").
         name: the name received.
         known: all names allowed.
-        show: where more names than this are known, and one is near, the others are not listed.
+        show: with more known names than this and one near, the others are not listed.
 
     Raises:
-        ValueError: if the name is not known; names the nearest one and all that are.
+        ValueError: if the name is not known; lists the nearest and all known ones.
     """
     names = sorted(known)
     if name in names:
@@ -314,7 +313,7 @@ def _adapter(hint: Any) -> Any:
 
 
 def _checked(name: str, hint: Any, value: Any) -> Any:
-    """The value, with the type that the annotation asks for."""
+    """The value, with the annotated type."""
     if is_group(hint):
         if isinstance(value, hint):
             return value
@@ -335,7 +334,7 @@ def _checked(name: str, hint: Any, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Python's own type of what JSON, YAML or numpy write: tuples for lists, int for int64."""
+    """Python's own type for values of JSON, YAML or numpy: tuples for lists, int for int64."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value

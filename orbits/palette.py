@@ -1,4 +1,4 @@
-"""Colours of every picture of the project: Paul Tol's bright ones, by role and in order."""
+"""Colours of every picture in the project: Paul Tol's bright ones, by role and in order."""
 
 COLORS = {
     "orbit": "#4477aa",
@@ -9,7 +9,7 @@ COLORS = {
     "keplerian": "#aa3377",
     "reference": "#222222",
 }
-"""By what is shown: states of a model, controls in its place, and the law that is known."""
+"""By role: states of a model, controls in its place, and the known law."""
 
 CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
 """For lines without such a role, in this order."""

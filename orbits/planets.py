@@ -26,7 +26,7 @@ from orbits.simulators import States
 from orbits.units import JULIAN_YEAR_DAYS, G
 
 STATES_LIMIT = 1e8
-"""States of each body: a state every minute for two centuries."""
+"""States per body: one every minute for two centuries."""
 
 J2000 = 2451545.0
 """Julian date of the epoch J2000.0."""
@@ -139,18 +139,18 @@ def ephemeris(
     *args: P.args,
     **options: P.kwargs,
 ) -> xr.Dataset:
-    """A dataset of real planets, each one's series cut into segments.
+    """A dataset of real planets, each planet's series cut into segments.
 
-    `gm` is that of the Sun plus the planet, the parameter of their relative motion.
+    `gm` is that of Sun plus planet, the parameter of their relative motion.
 
     Args:
-        out: folder to write to; without it, everything stays in memory.
+        out: folder to write to; by default everything stays in memory.
         config: which planets, when, in which frame.
         **options: fields of `EphemerisConfig` that differ from `config`.
 
     Returns:
-        The dataset; the attribute `max_out_of_plane` says how far each body leaves the plane of
-        the frame `orbit`, au.
+        The dataset; the attribute `max_out_of_plane` is how far each body leaves the plane of the
+        frame `orbit`, au.
 
     Raises:
         ValueError: for an unknown option or body, dates outside the ephemeris, a span shorter than
@@ -190,7 +190,7 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     """(time,) Julian dates of all states, whole segments only.
 
     Raises:
-        ValueError: if they are outside the ephemeris, or less than one segment.
+        ValueError: if they are outside the ephemeris, or fill no segment.
     """
     first, last = julian_date(config.start), julian_date(config.stop)
     step = config.dt * JULIAN_YEAR_DAYS
@@ -242,7 +242,7 @@ def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.nd
 def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
     """Positions and velocities about the barycentre, au and au/yr.
 
-    DE421 holds the Moon as seen from the Earth, and both by their barycentre.
+    DE421 holds the Moon relative to the Earth, and both by their barycentre.
     """
     if body not in ("earth", "moon") or not with_moon:
         return states(body, dates, "barycentre")
@@ -256,7 +256,7 @@ def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
 
 
 def _gm_in_system(body: str, with_moon: bool) -> float:
-    """GM of a body, that of the Earth and the Moon apart where both are there, au^3/yr^2."""
+    """GM of a body, au^3/yr^2; of Earth and Moon separately where both are there."""
     ratio = float(_de421().EMRAT)
     if body == "moon":
         return gm_of("earth") / (1 + ratio)

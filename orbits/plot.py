@@ -19,17 +19,16 @@ from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.palette import COLORS
 
 FRAMES = 64
-"""Most frames of an animation."""
+"""Most frames in an animation."""
 
 Data = xr.Dataset | str | os.PathLike[str]
-"""A dataset, or the path of one."""
+"""A dataset, or its path."""
 
 
 def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
 
-    Bodies that have names are told apart by colour and named; a third axis is not seen, which the
-    title says.
+    Named bodies are labelled and differ in colour; a third axis is not shown, as the title says.
 
     Args:
         data: a dataset, or the path of one.
@@ -61,7 +60,7 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 
 
 def _look(some: xr.Dataset, row: int, body: int = 0) -> tuple[str, str | None]:
-    """Colour and name of the path of a row's body; where bodies have no names, by row."""
+    """Colour and name for the path of a row's body; by row where bodies have no names."""
     if "body_name" not in some:
         return f"C{row % 10}", None
     names = [str(name) for name in some["body_name"].values]
@@ -70,12 +69,12 @@ def _look(some: xr.Dataset, row: int, body: int = 0) -> tuple[str, str | None]:
 
 
 def _color(some: xr.Dataset, row: int) -> str:
-    """Of a row's curve: its body's, where the row has one alone."""
+    """Of a row's curve: its body's, if the row has only one."""
     return f"C{row % 10}" if "body" in some["position"].dims else _look(some, row)[0]
 
 
 def _title(data: xr.Dataset, count: int) -> str:
-    """What is drawn: whose orbits, under which law, and whether a third axis is not seen."""
+    """What is drawn: whose orbits, under which law, and whether a third axis is hidden."""
     attributes = data.attrs
     if attributes["law"] == UNKNOWN:
         title = f"{count} imported trajector{'ies' if count > 1 else 'y'}, law unknown"
@@ -88,7 +87,7 @@ def _title(data: xr.Dataset, count: int) -> str:
 
 
 def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
-    """Radial speed over separation: a closed curve for every bound orbit.
+    """Radial speed against separation: a closed curve for a bound orbit.
 
     Args:
         data: a dataset, or the path of one.
@@ -112,7 +111,7 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Largest departure so far of each orbit's energy, over its largest kinetic energy.
 
-    In a float32 file this shows the rounding of the file, not the error of the integration.
+    For a float32 file this shows the file's rounding, not the integration error.
 
     Args:
         data: a dataset, or the path of one.
@@ -148,7 +147,7 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 
 
 def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
-    """Attraction against distance, of force samples; where it is known, that of the true law.
+    """Attraction against distance from force samples, with the true law's where known.
 
     Args:
         table: of force samples.
@@ -177,7 +176,7 @@ def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
 
 
 def plain_ticks(axes: Any) -> None:
-    """Distances in au on a logarithmic axis, written as people write them."""
+    """Distances in au on a logarithmic axis, in plain decimals."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     low, high = axes.get_xlim()
@@ -188,7 +187,7 @@ def plain_ticks(axes: Any) -> None:
 
 
 def squeezed_r2(axes: Any) -> Any:
-    """Give R² an axis that shows 0.97 apart from 1, and -100 too where something is as low."""
+    """Give R² an axis that separates 0.97 from 1, and shows -100 too where need be."""
     from matplotlib.ticker import FuncFormatter
 
     lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
@@ -208,7 +207,7 @@ def _unsqueeze(values: np.ndarray) -> np.ndarray:
 
 
 def animate(data: Data, orbits: int = 6) -> Any:
-    """The bodies on their way, with the last stretch of their paths behind them.
+    """The moving bodies, each trailing the last stretch of its path.
 
     Args:
         data: a dataset, or the path of one.
@@ -253,9 +252,9 @@ def animate(data: Data, orbits: int = 6) -> Any:
 
 
 def save_figure(data: Data, out: str, orbits: int = 12) -> None:
-    """Draw a dataset into a file: a GIF is animated, any other picture has three panels.
+    """Draw a dataset to a file: a GIF is animated, any other picture has three panels.
 
-    Where the law is not known there is no energy, and no panel of it.
+    Where the law is unknown there is no energy, and no panel for it.
 
     Args:
         data: a dataset, or the path of one.
@@ -263,7 +262,7 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
         orbits: how many to draw.
 
     Raises:
-        ValueError: if there is no whole dataset, or the file's ending is of no picture.
+        ValueError: if there is no complete dataset, or the file's ending is no picture's.
     """
     from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
@@ -310,7 +309,7 @@ def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def new_axes() -> Any:
-    """Axes of a figure of their own, for a notebook."""
+    """Axes in a new figure, for a notebook."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(5, 5), layout="constrained")[1]

@@ -1,8 +1,8 @@
-"""Which powers a field of accelerations follows, and whether it is central and balanced.
+"""Which powers a field of accelerations follows; whether it is central and balanced.
 
-One fit for every question of an exponent: `power_law` fits y = c · Π x^p by weighted least squares
-of logarithms. Rows count by their own scatter, and intervals come from resampled groups (orbits),
-since rows of one orbit are not independent.
+One fit for every exponent: `power_law` fits y = c · Π x^p by weighted least squares
+of logarithms. Rows are weighted by their own scatter, and intervals come from resampled groups
+(orbits), since rows of one orbit are not independent.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 ERROR_FLOOR = 0.01
-"""Relative error that no row is thought to be better than, when rows are weighed."""
+"""Smallest relative error assumed for a row when rows are weighted."""
 
 LARGEST_CONDITION = 1e14
-"""Of a resampled fit: beyond it, rounding decides, and the resampling does not count."""
+"""Of a resampled fit: above it rounding dominates, and the resample is dropped."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ def power_law(
 ) -> PowerLaw:
     """Fit values = c · Π feature^p by weighted least squares of logarithms.
 
-    The intervals are empty (None) for fewer than two groups, for fewer rows than would leave one
-    over, and where the rows do not tell the exponents apart.
+    The intervals are empty (None) for fewer than two groups, where no degree of freedom is left,
+    and where the rows cannot separate the exponents.
 
     A prediction's error is about the same everywhere in au, and so a hundred times larger
-    relative to the acceleration at 3 au than at 0.3 au: rows count by `weights_by_scatter` along
-    the last feature, once an unweighted fit has taken out what the others do.
+    relative to the acceleration at 3 au than at 0.3 au: `weights_by_scatter` weights rows along the
+    last feature, once an unweighted fit has removed the effect of the others.
 
     Args:
         values: (row,) positive.
@@ -121,7 +121,7 @@ def normal_equations(
 def of_groups(
     design: np.ndarray, target: np.ndarray, group: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What every group adds to the normal equations of a least-squares fit.
+    """Each group's share in the normal equations of a least-squares fit.
 
     Args:
         design: (row, coefficient).
@@ -139,7 +139,7 @@ def of_groups(
 
 
 def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(row,) one over the variance of y about its own straight line in a neighbourhood of x.
+    """(row,) one over the variance of y about a straight line fitted in a window of x.
 
     Neighbourhoods are groups of equal size along x. No law enters: what is smooth in x is not
     scatter. The error floor keeps a few exact rows from deciding everything.
@@ -162,7 +162,7 @@ def radial_part(acceleration: np.ndarray, position: np.ndarray) -> np.ndarray:
 def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
     """Median over the rows of the part across the position, as a share of the whole.
 
-    Every row counts the same: in mean squares of an attraction the innermost rows are all.
+    Every row counts the same: a mean square would be dominated by the innermost rows.
 
     Args:
         acceleration: (row, axis).
@@ -186,7 +186,7 @@ def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:
 
 
 def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """(fit, coefficient) solutions of normal equations; NaN where they do not decide."""
+    """(fit, coefficient) solutions of normal equations; NaN where undetermined."""
     solution = np.full(along.shape, np.nan)
     with np.errstate(all="ignore"):
         decided = np.linalg.cond(square) < LARGEST_CONDITION

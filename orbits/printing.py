@@ -1,4 +1,4 @@
-"""How results are written for a terminal: a short table, then sentences, as wide as there is room.
+"""How results are written to a terminal: a short table, then sentences, as wide as it allows.
 
 print(table([("states", "law"), ("kicked", "39.5/r**2")]))
 print(facts({"law": "39.5/r**2", "recovered": "yes"}))
@@ -28,7 +28,7 @@ BOLD, RED, GREEN = 1, 31, 32
 
 
 def columns() -> int:
-    """How wide text may be here."""
+    """The width of text here."""
     found = shutil.get_terminal_size((WIDEST, 24)).columns
     return max(NARROWEST, min(WIDEST, found))
 
@@ -53,7 +53,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A table, its first row the head; cells are wrapped where the terminal is narrower."""
+    """A table, its first row the header; cells wrap where the terminal is narrower."""
     widths, (head, *body) = _laid_out(rows)
     rule = [tuple("-" * width for width in widths)]
     top = (styled(line, BOLD) for line in _lines([head, rule], widths))
@@ -61,18 +61,18 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def facts(values: Mapping[str, object]) -> str:
-    """A table of two columns without a head: names and what they are."""
+    """A table of two columns without a header: names and values."""
     texts = {k: f"{v:.3g}" if isinstance(v, float) else str(v) for k, v in values.items()}
     widths, rows = _laid_out(list(texts.items()))
     return "\n".join(_lines(rows, widths, first=BOLD))
 
 
 Row = Sequence[tuple[str, ...]]
-"""Lines of cells."""
+"""Lines in cells."""
 
 
 def _laid_out(rows: Sequence[Sequence[str]]) -> tuple[list[int], list[Row]]:
-    """Widths of the columns, and the rows, wrapped until all is as narrow as the terminal."""
+    """Widths of the columns, and the rows, wrapped until all fits the terminal."""
     cells = [
         [re.sub(r"\[.*?\]", lambda part: part[0].replace(" ", TIED), cell) for cell in row]
         for row in rows

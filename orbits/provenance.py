@@ -19,7 +19,7 @@ LIBRARIES = (
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of Python and of every library that can influence a number (those installed)."""
+    """Versions of Python and of every installed library that can affect a number."""
     found = {"python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -31,7 +31,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def git_commit() -> str | None:
-    """Commit of the source tree, with `+` when it has changes; None outside git."""
+    """Commit of the source tree, with `+` if it has changes; None outside git."""
     folder = Path(__file__).resolve().parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")

@@ -11,7 +11,7 @@ from orbits.dataset import folder_of, open_dataset
 from orbits.schema import shard_file, variables
 
 Arrays = dict[str, np.ndarray]
-"""Arrays by name, the first axis of each the orbit."""
+"""Arrays by name, with the orbit as first axis."""
 
 
 def shuffled_batches(
@@ -22,8 +22,8 @@ def shuffled_batches(
 ) -> Iterator[Arrays]:
     """Every orbit once, in random batches.
 
-    The dataset is memory-mapped, so it may be larger than the memory; each shard is checked
-    against its checksum before its first use.
+    The dataset is memory-mapped, so it may be larger than memory; each shard is checked against its
+    checksum before its first use.
 
     Args:
         path: a complete dataset.
@@ -35,7 +35,7 @@ def shuffled_batches(
         (batch, ...) arrays by name.
 
     Raises:
-        ValueError: if there is no whole dataset, or `batch` is below 1.
+        ValueError: if there is no complete dataset, or `batch` is below 1.
     """
     if batch < 1:
         raise ValueError(f"batch is {batch}; it must be at least 1.")
@@ -58,7 +58,7 @@ def shuffled_batches(
 
 
 def _mapped(folder: Path, data: xr.Dataset, name: str, shard: int) -> np.ndarray:
-    """One shard of an array: its file, once it has been compared with its checksum."""
+    """One shard of an array: its file, checked against its checksum."""
     array, per_shard = data[name], data.attrs["shard_orbits"]
     _ = array[shard * per_shard : (shard + 1) * per_shard].values  # zarr compares the checksum
     file = folder / shard_file(name, variables(data.attrs["system"])[name], shard)

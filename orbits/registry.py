@@ -1,11 +1,11 @@
-"""Variants found by their folder: one object in one file, and no list of them anywhere.
+"""Variants found by their folder: one object per file, and no list anywhere.
 
 A package whose modules each hold variants of one contract becomes a mapping by name:
 
     LAWS = Registry("orbits.forces", ForceLaw, of_classes=True)
     LAWS["newton"]
 
-A file that lies elsewhere is found after `orbits.forces.__path__.append(folder)`.
+A file elsewhere is found after `orbits.forces.__path__.append(folder)`.
 """
 
 import importlib
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """The objects of a contract that a package's modules define, by their `name`.
+    """The objects satisfying a contract that a package's modules define, by `name`.
 
     Args:
         package: dotted name of the package.
         contract: class that the objects are instances of; or, with `of_classes`, subclasses.
         of_classes: whether the variants are classes (laws, whose objects have parameters).
         order: names that come first, where the order matters; the others follow by name.
-        skip: modules that hold no variant of their own; `base` never does.
+        skip: modules that hold no variant; `base` never does.
     """
 
     def __init__(

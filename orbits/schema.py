@@ -6,16 +6,16 @@ bodies), `axis`. Variables:
 - `position`, `velocity` (orbit, time[, body], axis), au and au/yr, float32 or float64;
 - `time` (time,), yr, float64: exactly k*dt;
 - `gm` (orbit,), au^3/yr^2, float64: the parameter of the relative motion;
-- `semi_major_axis`, `eccentricity` (orbit,): of the apsides, NaN where an orbit has none;
-- what else the system has (`variables` below).
+- `semi_major_axis`, `eccentricity` (orbit,): of the apsides, NaN where it has none;
+- any others of the system (`variables` below).
 
-Where the law is not known (`law` is `unknown`), `gm`, `mass` and the elements are NaN throughout.
+Where the law is unknown (`law` is `unknown`), `gm`, `mass` and the elements are NaN throughout.
 
 Attributes: `format`, `format_version`, `system`, `law` (as `orbits.forces.known_law` reads it),
 `dt` (yr), `dtype`, `units`, `configuration`, `configuration_sha256`, `versions`, `git_commit`,
-`shards` (their number), `shard_orbits`; once it is opened also `complete` and, of what was
-generated, `integration`: the measured error and drifts. Arrays are cut along `orbit` into shards,
-a chunk each, with zarr's CRC-32C; the fill value is NaN. `orbits.dataset` says which are finished.
+`shards` (their number), `shard_orbits`; once opened also `complete` and, if generated,
+`integration`: the measured error and drifts. Arrays are cut along `orbit` into shards, one chunk
+each, with zarr's CRC-32C; the fill value is NaN. `orbits.dataset` says which are finished.
 """
 
 import math
@@ -41,7 +41,7 @@ MOST_SHARDS = 1_000_000
 """Shards of a dataset: a billion orbits."""
 
 ROUNDED_TO = 16
-"""Orbits of a shard are a multiple of these."""
+"""Orbits per shard are a multiple of this."""
 
 SHARD_ORBITS = 1024
 
@@ -55,7 +55,7 @@ class Variable:
     unit: str
     """Its unit."""
     what: str
-    """One line that says what it is."""
+    """One-line description."""
     dtype: str | None = "float64"
     """Its type; None takes the dataset's own."""
 
@@ -66,11 +66,11 @@ class Variable:
 
 
 TIME = Variable(("time",), "yr", "time since the first state")
-"""The coordinate that every system has."""
+"""The coordinate of every system."""
 
 
 def variables(system: str) -> dict[str, Variable]:
-    """The arrays by orbit that a system's datasets hold."""
+    """The arrays by orbit in a system's datasets."""
     several = system in ("barycentric", "nbody")
     states = ("orbit", "time", "body", "axis") if several else ("orbit", "time", "axis")
     held = {
@@ -98,8 +98,8 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
 
     Where orbits are slow to make, small datasets are cut into at least eight shards, so that
     several processes share them and an interruption loses little; where they are fast, writing a
-    shard costs as much as making a thousand orbits, and more shards would only cost time. No
-    number of workers enters, so that none changes a bit.
+    shard costs as much as making a thousand orbits, and more shards would only cost time. No number
+    of workers enters, so none changes a bit.
 
     Args:
         orbits: of the dataset.
@@ -113,7 +113,7 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a dataset is before it holds an orbit: its sizes and its attributes."""
+    """An empty dataset: its sizes and attributes."""
 
     system: str
     """One of `SYSTEMS`."""
@@ -192,7 +192,7 @@ class Attributes:
 
 
 def require_format(attributes: Any, name: str) -> dict[str, Any]:
-    """The attributes, if they are those of a dataset of orbits.
+    """The attributes, if they belong to a dataset of orbits.
 
     Args:
         attributes: of the dataset.
@@ -212,7 +212,7 @@ def require_format(attributes: Any, name: str) -> dict[str, Any]:
 
 
 def attribute_problem(attributes: Mapping[str, Any]) -> str | None:
-    """What is wrong with the attributes of a dataset of the right format, if anything is."""
+    """What is wrong with the attributes of a dataset of the right format, if anything."""
     try:
         typed = of_json(Attributes, dict(attributes), "an attribute")
         known_law(typed.law)
@@ -230,7 +230,7 @@ def attribute_problem(attributes: Mapping[str, Any]) -> str | None:
 
 
 def shard_file(name: str, variable: Variable, shard: int) -> str:
-    """Where a shard of an array lies."""
+    """Path of a shard of an array."""
     return "/".join([name, "c", str(shard), *("0" * (len(variable.dims) - 1))])
 
 

@@ -1,4 +1,4 @@
-"""What a variant with parameters is called: `yukawa(length=2)`, `lssar(p=15)`, `newton`."""
+"""Names of variants with parameters: `yukawa(length=2)`, `lssar(p=15)`, `newton`."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _SPEC = re.compile(r"\s*(?P<name>[A-Za-z_][\w-]*)\s*(?:\((?P<parameters>[^()]*)\
 
 @dataclass(frozen=True)
 class Spec:
-    """A name, and the values of parameters that were given with it."""
+    """A name, and the parameter values given with it."""
 
     name: str
     parameters: tuple[tuple[str, float], ...] = ()

@@ -1,9 +1,9 @@
-"""How well values agree, and whether they differ at all."""
+"""How well values agree, and whether they vary at all."""
 
 import numpy as np
 
 VARIES = 1e-3
-"""Relative range from which a mass or GM varies between rows or orbits."""
+"""Relative range above which masses or GM vary between rows or orbits."""
 
 
 def varies(values: np.ndarray) -> bool:
@@ -14,7 +14,7 @@ def varies(values: np.ndarray) -> bool:
 def r_squared(found: np.ndarray, true: np.ndarray) -> float:
     """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row,) or (row, axis) arrays.
 
-    Minus infinity where it is not defined: a value that is not finite, or true values all alike.
+    Minus infinity where undefined: a value that is not finite, or true values all equal.
     """
     with np.errstate(all="ignore"):
         spread = np.sum((true - true.mean(axis=0)) ** 2)

@@ -1,4 +1,4 @@
-"""A limit on computing time, for code that may take for ever, as computer algebra may."""
+"""A limit on computing time, for code that may never end, such as computer algebra."""
 
 import signal
 import threading
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 AGAIN = 0.05
-"""Seconds after which the alarm is given once more, where a library swallowed it."""
+"""Seconds after which the alarm is repeated, in case a library swallowed it."""
 
 
 class TooLongError(ValueError):
-    """The work took more computing time than it may."""
+    """The work exceeded its computing time."""
 
 
 class _TimeIsUp(BaseException):  # no Exception: libraries catch those
@@ -20,11 +20,11 @@ class _TimeIsUp(BaseException):  # no Exception: libraries catch those
 
 @contextmanager
 def limited(seconds: float, message: str) -> Iterator[None]:
-    """Stop a block that takes more computing time than so many seconds.
+    """Stop a block that takes more than so many seconds of computing time.
 
-    The time is that of this process on a processor, so that a busy machine changes nothing. Only
-    the main thread has a limit, since only it is sent signals; an inner limit counts for itself,
-    and the outer one waits meanwhile.
+    The time is this process's own processor time, so a busy machine changes nothing. Only the main
+    thread has a limit, since only it receives signals; while an inner limit runs, the outer one
+    pauses.
 
     Args:
         seconds: of computing.

@@ -1,4 +1,4 @@
-"""Units: astronomical unit, year and solar mass in every file and number, and those of others."""
+"""Units: astronomical unit, year and solar mass in every file and number, and other units."""
 
 import ast
 import math
@@ -62,7 +62,7 @@ class Unit:
 
     @property
     def si_text(self) -> str:
-        """The dimension as Julia's DynamicQuantities reads it, as in `m^3*kg^-1*s^-2`."""
+        """The dimension as read by Julia's DynamicQuantities, as in `m^3*kg^-1*s^-2`."""
         parts = [
             f"{base}^({power})" if power.denominator > 1 else f"{base}^{power}"
             for base, power in zip(BASES, self.powers, strict=True)
@@ -142,7 +142,7 @@ NAMED_UNITS = {
     "rad": ONE,
     **{name: Unit(size, ONE.powers) for name, size in ANGLES.items()},
 }
-"""Units that are known by name."""
+"""Units known by name."""
 
 
 def parse_unit(text: str) -> Unit:
@@ -188,7 +188,7 @@ def _power(node: ast.expr, text: str) -> Fraction:
 
 
 def _ratios(names: str, own: str) -> dict[str, float]:
-    """How many of our own unit each named one is."""
+    """The size of each named unit in our own."""
     return {name: parse_unit(name).size / parse_unit(own).size for name in names.split()}
 
 
@@ -199,9 +199,9 @@ LENGTHS = _ratios("au km m cm pc", "au")
 SPEEDS = _ratios("au/yr au/d km/s m/s cm/s", "au/yr")
 """Units of speed in au/yr."""
 ANGULAR = {*ANGLES, *"ra dec dra ddec rad degree degrees theta phi lon lat".split()}
-"""Words in the name of a column by which it holds an angle."""
+"""Words in a column's name that mark it as an angle."""
 
 
 def angle_in(name: str) -> str | None:
-    """The word by which the name of a column says that it holds an angle: ra, x_mas, dec (deg)."""
+    """The word in a column's name that marks it as an angle: ra, x_mas, dec (deg)."""
     return next((word for word in re.findall("[A-Za-z]+", name) if word.lower() in ANGULAR), None)

@@ -13,14 +13,14 @@ from orbits.schema import array_problems, attribute_problem, require_format, var
 
 
 def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
-    """Everything that is wrong with a dataset; empty if nothing is.
+    """Everything wrong with a dataset; empty if nothing is.
 
-    Checked are schema and units, missing shards and the checksum of every chunk, sample times,
-    finite values, velocities against positions, and the drift of energy and angular momentum; and
-    whether the dataset can be opened, as every other command opens it.
+    Checks schema and units, missing shards and the checksum of every chunk, sample times, finite
+    values, velocities against positions, the drift of energy and angular momentum, and whether the
+    dataset opens as it does for every other command.
 
     Args:
-        data: the path of a dataset; or a dataset, whose files are not looked at.
+        data: the path of a dataset; or a dataset, whose files are not checked.
 
     Raises:
         ValueError: if there is no dataset of orbits at all.
@@ -57,9 +57,9 @@ def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
 
 
 def _problems(data: xr.Dataset, damaged: Collection[int]) -> list[str]:
-    """What is wrong with the arrays and, if they are as they should be, with their numbers.
+    """What is wrong with the arrays and, if their form is right, with their numbers.
 
-    Numbers are looked at shard by shard; each kind of problem is told once.
+    Numbers are checked shard by shard; each kind of problem is reported once.
     """
     problems = array_problems(data)
     if problems:

@@ -1,4 +1,4 @@
-"""The version of the distribution that the three packages come in."""
+"""The version of the distribution, shared by the three packages."""
 
 from importlib.metadata import PackageNotFoundError, version
 

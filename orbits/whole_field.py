@@ -1,9 +1,9 @@
-"""What an implied acceleration holds beside a law: every part of the field, and how sure that is.
+"""What an implied acceleration holds besides a law: every part of the field, with its uncertainty.
 
 A field that depends on place and velocity can be written a = f·r + g·v + h·(v turned), with f, g
-and h functions of the invariants r, v², r·v and r × v. A central force has f alone, a function of
-r. Here the departure from a law is fitted, state by state in units of the law's own size, by parts
-that each break one symmetry; what none of them explains is left.
+and h functions of the invariants r, v², r·v and r × v. A central force has only f, a function of r.
+Here the departure from a law is fitted, state by state in units of the law's own size, by parts
+that each break one symmetry; what none explains remains.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ PARTS = {
     "heading": "with the motion in or out",
     "rotation": "with the way round",
 }
-"""Parts of a field that no central force has, in words."""
+"""Parts of a field that no central force has."""
 HIGHEST = 5
-"""Power of log r up to which a central force may depart from the law: Hooke's from Newton's is
-r³, and is left with 1 % then."""
+"""Highest power of log r in a central departure from the law: Hooke's from Newton's is r³, of which
+1 % then remains."""
 DEPARTURES = {
     "exponent": lambda r: -np.log(r),
     "quartic": lambda r: r**-2.0,
@@ -40,12 +40,12 @@ DEPARTURES = {
 au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 TINY = float(np.finfo(float).tiny)
 SHIFT = 1e-4
-"""au: step of the differences that move the centre."""
+"""au: step of the differences in the centre."""
 SMOOTH, WIDTH, RIDGE, FOLDS = 2.0, 1.5, 0.01, 5
-"""Of the regression of what is left: the kernel's length, in standard deviations of log r; the
-weight of directions and of speeds in circular ones beside that; the penalty; and its folds."""
+"""Of the regression of the remainder: the kernel's length, in standard deviations of log r; the
+relative weight of directions and of speeds over circular ones; the penalty; and the folds."""
 ROUNDS = 15
-"""Of reweighting: the largest errors count as 1/size, as those of a median do."""
+"""Of reweighting: the largest errors are weighted by 1/size, as for a median."""
 RESAMPLES = 40
 NORMAL = 1.96
 """Standard errors in half of a 95 % interval."""
@@ -70,7 +70,7 @@ class WholeField:
         law: from which the field departs.
         coefficients: of the parts' terms.
         scale: mean and standard deviation of log r (au) where it was fitted.
-        per_unit: for each of `DEPARTURES`, the size of the parts that it would add, per unit.
+        per_unit: for each of `DEPARTURES`, the size of the parts it would add, per unit.
     """
 
     parts: dict[str, Part]
@@ -93,14 +93,14 @@ def fitted_field(
     law: "ForceLaw",
     random: np.random.Generator,
 ) -> WholeField:
-    """Fit the departure of accelerations from a law by the parts of a whole field.
+    """Fit the departure of accelerations from a law by the parts of a field.
 
     Args:
         acceleration: au/yr^2.
         position: au.
         velocity: au/yr.
         gm: au^3/yr^2.
-        law: to depart from.
+        law: the reference.
         random: draws the resamples of the states.
     """
     logarithm = np.log(np.linalg.norm(position, axis=1))
@@ -138,8 +138,8 @@ def smooth_share(
     of_circular: Float[np.ndarray, " state"],
     random: np.random.Generator,
 ) -> float:
-    """Share of a departure's mean square that the other states foretell: 1 where it goes smoothly
-    with place and velocity, as any other force does; 0 and below for what is rough.
+    """Share of a departure's mean square that other states predict: 1 where it varies smoothly with
+    place and velocity, as any other force does; 0 or less where it is rough.
 
     Kernel ridge regression over five folds of the states, in the frame of radius and spin; the
     largest departures count least, as for the parts.
@@ -148,7 +148,7 @@ def smooth_share(
         departure: relative to the law's acceleration.
         position: au.
         velocity: in any unit.
-        of_circular: the speed of a circle at the same distance, in the unit of the velocity.
+        of_circular: the circular speed at the same distance, in the unit of the velocity.
         random: draws the folds.
     """
     axes = position.shape[1]
@@ -174,7 +174,7 @@ def smooth_share(
 
 
 def _frame(unit: np.ndarray, velocity: np.ndarray) -> Float[np.ndarray, "direction state axis"]:
-    """Unit vectors: outward, the way round, and in space the spin's own."""
+    """Unit vectors: radial, tangential and, in space, along the spin."""
     if unit.shape[1] == 2:
         return np.stack((unit, unit[:, ::-1] * [-1, 1]))
     least = np.eye(3)[np.argmin(np.abs(unit), axis=1)]
@@ -194,7 +194,7 @@ def _terms(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: "ForceLaw",
     scale: tuple[float, float],
 ) -> tuple[Float[np.ndarray, "state axis term"], list[str]]:  # fmt: skip
-    """Accelerations of every term at unit coefficient, and the part that each belongs to."""
+    """Acceleration of every term at unit coefficient, and the part it belongs to."""
     axes = position.shape[1]
     pull = law.acceleration(position, gm)
     size, r = np.linalg.norm(pull, axis=1), np.linalg.norm(position, axis=1)
@@ -234,7 +234,7 @@ def _terms(
 
 
 def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
-    """Coefficients by least squares in which a state with a large error counts less."""
+    """Coefficients by least squares, states with large errors weighted less."""
     weight = np.ones(len(departure))
     columns = shares.shape[2]
     for _ in range(ROUNDS):

@@ -10,8 +10,8 @@
     symreg.compare("39.5/r**2", "newton").verdict
     symreg.run(law="hooke", seed=1)              # the whole path, with controls
 
-The names are listed in `__init__.pyi`; what a name needs is imported at its first use. Julia runs
-in a process of its own.
+The names are listed in `__init__.pyi`; what a name needs is imported on first use. Julia runs in
+its own process.
 """
 
 import lazy_loader

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnginesConfig(Options):
-    """Nothing to choose: the engines are looked for where they would run."""
+    """No options: the engines are looked for where they would run."""
 
 
 def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
@@ -45,7 +45,7 @@ TEXT_TABLES = (".csv", ".csv.gz", ".tsv")
 
 
 def require_target(table: str, config: RecoverFileConfig) -> None:
-    """A table in text is a user's own, of which the columns must be named.
+    """A text table is a user's own: its columns must be named.
 
     Raises:
         ValueError: without --target; says what to add, with the columns that are there.
@@ -67,7 +67,7 @@ def require_target(table: str, config: RecoverFileConfig) -> None:
 
 
 def check_recover(table: str, out: str, config: RecoverFileConfig) -> None:
-    """Refuse an engine or a law that is not known, without reading the table."""
+    """Refuse an unknown engine or law, without reading the table."""
     from symreg.engines import choose_engine
     from symreg.recovery.references import is_law, parse_law
 
@@ -128,7 +128,7 @@ def run(config: RunConfig) -> "Run":
 
 
 def check_run(config: RunConfig) -> None:
-    """Refuse what no stage could do, without asking for a dataset that is not there yet."""
+    """Refuse what no stage could do, without needing a dataset that does not exist yet."""
     from symreg.experiments.run import check
 
     missing = config.data is not None and not Path(config.data).exists()

@@ -20,31 +20,31 @@ FEWEST_ROWS = 5
 
 
 class LawRegressor(RegressorMixin, BaseEstimator):
-    """A formula of the columns of X for y: the law that `symreg.recover` finds, as an estimator.
+    """A formula for y in the columns of X: the law found by `symreg.recover`, as an estimator.
 
-    Works in a `Pipeline`, in `cross_val_score` and in a `GridSearchCV`. What was found, with gates,
-    rivals and intervals, is `recovery_`.
+    Works in a `Pipeline`, in `cross_val_score` and in a `GridSearchCV`. The full result, with
+    gates, rivals and intervals, is `recovery_`.
 
     Args:
         engine: as `symreg recover --engine`: auto, portfolio, projection, operon, pysr.
-        law: reference law to compare with, in the names of the columns.
+        law: reference law to compare with, in column names.
         niterations: generations of a search (operon, pysr).
         population_size: formulas in the population of a search (operon, pysr).
-        maxsize: largest formula that is searched, in nodes.
+        maxsize: largest formula searched, in nodes.
         binary_operators: as in ["+", "*"]; the engine's by default.
         unary_operators: as in ["sin", "exp"].
         guesses: formulas to start from.
         seeds: independent searches.
-        timeout_in_seconds: of computing, that all searches together may take.
-        null: whether the search is repeated on permuted targets; `found_` asks for it.
+        timeout_in_seconds: computing time for all searches together.
+        null: whether to repeat the search on permuted targets; `found_` requires it.
         random_state: of the split, the searches and the bootstrap.
 
     Attributes:
-        recovery_: everything that was found (`symreg.Recovery`).
+        recovery_: the full result (`symreg.Recovery`).
         found_: whether every gate of a law holds.
         equations_: every candidate: complexity, loss, score, equation, sympy_format.
         n_features_in_: columns of X.
-        feature_names_in_: their names, of a DataFrame.
+        feature_names_in_: their names, if X is a DataFrame.
 
     Example:
         >>> model = symreg.LawRegressor(timeout_in_seconds=10).fit(X, y)
@@ -87,17 +87,16 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         sigma: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> "LawRegressor":
-        """Search the law.
+        """Find the law.
 
         Args:
-            X: (row, feature), an array or a DataFrame, whose names are then the formula's.
+            X: (row, feature), an array or a DataFrame, whose names the formula uses.
             y: (row,) target.
             sigma: (row,) standard errors of y.
-            groups: (row,) equal where rows are not independent (one orbit, one run).
+            groups: (row,) equal for rows that are not independent (one orbit, one run).
 
         Raises:
-            ValueError: for values that are missing or infinite, too few rows, or an option that
-                will not do.
+            ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
         values, target = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
@@ -134,7 +133,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """(row,) the formula's value; NaN where it is not defined.
+        """(row,) the formula's value; NaN where undefined.
 
         Args:
             X: (row, feature), as in `fit`.
@@ -167,7 +166,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         return self.recovery_.formula
 
     def latex(self, precision: int = 3) -> str:
-        """The formula in LaTeX, its numbers with so many digits."""
+        """The formula in LaTeX, with so many digits per number."""
         return str(sympy.latex(rounded(self.sympy(), precision)))
 
     def __sklearn_tags__(self) -> Any:
@@ -177,7 +176,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
 
 def _free(name: str, table: pd.DataFrame) -> str:
-    """A name that no column has."""
+    """An unused column name."""
     while name in table:
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""Train sequence models on trajectories and read off the force that they learned.
+"""Train sequence models on trajectories and read off the force they learned.
 
     import worldmodel
 
@@ -12,8 +12,8 @@
 
     worldmodel.probe(step, data, model_context=2)    # any other model: a function of positions
 
-`data` is a data set as `orbits` makes it, or its path. The names are listed in `__init__.pyi`;
-importing the package does not import torch, the first use of a name does.
+`data` is a data set from `orbits`, or its path. The names are listed in `__init__.pyi`; importing
+the package does not import torch; the first use of a name does.
 """
 
 import lazy_loader

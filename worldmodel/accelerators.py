@@ -1,15 +1,15 @@
-"""Which devices there are to train on. Imports torch only where that is in question."""
+"""Which devices there are to train on. Imports torch only if it must."""
 
 import os
 
 from orbits.options import OptionError
 
 FEW = 8
-"""Processes of the processor that are never too many."""
+"""CPU processes that are never too many."""
 
 
 def require_devices(accelerator: str, devices: int) -> None:
-    """Refuse to train on devices that are not there.
+    """Refuse to train on missing devices.
 
     Args:
         accelerator: `auto`, `cpu` or `cuda`.

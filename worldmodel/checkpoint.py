@@ -1,9 +1,9 @@
-"""A run on disk: its configuration, its weights, and the state that training goes on from.
+"""A run on disk: its configuration, its weights, and the state from which training resumes.
 
 `config.json` says what the run is. `last.safetensors` and `best.safetensors` hold weights;
 `resume.safetensors` holds weights, optimisers and batches together. Tensors are safetensors and
 everything else is JSON, so that nothing is unpickled. Each file is written aside and renamed, and
-carries its own checksum and the identity of the configuration that it belongs to.
+carries its own checksum and the identity of its configuration.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ FORMAT = "principia-run 2"
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """What `config.json` says: how the run was trained, on what, and in which units of length."""
+    """Contents of `config.json`: how a run was trained, on what, in which units of length."""
 
     train: TrainConfig
     data: DataFacts
@@ -81,7 +81,7 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
 
 
 def named(folder: str | os.PathLike[str]) -> Path:
-    """A run's folder, by a name that is not empty: that would mean the current folder."""
+    """A run's folder; an empty name is refused: it would mean the current folder."""
     if not str(folder):
         raise ValueError("the name of the run's folder is empty; give a path.")
     return Path(folder)
@@ -137,7 +137,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any])
 
 
 def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:
-    """Fingerprint of tensors by name, whatever file they lie in."""
+    """Fingerprint of tensors by name, whatever their file."""
     digest = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

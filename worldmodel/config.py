@@ -22,7 +22,7 @@ KICK_SCALE = (0.85, 1.1)
 MOST_THREADS = 4096
 MOST_LAYERS = 1000
 WIDEST = 2**17
-"""Larger sizes are slips of the finger: no machine holds such a model."""
+"""Larger sizes are typing errors: no machine holds such a model."""
 BELOW_ONE = Interval(ge=0.0, lt=1.0)
 
 Count = Annotated[int, Between(1, 10**9)]
@@ -37,7 +37,7 @@ SEVERAL_THREADS = 1_000_000
 
 @dataclasses.dataclass(frozen=True)
 class Threads(Options):
-    """How much of the processor a network takes."""
+    """How much of the processor a network uses."""
 
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Threads of the network; 0 leaves the choice to torch."""
@@ -45,7 +45,7 @@ class Threads(Options):
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint(Options):
-    """Which weights of a run are looked at."""
+    """Which weights of a run are used."""
 
     checkpoint: Literal["last", "best"] = "last"
     """Weights at the end of training, or those of the lowest held-out loss."""
@@ -53,7 +53,7 @@ class Checkpoint(Options):
 
 @dataclasses.dataclass(frozen=True)
 class ModelConfig(Options):
-    """Architecture of the transformer: what it sees, what it predicts, and its size."""
+    """Architecture of the transformer: what it sees and predicts, and its size."""
 
     attention: str = "softmax"
     """Kind of attention, with parameters in brackets: softmax, lssa, lssar, 'lssar(p=15)', ...; or
@@ -64,10 +64,10 @@ class ModelConfig(Options):
     """Local attention: each layer sees the last W positions; by default the whole context."""
     inputs: Literal["positions", "differences"] = "positions"
     """What each token holds: x(t) alone, or also x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), each
-    in its own unit (head=regression). A token then knows the two positions before its own."""
+    in its own unit (head=regression). A token then knows the two previous positions."""
     target: str = "displacement"
-    """What the regression head predicts: displacement, x(t+1) − x(t); residual, that minus
-    x(t) − x(t−1); 'displacement(inertia=0.9)', that minus a part of it; or position, x(t+1)."""
+    """What the regression head predicts: displacement, x(t+1) − x(t); residual, that minus x(t) −
+    x(t−1); 'displacement(inertia=0.9)', minus only a part of it; or position, x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
     """A number for each coordinate, or a distribution over bins of the next coordinate."""
     bins: Annotated[int, Between(2, 10**8)] = 7000
@@ -75,7 +75,7 @@ class ModelConfig(Options):
     bin_range: Positive = 50.0
     """The bins cover −R to R, in au (head=tokens)."""
     layout: Literal["joint", "interleaved"] = "joint"
-    """Several bodies: one token holds all of them, or one token for each, in turn."""
+    """Several bodies: one token for all of them, or one token each, in turn."""
     d_model: Annotated[int, Between(1, WIDEST)] = 64
     """Width of the residual stream."""
     n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
@@ -105,7 +105,7 @@ class ModelConfig(Options):
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig(ModelConfig):
-    """Training: the optimiser, the data and what is kept."""
+    """Training: optimiser, data and what is saved."""
 
     seed: Seed = 0
     """Seed of the initial weights, the batches and the noise."""
@@ -114,13 +114,13 @@ class TrainConfig(ModelConfig):
     batch_tokens: Count = 1024
     """Positions seen in each optimiser step, over all devices and accumulated passes."""
     accumulate: Count = 1
-    """Forward-backward passes that are summed into one step."""
+    """Forward-backward passes summed into one step."""
     muon_lr: Positive = 0.02
-    """Learning rate of Muon, which moves the matrices of the blocks."""
+    """Learning rate of Muon, which updates matrices in the blocks."""
     muon_momentum: Annotated[float, BELOW_ONE] = 0.95
     """Momentum of Muon."""
     adamw_lr: Positive = 3e-3
-    """Learning rate of AdamW, which moves everything else."""
+    """Learning rate of AdamW, which updates all else."""
     adamw_beta2: Annotated[float, BELOW_ONE] = 0.99
     """Second-moment decay of AdamW."""
     warmup: FromZero = 50
@@ -140,14 +140,14 @@ class TrainConfig(ModelConfig):
     patience: FromZero = 0
     """Stop after this many evaluations without a better held-out loss; 0 never stops early."""
     checkpoint_every: Count = 200
-    """Steps between saved states that training can go on from."""
+    """Steps between saved states for resuming training."""
     precision: Literal["32-true", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
     """Numerical precision of the passes."""
     accelerator: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to train."""
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
-    """Threads of the network; 0 takes one for a model below a million parameters, else all cores:
-    a small model gains nothing from a second one, and loses much where the cores are busy."""
+    """Threads of the network; 0 means one below a million parameters, else all cores: a small model
+    gains nothing from a second one, and loses much when the cores are busy."""
     devices: Count = 1
     """Devices (or CPU processes) that share each step; more than one uses DDP."""
     compile: bool = False
@@ -164,7 +164,7 @@ class TrainConfig(ModelConfig):
     """Resume from the run's saved state if there is one; --no-resume starts again."""
 
     FREE: ClassVar = ("resume", "log_every", "logger", "checkpoint_every", "accelerator", "stream")
-    """Options that may differ when a run goes on."""
+    """Options that may change when a run resumes."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -182,7 +182,7 @@ class TrainConfig(ModelConfig):
 
     @property
     def crops_per_step(self) -> int:
-        """Contexts in each optimiser step: a multiple of devices × passes."""
+        """Contexts per optimiser step: a multiple of devices × passes."""
         share = self.devices * self.accumulate
         return self.batch_tokens // self.context_length // share * share
 
@@ -193,10 +193,10 @@ class TrainConfig(ModelConfig):
         return ModelConfig(**{name: getattr(self, name) for name in names})
 
     def identity(self) -> str:
-        """Fingerprint of everything that can change a number of the run.
+        """Fingerprint of everything that can change a number in the run.
 
         Weights trained with one thread and with two differ in the last bits, so the number of
-        threads belongs to it.
+        threads is included.
         """
         options = dataclasses.asdict(self)
         return sha256_of_json({name: options[name] for name in options if name not in self.FREE})
@@ -204,10 +204,10 @@ class TrainConfig(ModelConfig):
 
 @dataclasses.dataclass(frozen=True)
 class PredictorConfig(Options):
-    """A model of your own in the place of a trained one."""
+    """Your own model instead of a trained one."""
 
     model: str | None = None
-    """A predictor of your own: `package.module:make` or `path/to/mine.py:make`, a factory, an
+    """Your own predictor: `package.module:make` or `path/to/mine.py:make`, a factory, an
     object, or a plain function of positions. Its code is executed."""
     untrained_model: str | None = None
     """The same model before training, for the control `untrained`: a factory as for --model; it is
@@ -215,10 +215,10 @@ class PredictorConfig(Options):
     model_context: Count | None = None
     """Positions that a plain function sees; an object has its own `context_length`."""
     length_unit: str = "au"
-    """The model's unit of length: au, km, m, or a number of au."""
+    """The model's unit of length: au, km, m, or its size in au."""
     time_unit: str = "yr"
-    """Unit of time of the step `dt` that the model says it was made for: yr, d, h, s, or a number
-    of years."""
+    """Unit of the time step `dt` that the model says it was made for: yr, d, h, s, or its size in
+    years."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -262,4 +262,4 @@ class AttentionConfig(Checkpoint):
     orbit: FromZero = 0
     """Number of the orbit in the data set."""
     length: FromZero = 0
-    """Positions that are shown; 0 takes the training length."""
+    """Positions shown; 0 means the training length."""

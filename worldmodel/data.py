@@ -18,11 +18,11 @@ from worldmodel.source import DataFacts, Source, Trajectories
 from worldmodel.targets import inertia
 
 ORBITS_AT_ONCE = 4096
-"""Read from a data set that does not fit into memory."""
+"""Read at a time from a data set larger than memory."""
 
 
 def training_orbits(facts: DataFacts, held_out_share: float) -> int:
-    """How many orbits, from the first, are trained on; the rest are held out.
+    """How many orbits, from the first, train the model; others are held out.
 
     Raises:
         ValueError: if no orbit is left on either side.
@@ -38,7 +38,7 @@ def training_orbits(facts: DataFacts, held_out_share: float) -> int:
 
 
 def require_long_enough(facts: DataFacts, context_length: int) -> None:
-    """Raise ValueError if orbits hold no context with a next position."""
+    """Raise ValueError if orbits are too short for one context."""
     if facts.samples < context_length + 1:
         raise ValueError(
             f"{facts.path} has {facts.samples} states in each orbit, but context_length "
@@ -71,19 +71,19 @@ def measure_scales(
 
 
 def spread(first: int, stop: int, most: int) -> np.ndarray:
-    """At most so many numbers from first, ..., stop − 1, evenly spread."""
+    """At most so many of first, ..., stop − 1, evenly spread."""
     return np.linspace(first, stop - 1, min(most, stop - first)).round().astype(int)
 
 
 def training_positions(
     source: Source, numbers: Iterable[int], config: TrainConfig
 ) -> Float[Tensor, "orbit time body axis"]:
-    """Positions of some training orbits, au; the fraction `kicked` of them changes course.
+    """Positions of some training orbits, au; a fraction `kicked` of them is kicked.
 
     Whether, when and how an orbit is kicked depends on the seed and on the orbit's number alone.
 
     Raises:
-        ValueError: if orbits of several bodies are to be kicked.
+        ValueError: if orbits of several bodies would be kicked.
     """
     part = source.read(numbers)
     position = part.position.astype(np.float32)
@@ -109,7 +109,7 @@ def training_positions(
 def _kicked_in_mid_course(
     part: Trajectories, row: int, law: ForceLaw, random: np.random.Generator
 ) -> Float[np.ndarray, "time axis"]:
-    """One orbit, kicked as in the kick test at a random time; as it was if it would collide."""
+    """One orbit, kicked as in the kick test at a random time; unchanged if it would collide."""
     samples, one = part.position.shape[1], slice(row, row + 1)
     at = int(random.integers(1, samples - 1))
     arcs = kick(
@@ -131,7 +131,7 @@ def _kicked_in_mid_course(
 def mapped_positions(
     source: Source, count: int, config: TrainConfig
 ) -> Float[Tensor, "orbit time body axis"]:
-    """The same of the first orbits, in a nameless file that is mapped into memory."""
+    """The same for the first orbits, in an unnamed memory-mapped file."""
     facts = source.facts
     shape = (count, facts.samples, facts.bodies, facts.axes)
     with tempfile.TemporaryFile() as file:
@@ -143,11 +143,11 @@ def mapped_positions(
 
 
 class Batches:
-    """Contexts drawn at random, without end: any orbit, any start, with replacement.
+    """Endless random contexts: any orbit, any start, with replacement.
 
     Args:
         positions: of the training orbits, au; in memory, or mapped into it.
-        config: says how many contexts of which length, and the seed.
+        config: number and length of contexts, and the seed.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Batches:
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def next(self) -> Float[Tensor, "crop time body axis"]:
-        """`crops_per_step` contexts of C positions with the position after them: C + 1 states."""
+        """`crops_per_step` contexts of C positions with the next position: C + 1 states."""
         orbits, samples = self.positions.shape[:2]
         starts = samples - len(self.offsets) + 1
         orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
@@ -170,10 +170,10 @@ class Batches:
 def held_out_crops(
     positions: Float[np.ndarray, "orbit time body axis"], context_length: int, tokens: int = 8192
 ) -> Float[Tensor, "crop time body axis"]:
-    """Contexts of held-out orbits, with the position after them: the same ones every time.
+    """Contexts from held-out orbits, with the next position: the same every time.
 
-    They start at evenly spaced times of evenly spaced orbits, and hold about `tokens` positions
-    together, so that an evaluation costs a few training steps whatever the context.
+    They start at evenly spaced times in evenly spaced orbits, and hold about `tokens` positions in
+    all, so an evaluation costs a few training steps whatever the context.
     """
     orbits, samples = positions.shape[:2]
     starts, most = samples - context_length, max(1, tokens // context_length)

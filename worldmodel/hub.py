@@ -1,4 +1,4 @@
-"""A trained model on the Hugging Face Hub, or in a folder laid out as it is there.
+"""A trained model on the Hugging Face Hub, or in a folder laid out the same way.
 
 Needs `huggingface_hub` (`pip install "kicktest[hub]"`), which alone talks to the network;
 `HubModel(model).save_pretrained("folder")` and `HubModel.from_pretrained("folder")` do not.
@@ -37,10 +37,10 @@ print(symreg.recover(forces))
 
 
 class HubModel(ModelHubMixin):
-    """A trained model as `huggingface_hub` keeps it: files, and a card that says what it is.
+    """A trained model as `huggingface_hub` keeps it: files, and a model card.
 
     Args:
-        model: as `worldmodel.train` gives it.
+        model: from `worldmodel.train`.
     """
 
     def __init__(self, model: WorldModel) -> None:
@@ -67,7 +67,7 @@ class HubModel(ModelHubMixin):
         return cls(WorldModel.load(snapshot_download(model_id, **chosen)))
 
     def generate_model_card(self, *args: Any, **options: Any) -> ModelCard:
-        """What the model is, what it was trained on, and how to ask it."""
+        """What the model is, what it was trained on, and how to use it."""
         train, data = self.model.record.train, self.model.record.data
         facts = {
             "trained on": f"{data.orbits} orbits of {data.samples} states, law {data.law}, "

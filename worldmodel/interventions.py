@@ -1,4 +1,4 @@
-"""Write access to a torch module: while a block runs, its parts say something else.
+"""Write access to a torch module: in a block, its parts output something else.
 
     with intervene(module, "blocks.0", exchange(subspace, donor)):
         module(positions)  # what lies in the subspace is the donor's, all else its own
@@ -19,25 +19,25 @@ from torch import Tensor, nn
 from worldmodel.predictors.inside import submodule
 
 Edit = Callable[[Tensor], Tensor]
-"""What a site says instead of its output, in the same shape."""
+"""What replaces a site's output, in the same shape."""
 
 
 @contextmanager
 def intervene(
     model: Any, site: str | Mapping[str, Edit], edit: Edit | None = None
 ) -> Iterator[None]:
-    """Edit what parts of a torch module output inside the block; afterwards nothing has changed.
+    """Edit the outputs of parts of a torch module inside the block; afterwards all is as before.
 
     Args:
         model: a `torch.nn.Module`, or a model that has one (`WorldModel`, `TorchModule`).
         site: name of a submodule, as in `named_modules`; `blocks.0.resid_post`, `.attn_out`,
             `.mlp_out`, `ln_final` and `hook_embed` of TransformerLens are understood where they
-            mean one. Or several sites with their edits.
-        edit: maps the site's output to what it outputs instead.
+            match one. Or several sites with their edits.
+        edit: maps the site's output to its replacement.
 
     Raises:
         ValueError: for an unknown site (names the known ones), a model without a torch module, an
-            edit that changes the shape, or a site that the module never called in the block.
+            edit that changes the shape, or a site never called in the block.
     """
     if not isinstance(model, nn.Module) and not hasattr(model, "inside"):
         raise ValueError(f"{type(model).__name__} is no torch module and has none; give one.")
@@ -63,7 +63,7 @@ def intervene(
 
 
 def _replaced(name: str, edit: Edit, unreached: set[str]) -> Callable[..., Any]:
-    """A forward hook that puts the edited output in the place of a site's own."""
+    """A forward hook that replaces a site's output by the edited one."""
 
     def hook(_module: nn.Module, _inputs: object, output: Any) -> Any:
         unreached.discard(name)
@@ -81,13 +81,13 @@ def _replaced(name: str, edit: Edit, unreached: set[str]) -> Callable[..., Any]:
 
 
 def ablate(subspace: Any = None, mean: Any = 0.0, at: int | None = None) -> Edit:
-    """Replace what lies in a subspace by a constant.
+    """Replace the part in a subspace by a constant.
 
     Args:
         subspace: (feature, dimension) columns that span it; None: everything.
-        mean: (feature,) activations whose part is put there; 0 leaves none.
-        at: the token that is changed, -1 the last; None: all. It has no meaning where a site gives
-            one vector for each row.
+        mean: (feature,) activations whose part replaces it; 0 leaves none.
+        at: the token to change, -1 for the last; None: all. Meaningless where a site gives one
+            vector per row.
 
     Raises:
         ValueError: if the columns are not independent, or shapes disagree.
@@ -97,7 +97,7 @@ def ablate(subspace: Any = None, mean: Any = 0.0, at: int | None = None) -> Edit
 
 
 def exchange(subspace: Any, donor: Any, at: int | None = None) -> Edit:
-    """Replace what lies in a subspace by what another pass had there.
+    """Replace the part in a subspace by that of another pass.
 
     Args:
         subspace: (feature, dimension) columns that span it; None: everything.
@@ -133,7 +133,7 @@ def steer(direction: Any, amount: float = 1.0, at: int | None = None) -> Edit:
 
 
 def _edit(change: Edit, at: int | None) -> Edit:
-    """A change of all tokens, or of one of them."""
+    """A change of all tokens, or of one."""
 
     def edited(output: Tensor) -> Tensor:
         if at is None or output.ndim == 2:
@@ -170,5 +170,5 @@ def _part_in(subspace: Any) -> Edit:
 
 
 def _like(values: Any, other: Tensor) -> Tensor:
-    """Numbers in the type and on the device of others."""
+    """Numbers with the type and device of others."""
     return torch.as_tensor(values, dtype=other.dtype, device=other.device)

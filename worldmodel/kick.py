@@ -1,7 +1,7 @@
-"""The kick test: change the velocity or the mass in mid-course and see whether the model follows.
+"""The kick test: change the velocity or the mass in mid-orbit and see whether the model follows.
 
-A model that knows the force needs the present state alone; one that fits an ellipse to the past
-is wrong until the kick has left its context.
+A model that knows the force needs only the present state; one that fits an ellipse to the past is
+wrong until the kick has left its context.
 """
 
 import dataclasses
@@ -16,10 +16,10 @@ from orbits.simulators.integrate import integrate
 
 @dataclasses.dataclass(frozen=True)
 class KickedArcs:
-    """Orbits that were kicked at one time.
+    """Orbits kicked at one time.
 
     position, velocity: (orbit, time, axis), au and au/yr; `velocity` at `kick` is the new one.
-    From the kick on they are NaN for a body that falls into the centre before the last time.
+    After the kick they are NaN for a body that falls into the centre before the last time.
     """
 
     position: Float[np.ndarray, "orbit time axis"]
@@ -89,7 +89,7 @@ def kicked_at(
     steps: int,
     new_velocity: Float[np.ndarray, "orbit axis"] | None = None,
 ) -> KickedArcs:
-    """Orbits as they were up to a time, and from there under the law with what is new.
+    """Orbits unchanged up to a time, and from there under the law with the new values.
 
     Args:
         position: au, of undisturbed orbits.
@@ -99,7 +99,7 @@ def kicked_at(
         dt: time between two states, yr.
         at: index of the time of the kick.
         steps: states to follow after the kick.
-        new_velocity: au/yr; the old one if left out.
+        new_velocity: au/yr; by default the old one.
     """
     position, velocity = position.astype(np.float64), velocity.astype(np.float64)
     start = velocity[:, at] if new_velocity is None else new_velocity

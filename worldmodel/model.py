@@ -19,16 +19,16 @@ ROTARY_BASE = 10_000.0
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
-    """What the network must know of the data: its shape and its units of length."""
+    """What the network must know of the data: shape and units of length."""
 
     bodies: int
     """Bodies at each time."""
     axes: int
     """Coordinates of each body."""
     position: float
-    """Root mean square of a coordinate, au: the unit in which positions enter."""
+    """Root mean square of a coordinate, au: the unit of the inputs."""
     target: float
-    """Root mean square of a coordinate of the target, au: the unit in which the head speaks."""
+    """Root mean square of a coordinate of the target, au: the unit of the head's output."""
     step: float = 1.0
     """Root mean square of a coordinate of x(t) − x(t−1), au (inputs=differences)."""
     bend: float = 1.0
@@ -61,7 +61,7 @@ class Network(nn.Module):
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch time body axis ..."]:
-        """What the head says after each time, having seen that time and the earlier ones.
+        """The head's output after each time, from that time and the earlier ones.
 
         Args:
             positions: au.
@@ -88,8 +88,8 @@ class Embedding(nn.Module):
     """Positions to tokens: an MLP of the coordinates, or a vector for each coordinate's bin.
 
     With `inputs=differences` the MLP also sees the first and second differences of the positions,
-    each in its own unit: what a float hides in the far digits of a position, and what an orbit's
-    own GM must be read from, enters at order one.
+    each in its own unit: what a float hides in a position's last digits, and what reveals an
+    orbit's GM, enters at order one.
     """
 
     def __init__(self, config: ModelConfig, scales: Scales, width: int):
@@ -108,7 +108,7 @@ class Embedding(nn.Module):
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch token d_model"]:
-        """One token for each time (or body and time), of positions in au."""
+        """One token per time (or body and time), from positions in au."""
         batch, time, bodies, axes = positions.shape
         joint = self.body is None
         shape = (batch, time, bodies * axes) if joint else (batch, time * bodies, axes)
@@ -141,7 +141,7 @@ def differences(
 
 
 class Block(nn.Module):
-    """Attention, then an MLP, each on the normalised stream and added to it."""
+    """Attention, then an MLP; each reads the normed stream and adds to it."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -222,6 +222,6 @@ def rotate(
 
 
 def bin_of(positions: Tensor, config: ModelConfig) -> Tensor:
-    """Index of the bin of each coordinate; those outside the range fall into the outermost."""
+    """Bin index of each coordinate; those outside the range go to the outermost bins."""
     scaled = (positions + config.bin_range) * (config.bins / (2 * config.bin_range))
     return scaled.floor().long().clamp(0, config.bins - 1)

@@ -1,4 +1,4 @@
-"""What the head's numbers mean: targets, the loss, and the way back to positions."""
+"""What the head's output means: targets, the loss, and the way back to positions."""
 
 import torch
 from jaxtyping import Float
@@ -15,11 +15,11 @@ def raw_target(
     seen: Float[Tensor, "batch time body axis"],
     following: Float[Tensor, "batch time body axis"],
 ) -> Float[Tensor, "batch time body axis"]:
-    """What is to be predicted at each time, au.
+    """The target at each time, au.
 
     Args:
         target: `position`, x(t+1); `displacement`, x(t+1) − x(t); `residual`, that minus
-            x(t) − x(t−1), which is 0 at the first time, where it is not defined; or in between
+            x(t) − x(t−1), which is 0 at the first time, where it is undefined; or in between
             (`worldmodel.targets`).
         seen: x(t), the positions that the model sees.
         following: x(t+1).
@@ -28,7 +28,7 @@ def raw_target(
 
 
 def _known_part(target: str, seen: Tensor) -> Tensor:
-    """What is added to the head's prediction to give the next position, au."""
+    """What to add to the head's prediction to get the next position, au."""
     share = inertia(target)
     if share is None:
         return torch.zeros_like(seen)
@@ -39,10 +39,10 @@ def _known_part(target: str, seen: Tensor) -> Tensor:
 
 
 def first_scored(context_length: int) -> int:
-    """Index in a context of the first prediction that counts.
+    """Index within a context of the first prediction that counts.
 
-    One position says nothing of the velocity, so the first prediction of a context counts only
-    where the context is a single position. With a context of two, the last alone counts.
+    One position says nothing about the velocity, so the first prediction counts only if the context
+    is a single position. With a context of two, only the last counts.
     """
     return min(1, context_length - 1)
 
@@ -76,11 +76,11 @@ def next_position(
     output: Float[Tensor, "batch time body axis ..."],
     seen: Float[Tensor, "batch time body axis"],
 ) -> Float[Tensor, "batch time body axis"]:
-    """The predicted next positions, au, in float64; of the head `tokens` the expectation.
+    """The predicted next positions, au, in float64; for the head `tokens` the expectation.
 
     Args:
         output: what the network said, seeing `seen`.
-        seen: x(t), au; float64 keeps the precision of what is added to the prediction.
+        seen: x(t), au; float64 preserves the precision of the sum.
     """
     output = output.double()
     if config.head == "tokens":

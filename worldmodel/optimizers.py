@@ -26,7 +26,7 @@ def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
 
 
 def set_learning_rates(optimizers: list[Optimizer], config: TrainConfig, step: int) -> float:
-    """Set both learning rates for a step (0 is the first); return the factor they share.
+    """Set both learning rates for a step (from 0); return their common factor.
 
     Linear warm-up, times a cosine that ends at `final_lr`.
     """
@@ -40,7 +40,7 @@ def set_learning_rates(optimizers: list[Optimizer], config: TrainConfig, step: i
 
 
 def optimizer_tensors(optimizers: list[Optimizer]) -> dict[str, Tensor]:
-    """Every tensor of the optimisers' states, by `number.parameter.name`."""
+    """Every tensor in the optimisers' states, by `number.parameter.name`."""
     return {
         f"{number}.{parameter}.{name}": value
         for number, optimizer in enumerate(optimizers)

@@ -1,4 +1,4 @@
-"""Pictures of what a model looks at, and of what is read off it."""
+"""Pictures of a model's attention, and of what is read off it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,13 +22,13 @@ PLACES = {
     "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
 }  # fmt: skip
 ATTENTION_COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
-"""By kind of attention, the same in every picture."""
+"""One per kind, the same in every picture."""
 LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
-"""Relative errors between which a colour changes."""
+"""Relative errors at which the colour changes."""
 
 
 def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
-    """The attention maps of a run on one orbit of a data set.
+    """Attention maps of a run on one orbit of a data set.
 
     Raises:
         ValueError: if they do not fit together, or there is no such orbit.
@@ -47,7 +47,7 @@ def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
 
 
 def save_figure(figure: Figure, path: Path | str) -> None:
-    """Write a figure as PNG, whole or not at all, and forget it."""
+    """Write a figure as PNG, whole or not at all, and close it."""
     with written_aside(path) as aside:
         figure.savefig(aside, dpi=150, format="png")
     plt.close(figure)
@@ -95,12 +95,12 @@ def plot_validity(
     *,
     title: str = "",
 ) -> Axes:
-    """Median relative error of the implied acceleration over distance and speed.
+    """Median relative error of the implied acceleration by distance and speed.
 
     Args:
         axes: where to draw.
-        states: `r` (au), `speed` (of the circular one) and `error` of each far state.
-        trained: distance and speed of states like those of training; None where not known.
+        states: `r` (au), `speed` (over the circular one) and `error` of each far state.
+        trained: distance and speed of states like those of training; None if unknown.
         title: of the panel.
     """
     r, speed, error = (np.asarray(states[name], dtype=float) for name in ("r", "speed", "error"))
@@ -130,11 +130,11 @@ def plot_validity(
 
 
 def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
-    """R² of the implied acceleration by the steps since a kick.
+    """R² of the implied acceleration by steps since a kick.
 
     Args:
         reading: of the read-out `kick_response`.
-        axes: where to draw; without them a new figure's.
+        axes: where to draw; by default a new figure.
     """
     axes = new_axes() if axes is None else axes
     kicked = {"r2_velocity": "velocity turned", "r2_gm": "GM changed"}
@@ -150,7 +150,7 @@ def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
 
 
 def plot_roll_out(reading: Reading, axes: Axes) -> Axes:
-    """Median error of a roll-out by its steps; `reading` is of the read-out `evaluate`."""
+    """Median error of a roll-out by step; `reading` is of the read-out `evaluate`."""
     errors = reading.details["rollout"]["median_error"]
     axes.loglog(np.arange(1, len(errors) + 1), errors)
     axes.set(xlabel="steps rolled out", ylabel="median error (au)")

@@ -1,4 +1,4 @@
-"""A data set as the package reads it: what it is, and some of its orbits. Imports no torch."""
+"""A data set as the package reads it: its facts, and some of its orbits. Imports no torch."""
 
 import dataclasses
 import os
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class DataFacts:
-    """What a data set is, as a run remembers it."""
+    """Facts of a data set that a run records."""
 
     path: str
     """Where it was."""
     fingerprint: str
-    """Of its law, step, shape and first orbit: the same data have the same one anywhere."""
+    """Of its law, step, shape and first orbit: the same for the same data anywhere."""
     law: str
     """The law of force, as `orbits.forces.known_law` reads it."""
     system: str
@@ -58,13 +58,13 @@ class Trajectories:
 
 
 class Source:
-    """A data set, checked, of which orbits can be read.
+    """A checked data set, to read orbits from.
 
     Args:
         data: its path, or the data set itself, as `orbits.dataset.open_dataset` gives it.
 
     Raises:
-        ValueError: if it cannot be read, or says neither its law nor its step.
+        ValueError: if it cannot be read, or states neither its law nor its step.
     """
 
     def __init__(self, data: "Data") -> None:

@@ -1,16 +1,16 @@
-"""What a regression head predicts: the next position less what is taken for known of it."""
+"""What a regression head predicts: the next position minus the part taken as known."""
 
 from orbits.specs import parse_spec
 
 
 def inertia(target: str) -> float | None:
-    """λ of the target x(t+1) − x(t) − λ (x(t) − x(t−1)); None of the position itself.
+    """λ of the target x(t+1) − x(t) − λ (x(t) − x(t−1)); None for the position.
 
     Args:
         target: `displacement` (λ = 0), `displacement(inertia=0.5)`, `residual` (λ = 1), `position`.
 
     Raises:
-        ValueError: if it is none of these, or λ is not within 0 and 1.
+        ValueError: if it is none of these, or λ is not between 0 and 1.
     """
     example = "displacement(inertia=0.9)"
     spec = parse_spec("target", target, example)

@@ -1,6 +1,6 @@
-"""Trackers: where the numbers of a training go beside `metrics.jsonl`, if anywhere.
+"""Trackers: where training metrics go besides `metrics.jsonl`, if anywhere.
 
-Each is a logger of Lightning, which training with Fabric feeds; the packages are optional.
+Each is a Lightning logger fed through Fabric; the packages are optional.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = "principia"
-"""What the runs are gathered under."""
+"""Project name for the runs."""
 TENSORBOARD, WANDB, MLFLOW = "tensorboard", "wandb", "mlflow"
 NEEDED = {
     TENSORBOARD: "tensorboardX",
@@ -43,7 +43,7 @@ TRACKERS: dict[str, Callable[[Path], Any]] = {
 
 
 def tracker(name: str, run: Path, options: Mapping[str, Any]) -> Any:
-    """A logger that writes below a run's folder, told the run's options.
+    """A logger that writes below a run's folder, given the run's options.
 
     Args:
         name: of the tracker.
@@ -51,7 +51,7 @@ def tracker(name: str, run: Path, options: Mapping[str, Any]) -> Any:
         options: of the run, flat.
 
     Raises:
-        ValueError: if a package that it needs is not installed (says which).
+        ValueError: if a package it needs is not installed (says which).
     """
     try:
         made = TRACKERS[name](run)

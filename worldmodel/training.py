@@ -1,4 +1,4 @@
-"""Training: one loop for CPU, GPU and several processes, which can stop and go on at any step."""
+"""Training: one loop for CPU, GPU and several processes, able to stop and resume at any step."""
 
 import dataclasses
 import json
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from worldmodel.source import Data
 
 MEASURED_ORBITS = 4096
-"""Orbits, evenly spread, from which the scales are measured."""
+"""Evenly spread orbits from which the scales are measured."""
 
 HELD_OUT_ORBITS = 512
-"""Held-out orbits, evenly spread, on which the loss is measured."""
+"""Evenly spread held-out orbits on which the loss is measured."""
 
 
 @keywords_of(TrainConfig)
@@ -77,22 +77,22 @@ def train(
 ) -> WorldModel:
     """Train a model on a data set.
 
-    With `out`, everything goes into that folder: an interrupted run continues there from its last
-    saved state, and ends as if it had never stopped. Without it, nothing is written.
+    With `out`, everything goes into that folder: an interrupted run resumes there from its last
+    saved state, and ends as if it had never stopped. Otherwise nothing is written.
 
     Args:
         data: a data set, or its path.
-        config: options; the defaults if left out.
+        config: options; by default the defaults.
         out: folder of the run.
-        progress: called with a line of text now and then. On a terminal there is a bar.
+        progress: called with a line of text now and then. A terminal shows a bar.
         options: further options by name, such as `attention="lssar(p=3)", context_length=2`.
 
     Returns:
         The model with its last weights.
 
     Raises:
-        ValueError: if the data or the folder do not fit the options, another process is training
-            in the folder, or the loss becomes NaN.
+        ValueError: if the data or the folder do not fit the options, another process trains in the
+            folder, or the loss becomes NaN.
     """
     config = options_from(TrainConfig, config, options)
     run = None if out is None else require_run_folder(out)
@@ -139,7 +139,7 @@ def _lock(run: Path | None) -> AbstractContextManager[None]:
 
 
 def _strategy(config: TrainConfig) -> str:
-    """DDP where there are several devices: started here, or by torchrun or a scheduler."""
+    """DDP for several devices: started here, or by torchrun or a scheduler."""
     if config.devices == 1 and "LOCAL_RANK" not in os.environ:
         return "auto"
     return "ddp" if "LOCAL_RANK" in os.environ or torch.cuda.is_available() else "ddp_spawn"
@@ -147,7 +147,7 @@ def _strategy(config: TrainConfig) -> str:
 
 @dataclasses.dataclass
 class State:
-    """Everything that the steps to come depend on, but for the configuration."""
+    """Everything that later steps depend on, apart from the configuration."""
 
     network: Network
     optimizers: list[Optimizer]
@@ -199,7 +199,7 @@ def _train(
     progress: Callable[[str], None] | None,
     returns: bool,
 ) -> WorldModel | None:
-    """What each process does; the model, if it can be handed back."""
+    """The work of each process; returns the model if it can."""
     source = Source(data)
     config = dataclasses.replace(config, threads=threads_of(config, source.facts))
     with threads(config.threads):
@@ -229,7 +229,7 @@ def _train(
 
 
 def threads_of(config: TrainConfig, facts: DataFacts) -> int:
-    """Threads that training takes: as asked for, or by the number of parameters."""
+    """Threads for training: as requested, or by the number of parameters."""
     few = 1 if _parameters(config, facts) < SEVERAL_THREADS else torch.get_num_threads()
     return config.threads or few
 
@@ -241,7 +241,7 @@ def _parameters(config: TrainConfig, facts: DataFacts) -> int:
 
 
 def _require_memory(config: TrainConfig, facts: DataFacts) -> None:
-    """Refuse a model, or data that are read at once, that no memory here holds."""
+    """Refuse a model, or data read at once, that exceed the memory here."""
     states = facts.orbits * facts.samples * facts.bodies * facts.axes
     if not config.stream and config.steps:
         require_memory(12.0 * states, facts.path, "give --stream")  # float32 thrice
@@ -300,7 +300,7 @@ class Trainer:
         network.to(self.fabric.device)
 
     def fit(self) -> None:
-        """Train to the last step, or until nothing improves any more."""
+        """Train to the last step, or until nothing improves."""
         config, state = self.config, self.state
         log = Log(self.run, state.step, config, self.progress, self.fabric)
         began, inside, first = time.perf_counter(), 0.0, state.step
@@ -336,7 +336,7 @@ class Trainer:
         return 0 < self.config.patience <= self.state.without_progress
 
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
-        """This process's share of a batch: positions as seen, and those that follow."""
+        """This process's share of a batch: positions as seen, and the next ones."""
         seen, following = crops[:, :-1], crops[:, 1:]
         if self.config.context_noise:
             noise = torch.randn(seen.shape, generator=self.state.noise)
@@ -398,22 +398,22 @@ class Trainer:
             self.save_weights("best")
 
     def _save(self) -> None:
-        """Write the state to go on from, and the weights as they are."""
+        """Write the state to resume from, and the present weights."""
         if self.run is not None and self.fabric.is_global_zero:
             self.state.save(self.run, self.record.identity)
             self.save_weights("last")
 
     def save_weights(self, name: str) -> None:
-        """Write the weights as they are."""
+        """Write the present weights."""
         if self.run is not None and self.fabric.is_global_zero:
             path = self.run / f"{name}.safetensors"
             save_weights(path, self.state.network, self.record.identity, self.state.step)
 
 
 class Log:
-    """Numbers of the steps in `metrics.jsonl`, a bar on a terminal, and lines for who listens.
+    """Numbers by step in `metrics.jsonl`, a bar on a terminal, and lines for a listener.
 
-    Going on from a step drops the lines after it, so that the file reads as one run.
+    Resuming from a step drops the lines after it, so the file reads as one run.
     """
 
     def __init__(
@@ -439,7 +439,7 @@ class Log:
             write_text(self.path, "".join(f"{line}\n" for line in kept))
 
     def write(self, step: int, **values: float) -> None:
-        """Record numbers of a step."""
+        """Record a step's numbers."""
         if self.tracker is not None:
             self.tracker.log_metrics(values, step)
         if self.path is not None:
@@ -447,7 +447,7 @@ class Log:
                 file.write(json.dumps({"step": step, **values}) + "\n")
 
     def close(self) -> None:
-        """End the bar, and what a tracker has not written yet."""
+        """End the bar, and flush the tracker."""
         self.bar.close()
         if self.tracker is not None:
             self.tracker.finalize("success")

@@ -1,3 +1,3 @@
-"""The version, as `orbits` has it."""
+"""The version, from `orbits`."""
 
 from orbits.version import __version__ as __version__

@@ -1,4 +1,4 @@
-"""A trained model, for use: predictions from positions."""
+"""A trained model in use: predictions from positions."""
 
 import copy
 import html
@@ -35,17 +35,17 @@ from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
 PARTS = (".attention", ".mlp", "")
-"""Of a block, in the order in which they speak; the last is the stream behind it."""
+"""Of a block, in the order they run; the last is the stream after it."""
 
 
 class WorldModel:
-    """A network with what it was trained on: `WorldModel.load("run").predict(positions)`.
+    """A network and its training record: `WorldModel.load("run").predict(positions)`.
 
     Args:
         network: the weights.
         record: how it was trained, on what, and in which units of length.
-        step: optimiser steps behind the weights.
-        run: the folder that it comes from, if any.
+        step: optimiser steps taken.
+        run: the folder it comes from, if any.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class WorldModel:
         """The model of a run.
 
         Args:
-            run: the folder that `worldmodel train` wrote, or `save`.
+            run: the folder written by `worldmodel train` or `save`.
             checkpoint: `last`, or `best` for the lowest held-out loss.
 
         Raises:
-            ValueError: if the run is missing, or its weights are cut short or another's.
+            ValueError: if the run is missing, or its weights are truncated or another's.
         """
         record = read_record(run)
         network = Network(record.train.model, record.scales)
@@ -87,14 +87,14 @@ class WorldModel:
         save_weights(weights, self.network, self.record.identity, self.step)
 
     def push(self, repository: str, **options: Any) -> str:
-        """Put the model with its card on the Hugging Face Hub.
+        """Put the model and its card on the Hugging Face Hub.
 
         Args:
             repository: `owner/name`.
             options: of `huggingface_hub.ModelHubMixin.push_to_hub`: `private`, `token`, ...
 
         Returns:
-            The address of what was put there.
+            Its address there.
         """
         from worldmodel.hub import HubModel
 
@@ -103,7 +103,7 @@ class WorldModel:
 
     @classmethod
     def pull(cls, repository: str, **options: Any) -> "WorldModel":
-        """The model of a repository on the Hugging Face Hub, or of a folder laid out as one.
+        """The model in a repository on the Hugging Face Hub, or in a folder laid out as one.
 
         Args:
             repository: `owner/name`, or the folder.
@@ -122,7 +122,7 @@ class WorldModel:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the weights by name, whatever file they lie in."""
+        """SHA-256 of the weights by name, whatever their file."""
         return sha256_of_tensors(self.network.state_dict())
 
     @property
@@ -132,7 +132,7 @@ class WorldModel:
 
     @property
     def name(self) -> str:
-        """The run's folder, or the attention and seed of a model that has none."""
+        """The run's folder, or attention and seed where there is none."""
         train = self.record.train
         return self.run or f"{train.attention}, seed {train.seed}"
 
@@ -150,7 +150,7 @@ class WorldModel:
 
     @property
     def context_length(self) -> int:
-        """Positions that a prediction is made from."""
+        """Positions used for a prediction."""
         return self.record.train.context_length
 
     @property
@@ -165,37 +165,37 @@ class WorldModel:
 
     @property
     def identity(self) -> str:
-        """Of the options and the data that it was trained by."""
+        """Fingerprint of its options and training data."""
         return self.record.identity
 
     @property
     def trained_on(self) -> str:
-        """Where the data set lay that it was trained on."""
+        """Where its training data set was."""
         return self.record.data.path
 
     def about(self) -> dict[str, Any]:
-        """What is known of it, for the files that are read off it."""
+        """What is known of it, for files read off it."""
         train = self.record.train
         names = ("attention", "context_length", "target", "seed")
         return {name: getattr(train, name) for name in names}
 
     def for_world(self, facts: DataFacts) -> "WorldModel":
-        """The model itself, if it knows such data; raises as `require_same_world` does."""
+        """The model itself, if it fits such data; raises as `require_same_world` does."""
         require_same_world(self, facts)
         return self
 
     def first_unseen(self, facts: DataFacts) -> int:
-        """Number of the first orbit of a data set that it was not trained on."""
+        """Number of the first orbit in a data set that it was not trained on."""
         own = self.record.data.fingerprint == facts.fingerprint
         return training_orbits(facts, self.record.train.held_out_share) if own else 0
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
-        """The next position after each time, from the last C positions alone.
+        """The next position after each time, from only the last C positions.
 
         Each prediction is made from a context of exactly C positions, as in training: the model
-        sees nothing older, and knows no other length.
+        sees nothing older, and no other length.
 
         Args:
             positions: (orbit, time, axis) or (orbit, time, body, axis), au, `dt` apart.
@@ -220,10 +220,10 @@ class WorldModel:
     def rollout(
         self, positions: Float[np.ndarray, "orbit time *body axis"], steps: int
     ) -> Float[np.ndarray, "orbit step *body axis"]:
-        """Positions after the given ones, each prediction becoming the next input.
+        """Continue the given positions, each prediction becoming the next input.
 
         Args:
-            positions: at least C of them, au, `dt` apart; those of earlier times are not seen.
+            positions: at least C of them, au, `dt` apart; only the last C are seen.
             steps: number of positions to predict.
 
         Returns:
@@ -237,9 +237,9 @@ class WorldModel:
     def jacobians(
         self, contexts: Float[np.ndarray, "state time body axis"]
     ) -> tuple[Float[np.ndarray, "state time out in"], None]:
-        """Derivatives of the next position by every position of full contexts.
+        """Derivatives of the next position with respect to every position of full contexts.
 
-        By reverse differentiation of a float64 copy of the network, without an error to speak of.
+        By reverse differentiation of a float64 copy, with negligible error.
 
         Raises:
             ValueError: for the head `tokens`.
@@ -273,11 +273,11 @@ class WorldModel:
         }
 
     def backbone(self, what: str) -> Backbone:
-        """A copy of the network without its head, for fine-tuning."""
+        """A copy of the network without head, for fine-tuning."""
         return Stream(self.network)
 
     def inside(self, what: str) -> Inside:
-        """The network, to be looked into and changed."""
+        """The network, open to inspection and edits."""
         layers = [
             f"blocks.{n}{part}" for n in range(self.network.config.n_layers) for part in PARTS
         ]
@@ -286,13 +286,13 @@ class WorldModel:
     def intervene(
         self, site: str | Mapping[str, Edit], edit: Edit | None = None
     ) -> AbstractContextManager[None]:
-        """Let parts of the network say something else inside a block: see `worldmodel.intervene`.
+        """Edit what parts of the network output inside a block: see `worldmodel.intervene`.
 
         Args:
             site: `embed`, `blocks.0.attention`, `blocks.0.mlp`, `blocks.0`, ...; TransformerLens's
                 `blocks.0.resid_post`, `.attn_out`, `.mlp_out` are the last three. Or several sites
                 with their edits.
-            edit: what the site says instead.
+            edit: gives the new output.
         """
         return intervene(self.network, site, edit)
 
@@ -300,10 +300,10 @@ class WorldModel:
     def activations(
         self, positions: Float[np.ndarray, "orbit time *body axis"], names: Sequence[str]
     ) -> dict[str, Float[np.ndarray, "orbit token ..."]]:
-        """Intermediate results of one pass over the positions, by the names of `model`.
+        """Intermediate results of one pass over the positions, by name.
 
         Args:
-            positions: seen whole, as one context, au.
+            positions: one context, au.
             names: `embed`, `blocks.0.attention`, `blocks.0`, `norm`, ...
 
         Raises:
@@ -316,7 +316,7 @@ class WorldModel:
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "layer orbit head query key"]:
-        """The weights of attention in one pass over the positions, seen whole as one context."""
+        """The attention weights in one pass over the positions, seen as one context."""
         seen = self._checked(positions, least=1)
         parameter = next(self.network.parameters())
         maps = attention_maps(self.network, seen.to(parameter.device, parameter.dtype))
@@ -359,7 +359,7 @@ class WorldModel:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let torch take so many threads inside the block; 0 leaves its choice as it is."""
+    """Let torch use so many threads inside the block; 0 leaves its own choice."""
     before = torch.get_num_threads()
     try:
         if count:
@@ -370,12 +370,12 @@ def threads(count: int) -> Iterator[None]:
 
 
 def _device() -> torch.device:
-    """The GPU where there is one (hide it with CUDA_VISIBLE_DEVICES=), else the processor."""
+    """The GPU if there is one (hide it with CUDA_VISIBLE_DEVICES=), else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def require_same_world(model: WorldModel, facts: DataFacts) -> None:
-    """Raise ValueError if a data set has another step or shape than the model was trained on."""
+    """Raise ValueError if a data set's step or shape differs from the training data's."""
     scales = model.record.scales
     if not np.isclose(facts.dt, model.dt, rtol=1e-9, atol=0):
         raise ValueError(

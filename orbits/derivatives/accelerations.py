@@ -1,4 +1,4 @@
-"""Force samples straight from trajectories: no model, no law, and a standard error for each."""
+"""Force samples straight from trajectories: no model, no law, each with a standard error."""
 
 import os
 from collections.abc import Callable
@@ -30,12 +30,12 @@ def measure_forces(
     *args: P.args,
     **options: P.kwargs,
 ) -> ForceSamples:
-    """Accelerations along trajectories, measured without any model.
+    """Accelerations along trajectories, measured without a model.
 
         forces = orbits.measure_forces(data)          # of any dataset, its law known or not
         symreg.recover(forces).expression
 
-    They show what these data can tell at all: an oracle to compare a trained model with.
+    They show the most these data can reveal, for comparison with a trained model.
 
     Args:
         data: a dataset, or the path of one.
@@ -43,9 +43,8 @@ def measure_forces(
         **options: fields of `ForcesConfig` that differ from `config`.
 
     Returns:
-        One row per (orbit, time), and per planet of systems of several bodies, which are then seen
-        from the first body. Standard errors are in `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`],
-        au/yr^2.
+        One row per (orbit, time), and per planet in systems of several bodies, relative to the
+        first body. Standard errors are in `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`], au/yr^2.
 
     Raises:
         ValueError: if there is no dataset, or its orbits have too few states.
@@ -87,7 +86,7 @@ def measure_forces(
 def _of_orbit(
     one: xr.Dataset, law: ForceLaw | None, config: ForcesConfig
 ) -> tuple[pd.DataFrame, set[str], float]:
-    """The rows of one orbit, the methods used, and the noise of its positions, au."""
+    """The rows of one orbit, the methods used, and the noise in its positions, au."""
     dt = float(one.attrs["dt"])
     position = one["position"].values.astype(np.float64)
     bodies = position[:, None] if position.ndim == 2 else position
@@ -131,7 +130,7 @@ def _pair_or_single(
     acceleration: np.ndarray,
     error: np.ndarray,
 ) -> pd.DataFrame:
-    """Rows of one body around a centre, or of the first of two as seen from the second."""
+    """Rows of one body around a centre, or of the first of two relative to the second."""
     two = bodies.shape[1] == 2
     relative = bodies[:, 0] - bodies[:, 1] if two else bodies[:, 0]
     columns = _columns(time, relative, acceleration[:, 0], error[:, 0])
@@ -162,14 +161,14 @@ def planet_rows(
     mass: np.ndarray | None,
     error: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Rows of every body as seen from the first: what attracts it is that and all the others.
+    """Rows of every body relative to the first, each attracted by that and all the others.
 
     Args:
         time: (time,) yr.
         bodies: (time, body, axis) positions, au.
         acceleration: (time, body, axis) au/yr^2.
-        law: gives the true values; None where it is not known.
-        mass: (body,) solar masses, where they are known.
+        law: gives the true values; None if unknown.
+        mass: (body,) solar masses, if known.
         error: (time, body, axis) standard errors of the accelerations.
     """
     tables, pulls = [], None
@@ -192,7 +191,7 @@ def planet_rows(
 
 
 def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
-    """How good the accelerations are: by their own errors, and by the law where it is known."""
+    """Quality of the accelerations: by their own errors, and by the law if known."""
     axes = [name for name in "xyz" if f"sigma_a_{name}" in table]
     found, error = (table[[f"{p}{n}" for n in axes]].to_numpy() for p in ("a_", "sigma_a_"))
     relative = np.linalg.norm(error, axis=1) / table["a_norm"].to_numpy()

@@ -1,8 +1,8 @@
-"""Smooth bumps of compact support, against which positions are integrated instead of differenced.
+"""Smooth bumps of compact support: positions are integrated against them, not differenced.
 
-For phi(s) = (1 - s^2)^6 on |s| < 1, partial integration gives, for any twice differentiable x,
-the identity  int phi'' x dt = int phi x'' dt: accelerations come from positions without a single
-difference, and noise is averaged over the bump.
+For phi(s) = (1 - s^2)^6 on |s| < 1, integration by parts gives, for twice differentiable x,
+the identity int phi'' x dt = int phi x'' dt: accelerations come from positions without
+differencing, and noise is averaged over the bump.
 
 Source: Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474 (weak-form regression).
 """
@@ -16,20 +16,20 @@ POWER = 6
 """Of the bump: its first five derivatives vanish at both ends, so that sums are integrals up to
 terms of order (dt/half-width)^6 and beyond."""
 MOMENTS = 4
-"""Even moments that a point kernel has right: 0, 2, 4 and 6; a bump has the eighth right too."""
+"""Even moments that are exact for a point kernel: 0, 2, 4 and 6; for a bump the eighth too."""
 LEAST_HALF_WIDTH = 5
-"""Samples on each side of the middle, at least: fewer leave no freedom to set the moments."""
+"""Least samples on each side of the middle: fewer leave no freedom to set the moments."""
 
 
 def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values of phi and of its second derivative by s, at the samples inside the bump.
+    """phi and its second derivative with respect to s, at the samples inside the bump.
 
     Args:
         half_width: of the bump, in samples.
 
     Returns:
-        (2 half_width - 1,) phi, and phi'' by the number of samples. Their sums keep the identity
-        exactly for x of the eighth degree.
+        (2 half_width - 1,) phi, and phi'' by the number of samples. Their sums satisfy the identity
+        exactly for x of degree eight.
     """
     s = np.arange(-half_width + 1, half_width) / half_width
     inside = 1 - s**2
@@ -47,11 +47,11 @@ def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=256)
 def point_kernel(half_width: int) -> np.ndarray:
-    """(2 half_width + 1,) weights of samples that give the second derivative in the middle.
+    """(2 half_width + 1,) weights of samples for the second derivative in the middle.
 
-    The second derivative of a bump times an even polynomial, whose coefficients are such that the
-    zeroth, fourth and sixth moments vanish: the error is of order half_width^6 times the eighth
-    derivative of the positions, and as small as a bump's under noise.
+    The second derivative of a bump times an even polynomial, whose coefficients make the zeroth,
+    fourth and sixth moments vanish: the error is of order half_width^6 times the eighth derivative
+    of the positions, and as small as a bump's under noise.
 
     Args:
         half_width: in samples, at least `LEAST_HALF_WIDTH`.
@@ -68,7 +68,7 @@ def point_kernel(half_width: int) -> np.ndarray:
 
 
 def _second(s: np.ndarray, k: int) -> np.ndarray:
-    """Second derivative of s^(2k) (1 - s^2)^6 by s."""
+    """Second s-derivative of s^(2k) (1 - s^2)^6."""
     total = np.zeros_like(s)
     for j in range(POWER + 1):
         power = 2 * k + 2 * j

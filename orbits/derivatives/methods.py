@@ -16,21 +16,21 @@ STENCIL = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 
 LOWER = np.array([0.0, 1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90, 0.0])
 """That of order six."""
 LADDER = 2**0.5
-"""Ratio of one half-width of bumps to the next."""
+"""Ratio of successive half-widths of bumps."""
 AGREES = 3.0
-"""Standard errors within which a wider bump must agree with every narrower one."""
+"""Standard errors within which a wider bump must match every narrower one."""
 BIAS_SHARE = 0.25
-"""Part of the distance from the next wider bump that is added to the error, in quadrature: the bias
-is a seventh of that distance, and a quarter leaves room for the orders that were neglected."""
+"""Share of the distance from the next wider bump added to the error, in quadrature: the bias is a
+seventh of that distance, and a quarter leaves room for the neglected orders."""
 SMALL_NOISE = 1e-3
-"""Part of the acceleration below which the noise of differences is none to speak of."""
+"""Share of the acceleration below which the noise of differences is negligible."""
 UNDERSMOOTHED = 2 / 3
-"""Knots are set closer than cross-validation asks for, so that the bias is small beside the noise:
+"""Knots are closer than cross-validation suggests, so that the bias is small beside the noise:
 at 2/3 of the spacing it is a ninth (fourth order), the noise 2.8 times as large."""
 KNOTS_AROUND = 2
-"""Knots on each side over which the bias of a spline is averaged."""
+"""Knots on each side over which a spline's bias is averaged."""
 OF_A_WAVE = 0.72
-"""Standard error that stands for a wave of rms one: 95 % of the wave lies within 1.41, which is
+"""Standard error equivalent to a wave of rms one: 95 % of the wave lies within 1.41, which is
 1.96 times this."""
 AT_ONCE = 1024
 """Rows of the spline's design that are solved for at once."""
@@ -41,9 +41,9 @@ class Measured:
     """Accelerations along one body's path.
 
     Attributes:
-        acceleration: (time, axis) au/yr^2; NaN near the ends, where it cannot be told.
+        acceleration: (time, axis) au/yr^2; NaN near the ends, where undetermined.
         error: (time, axis) standard error, au/yr^2.
-        method: that measured.
+        method: the one used.
     """
 
     acceleration: np.ndarray
@@ -52,7 +52,7 @@ class Measured:
 
 
 def measured(position: np.ndarray, dt: float, noise: float, method: str) -> Measured:
-    """Accelerations by a method, or by the one that suits the noise.
+    """Accelerations by a method, or the one that suits the noise.
 
     Args:
         position: (time, axis) au, evenly sampled.
@@ -88,8 +88,8 @@ def _suited(position: np.ndarray, dt: float, noise: float) -> str:
 def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
     """Second differences of order eight.
 
-    Their error is that of the noise and, in quadrature, their distance from those of order six,
-    which is more than their own truncation.
+    Their error adds, in quadrature, the noise and their distance from those of order six, which
+    exceeds their own truncation.
     """
     found = _filtered(position, STENCIL) / dt**2
     truncation = np.abs(found - _filtered(position, LOWER) / dt**2)
@@ -98,11 +98,11 @@ def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
 
 
 def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
-    """Integrals against bumps, each as wide as the motion there allows.
+    """Integrals against bumps, each as wide as the local motion allows.
 
     Bumps grow by a factor 1.4 until one disagrees with a narrower one by more than three of its
-    standard errors; then the one two sizes below is taken, whose bias is 1/19^2 of that beside its
-    noise. (Lepski's method, undersmoothed so that the errors are those of the noise alone.)
+    standard errors; then the one two sizes below is used, whose bias over noise is 1/19^2 of that.
+    (Lepski's method, undersmoothed so that the errors are those of the noise alone.)
 
     Source: Lepski, Theory Probab. Appl. 35 (1990) 454.
     """
@@ -121,10 +121,10 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
 
 
 def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]) -> np.ndarray:
-    """(time,) index of the width to take: the widest that agrees, less two, as far as it fits in.
+    """(time,) index of the width to use: the widest that agrees, less two, as far as it fits.
 
-    What one sample of noise decides is smoothed away: the least of the neighbours within the
-    narrower bump counts.
+    Accidents of one noisy sample are smoothed away: the least among neighbours within the narrower
+    bump counts.
     """
     count = found.shape[1]
     agreed = np.zeros(count, dtype=int)
@@ -144,7 +144,7 @@ def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]
 
 
 def _eroded(mask: np.ndarray, reach: int) -> np.ndarray:
-    """Where everything within so many samples holds."""
+    """Where it holds throughout so many samples."""
     wrong = np.concatenate([[0], np.cumsum(~mask)])
     index = np.arange(len(mask))
     low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, len(mask))
@@ -152,9 +152,9 @@ def _eroded(mask: np.ndarray, reach: int) -> np.ndarray:
 
 
 def by_spline(position: np.ndarray, dt: float, noise: float) -> Measured:
-    """A least-squares quintic spline, its knots closer than cross-validation asks for.
+    """A least-squares quintic spline, with knots closer than cross-validation suggests.
 
-    Errors are those of its coefficients, from the normal equations and the noise.
+    Errors follow from those of its coefficients: normal equations and noise.
     """
     count = len(position)
     times = np.arange(count) * dt

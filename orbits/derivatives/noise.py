@@ -1,23 +1,23 @@
-"""How noisy positions are, told from the positions alone."""
+"""How noisy positions are, from the positions alone."""
 
 import math
 
 import numpy as np
 
 HIGHEST_ORDER = 12
-"""Of the differences that are looked at."""
+"""Of the differences examined."""
 FEWEST = 8
 """Differences that an estimate needs."""
 ROUNDING = 4.0
-"""Units in the last place below which nothing is told from rounding."""
+"""Units in the last place below which all is rounding."""
 
 
 def white_noise(positions: np.ndarray) -> float:
     """Standard error of evenly sampled positions, from differences of rising order.
 
-    Differences of order k of white noise have the variance binom(2k, k) times its own; those of a
-    smooth motion shrink with every order until noise is left. The least of all orders is the
-    noise: an upper bound where the sampling is too coarse for the motion to vanish.
+    Differences of order k of white noise have binom(2k, k) times its variance; those of smooth
+    motion shrink with every order until noise is left. The least over all orders is the noise: an
+    upper bound where the sampling is too coarse for the motion to vanish.
 
     Args:
         positions: (time, ...) evenly sampled, any unit; the noise is that of one coordinate.

@@ -1,4 +1,4 @@
-"""Laws of force: each one an object with a potential, an acceleration and a sympy form."""
+"""Laws of force: each an object with a potential, an acceleration and a sympy form."""
 
 import dataclasses
 
@@ -31,20 +31,20 @@ LAWS: Registry[type[ForceLaw]] = Registry(
     ),
     skip=("formula",),
 )  # fmt: skip
-"""The laws known by name, one file each."""
+"""The named laws, one file each."""
 
 
 def parse_law(text: str) -> ForceLaw:
-    """The law that a text names or writes down.
+    """The law that a text names or spells out.
 
     Args:
-        text: a name of `LAWS`, with values for its parameters in brackets where wanted
+        text: a name of `LAWS`, with parameter values in brackets where wanted
             (`newton`, `power_law(n=3)`, `yukawa(length=1.0)`), or the magnitude of an attraction
             as a formula (`k*r**-2.5`, `GM*exp(-r/b)/r**2; b=0.5`).
 
     Raises:
-        ValueError: if the law or a parameter is not known, a value is not a number, or the
-            formula is no law.
+        ValueError: if the law or a parameter is unknown, a value is not a number, or the formula is
+            no law.
     """
     name = text.partition("(")[0].strip()
     if name.isidentifier() and name != "r" and name not in FUNCTIONS:
@@ -54,7 +54,7 @@ def parse_law(text: str) -> ForceLaw:
 
 
 def known_law(text: str) -> ForceLaw | None:
-    """The law that a dataset names; None where nobody knows it.
+    """The law that a dataset names; None if unknown.
 
     Raises:
         ValueError: as `parse_law` does.

@@ -29,7 +29,7 @@ class ForceLaw(ABC):
 
     name: ClassVar[str]
     linear_in_gm: ClassVar[bool] = True
-    """Whether the attraction is proportional to GM (only then does the third law hold)."""
+    """Whether attraction is proportional to GM (only then does the third law hold)."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -79,7 +79,7 @@ class ForceLaw(ABC):
         """Magnitude of the attraction in positive symbols `r`, `GM` and the parameters' names."""
 
     def numeric_expression(self) -> sympy.Expr:
-        """`expression()` with the parameters' values put in: `r` and `GM` are left."""
+        """`expression()` with the parameters' values inserted: `r` and `GM` remain."""
         values = {
             sympy.Symbol(key, positive=True): sympy.Float(value) if value % 1 else int(value)
             for key, value in self.parameters.items()
@@ -87,9 +87,9 @@ class ForceLaw(ABC):
         return self.expression().subs(values)
 
     def gm_unit(self) -> str | None:
-        """Unit of GM, with which the attraction is in au/yr^2; None where there is none to tell.
+        """Unit of GM for which the attraction is in au/yr^2; None where there is none.
 
-        One power of r has its own; with lengths as parameters it is that of Newton's law.
+        A power of r has its own; with lengths as parameters it is Newton's.
         """
         if not self.linear_in_gm:
             return None
@@ -112,7 +112,7 @@ class ForceLaw(ABC):
         return position * (self.radial_acceleration(r, gm) / r)[..., None]
 
     def mutual_acceleration(self, position: np.ndarray, gm: np.ndarray) -> np.ndarray:
-        """Accelerations of bodies that attract one another.
+        """Accelerations of mutually attracting bodies.
 
         Args:
             position: (..., body, axis), au.

@@ -13,8 +13,8 @@ from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 class DeepMOND(ForceLaw):
     """sqrt(GM*a0)/r, a0 in au/yr^2; not proportional to GM.
 
-    The default a0 = 4 pi^2 makes the Sun's pull 4 pi^2 au/yr^2 at 1 au, so that orbits of the
-    usual size and period come out; the physical value, 1.2e-10 m/s^2, is 8.0e-7 au/yr^2.
+    The default a0 = 4 pi^2 makes the Sun's pull 4 pi^2 au/yr^2 at 1 au, which gives orbits of the
+    usual size and period; the physical value, 1.2e-10 m/s^2, is 8.0e-7 au/yr^2.
 
     Source: Milgrom, ApJ 270, 365 (1983), the limit a << a0.
     """

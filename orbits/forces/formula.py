@@ -1,4 +1,4 @@
-"""A law that a user writes down: any attraction that depends on the separation alone."""
+"""A law written by a user: any attraction that depends on the separation alone."""
 
 import ast
 import dataclasses
@@ -19,10 +19,10 @@ NODES = 32
 
 @dataclasses.dataclass(frozen=True)
 class Formula(ForceLaw):
-    """Magnitude of the attraction as a formula of `r`, `GM` and constants.
+    """Magnitude of the attraction as a formula in `r`, `GM` and constants.
 
-    `GM` is the strength that may vary from orbit to orbit. A formula without `GM` that is
-    proportional to one constant without a value, as `k*r**-2.5` is, takes that constant for GM.
+    `GM` is the strength that may vary from orbit to orbit. In a formula without `GM` that is
+    proportional to one constant without a value, such as `k*r**-2.5`, that constant is GM.
 
     Args:
         text: the formula, `GM*exp(-r/b)/r**2`.
@@ -69,7 +69,7 @@ class Formula(ForceLaw):
             return _is_proportional(self.expression(), GM_SYMBOL)
 
     def gm_unit(self) -> None:
-        """None: nobody has said in which units its constants are."""
+        """None: the units of its constants are unknown."""
         return None
 
     def expression(self) -> sympy.Expr:
@@ -84,7 +84,7 @@ class Formula(ForceLaw):
         return -_compiled(self)(r, gm)
 
     def potential(self, r: Any, gm: Any) -> Any:
-        """Work against the attraction from 1 au to `r`: the zero lies at 1 au."""
+        """Work against the attraction from 1 au to `r`; zero at 1 au."""
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
         half = 0.5 * np.log(np.asarray(r, dtype=float))[..., None]
         points = np.exp(half * (1 + nodes))

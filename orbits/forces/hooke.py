@@ -10,7 +10,7 @@ from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
 
 @dataclass(frozen=True)
 class Hooke(ForceLaw):
-    """GM*r (GM in 1/yr^2): ellipses around their centre, all with one period."""
+    """GM*r (GM in 1/yr^2): ellipses around their centre, all of one period."""
 
     name: ClassVar[str] = "hooke"
 

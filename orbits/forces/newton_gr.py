@@ -1,4 +1,4 @@
-"""Newton with the inverse fourth power that makes perihelia advance."""
+"""Newton plus the inverse fourth power that makes perihelia advance."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""The softened sphere of Plummer."""
+"""Plummer's softened sphere."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

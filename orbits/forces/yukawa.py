@@ -1,4 +1,4 @@
-"""The screened potential of Yukawa."""
+"""Yukawa's screened potential."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

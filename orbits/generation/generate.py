@@ -1,4 +1,4 @@
-"""Generating a dataset: shards made in parallel, and resumed from those that are finished."""
+"""Generating a dataset: shards made in parallel, resuming from those already finished."""
 
 import os
 import shutil
@@ -25,19 +25,19 @@ from orbits.provenance import provenance
 from orbits.schema import Layout
 
 TRIAL_ORBITS = 8
-"""Orbits made before anything is written: their speed gives the estimate of time."""
+"""Orbits made before anything is written, to estimate the time."""
 
 STARTING_WORKERS = 3.0
-"""Seconds of work on one core below which no further process is started."""
+"""Seconds of work on one core below which no other process is started."""
 
 DISK_MARGIN = 1.05
-"""Free space wanted over the estimated size: metadata."""
+"""Free space over the estimated size, for metadata."""
 
 BETWEEN_WRITES = 0.2
-"""Seconds of finished shards that a killed process loses at most."""
+"""Most seconds of finished shards that a killed process can lose."""
 
 WHILE_MADE = 4.0
-"""Memory over the size of what is made: float64 and its derivatives."""
+"""Memory over the size of the result: float64 and derivatives."""
 
 T = TypeVar("T")
 
@@ -63,13 +63,13 @@ def generate(
         **options: fields of `GenerateConfig` that differ from `config`.
 
     Returns:
-        The dataset, as `orbits.dataset` describes it; its attribute `integration` holds the
+        The dataset, as `orbits.dataset` describes it; the attribute `integration` holds the
         measured errors and drifts.
 
     Raises:
         ValueError: for an unknown option or an impossible configuration; if `out` holds something
-            else, another process writes there, or the disk is too small. Nothing has been written
-            then.
+            else, another process writes there, or the disk is too small. Then nothing has been
+            written.
     """
     recipe = resolve(options_from(GenerateConfig, config, options))
     if out is None:
@@ -86,10 +86,10 @@ def write(
     Args:
         path: its folder.
         recipe: what to make.
-        announce: told in one line what there is to do, before it is done.
+        announce: called with one line on the work ahead, before it starts.
 
     Returns:
-        Number of shards that were made now.
+        Number of shards made now.
 
     Raises:
         ValueError: as `generate` does.
@@ -124,7 +124,7 @@ def write(
 
 
 def layout_of(recipe: Recipe) -> Layout:
-    """What the dataset will hold, and where it comes from."""
+    """What the dataset will hold, and its provenance."""
     config = recipe.config
     described: dict[str, Any] = {
         "law": recipe.law.spec,
@@ -208,7 +208,7 @@ def _trial(recipe: Recipe) -> float:
 
 
 def _workers_worth(seconds: float) -> int:
-    """One process per core, or this one alone where starting others would take longer."""
+    """One process per core, or only this one where starting others would take longer."""
     return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
 
 
@@ -219,7 +219,7 @@ def _made(
     shards: Sequence[int],
     workers: int,
 ) -> Iterator[tuple[int, T]]:
-    """What a function gives for every shard, as they are finished; a bar on a terminal."""
+    """A function's result for every shard as it finishes; a bar on a terminal."""
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
     if recipe.config.scheduler:
@@ -237,7 +237,7 @@ def _made(
 def _on_cluster(
     function: Callable[..., T], recipe: Recipe, layout: Layout, shards: Sequence[int]
 ) -> Iterator[T]:
-    """The same on a dask cluster, whose workers must see the same folder."""
+    """The same on a dask cluster whose workers see the same folder."""
     client = connect(recipe.config.scheduler)
     from distributed import as_completed
 

@@ -1,4 +1,4 @@
-"""How good an integration was: distance to a second simulator, drift of what is conserved."""
+"""Quality of an integration: distance to a second simulator, drift of invariants."""
 
 import numpy as np
 
@@ -30,9 +30,9 @@ def relative_error(position: np.ndarray, reference: np.ndarray) -> np.ndarray:
 def relative_drifts(
     law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """(orbit,) drift of each invariant that the law has.
+    """(orbit,) drift of each invariant of the law.
 
-    Energy is relative to the largest kinetic energy, angular momentum to its own size; the
+    Energy is relative to the largest kinetic energy, angular momentum to its magnitude; the
     eccentricity vector (Newton only) is dimensionless.
 
     Args:

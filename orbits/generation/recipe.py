@@ -1,4 +1,4 @@
-"""A configuration made concrete: whatever it leaves open is chosen here, once."""
+"""A configuration made concrete: all that it leaves open is chosen here, once."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -25,7 +25,7 @@ EXOPLANETS = (0.3, 32.0), (0.0, 0.95)
 
 
 MOST_TURNS = 1e6
-"""Turns of one orbit: a minute of heyoka, hours of scipy."""
+"""Turns of one orbit: a minute in heyoka, hours in scipy."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Recipe:
     bound: bool
     """Whether orbits are bound, or arcs that stay in the range."""
     check_simulator: str
-    """Name of the simulator that checks the configuration's own."""
+    """Name of the simulator that checks the one configured."""
 
     @property
     def times(self) -> np.ndarray:
@@ -68,7 +68,7 @@ class Recipe:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Whatever decides the bits: the configuration without the means of making it."""
+        """All that decides the bits: the configuration without the means to make it."""
         identity = asdict(self.config)
         for means in ("workers", "scheduler"):
             del identity[means]
@@ -76,7 +76,7 @@ class Recipe:
 
 
 def resolve(config: GenerateConfig) -> Recipe:
-    """Choose what the configuration leaves open, and refuse what cannot be done.
+    """Choose what the configuration leaves open, and refuse the impossible.
 
     Raises:
         ValueError: for an unknown law or simulator, impossible ranges, a law that does not attract,
@@ -130,7 +130,7 @@ def resolve(config: GenerateConfig) -> Recipe:
 
 
 def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float) -> None:
-    """Refuse orbits that turn so often that no simulator would ever finish them."""
+    """Refuse orbits with so many turns that no simulator would ever finish."""
     low, high = ranges.semi_major_axis
     r = np.geomspace(low, high * (1 + ranges.eccentricity[1]), 256)
     turns = duration * float(np.sqrt(np.max(-law.radial_acceleration(r, gm) / r))) / (2 * np.pi)
@@ -143,10 +143,10 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
 
 
 def choose_simulator(wanted: str, law: ForceLaw, several: bool = False) -> str:
-    """The simulator that `auto` stands for: heyoka where it is installed, else scipy.
+    """The simulator that `auto` means: heyoka if installed, else scipy.
 
     Raises:
-        ValueError: if the simulator is not known or not installed, or cannot do the system.
+        ValueError: if the simulator is unknown or not installed, or cannot do the system.
     """
     if wanted == "auto":
         return "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"

@@ -29,7 +29,7 @@ def make_shard(
         recipe: the resolved configuration.
         count: number of orbits.
         shard: number of the shard; with the seed it fixes every random number.
-        check: whether to integrate some orbits again by the second simulator.
+        check: whether a second simulator integrates some orbits again.
 
     Returns:
         The variables of the format by name, and the measurements: `relative_error` of the
@@ -85,7 +85,7 @@ def _relative_orbits(recipe: Recipe, gm: np.ndarray, rng: np.random.Generator) -
 
 
 def _two_masses(recipe: Recipe, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(orbit, 2) M_sun; in relative controlled orbits the mass is one, that of the centre."""
+    """(orbit, 2) M_sun; relative controlled orbits have one mass, the central one."""
     config = recipe.config
     star = sample_masses(count, config.population, _ends(config.mass), "star", rng)
     if config.system == "relative" and config.population == "controlled":

@@ -1,1 +1,1 @@
-"""Datasets from trajectories that somebody measured or simulated."""
+"""Datasets from trajectories measured or simulated elsewhere."""

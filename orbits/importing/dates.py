@@ -1,4 +1,4 @@
-"""Dates of a table as years since J2000.0: in ISO's form, or in that of Horizons."""
+"""Dates in a table as years since J2000.0: in ISO format, or in that of Horizons."""
 
 import re
 
@@ -17,14 +17,14 @@ _DATE = re.compile(
     r"(?:[T ]+(\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)\d*)?\s*(?:Z|UTC|TDB|TT)?$"
 )
 _PARTS = re.compile(r"\d\s*[:/hHdm°]\s*\d|\d-\w+-\d|\d\.\d+\.\d")
-"""Numbers with marks between them, as dates, times of day and sexagesimal angles have them."""
+"""Numbers with separators, as in dates, times of day and sexagesimal angles."""
 
 
 def years_of(values: pd.Series) -> np.ndarray | None:
-    """(row,) Julian years since J2000.0 of a column of dates; NaN where a row holds none.
+    """(row,) Julian years since J2000.0 from a column of dates; NaN where a row has none.
 
     Args:
-        values: text, or pandas' own dates.
+        values: text, or pandas dates.
 
     Returns:
         None where the first value is no date.
@@ -40,7 +40,7 @@ def years_of(values: pd.Series) -> np.ndarray | None:
 
 
 def _iso(text: object) -> str | None:
-    """A date in ISO's form; None if it is none."""
+    """A date in ISO format; None if it is not."""
     found = _DATE.match(str(text).strip())
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Datasets from tables of trajectories that somebody measured or simulated."""
+"""Datasets from tables of trajectories measured or simulated elsewhere."""
 
 import hashlib
 import math
@@ -26,15 +26,15 @@ from orbits.schema import Layout, shard_orbits, variables
 from orbits.units import G
 
 MOST_NAMED = 1000
-"""Rows whose origin is written down one by one."""
+"""Rows whose origin is recorded one by one."""
 LIKELY_AU = (1e-4, 1e5)
 """Sizes of orbits, au, that need no remark: from close binaries to the Oort cloud."""
 LIKELY_MASSES = (1e-9, 1e8)
-"""Masses that the motion asks for, M_sun, that need no remark."""
+"""Masses implied by the motion, M_sun, that need no remark."""
 OBEYED = 0.2
-"""Relative difference from the accelerations of a law that no sampling explains."""
+"""Relative difference from a law's accelerations that no sampling explains."""
 DISAGREE = 0.5
-"""Relative difference of velocities from the positions' own that no sampling explains."""
+"""Relative difference of velocities from the positions' own beyond any sampling error."""
 
 
 @keywords_of(ImportConfig)
@@ -47,28 +47,28 @@ def from_table(
     *args: P.args,
     **options: P.kwargs,
 ) -> xr.Dataset:
-    """A dataset of trajectories that somebody measured or simulated.
+    """A dataset from trajectories measured or simulated elsewhere.
 
         orbits.from_table(frame, time="t", position=("x,y,z",), time_unit="d")
         orbits.from_table("stars.csv", position=("x1,y1", "x2,y2"), length_unit="km")
 
-    Positions that are sampled evenly are kept as they are. What is done to others (cut at gaps,
-    resampled) and what is odd about their scale is in the attribute `remarks`.
+    Evenly sampled positions are kept as they are. What is done to others (cut at gaps, resampled)
+    and anything odd about their scale is noted in the attribute `remarks`.
 
     Args:
         table: a DataFrame, an array, or a CSV, Parquet, NumPy or JPL Horizons file.
-        out: folder to write to; without it all is in memory.
+        out: folder to write to; by default all stays in memory.
         config: what the columns are, and in which units.
-        announce: told every remark, in one line.
+        announce: called with every remark, in one line.
         **options: fields of `ImportConfig` that differ from `config`.
 
     Returns:
-        The dataset: `relative` of one body, `barycentric` of two, `nbody` of more. Its law is
-        `unknown` where none is given, and gm NaN then, as masses and elements are.
+        The dataset: `relative` for one body, `barycentric` for two, `nbody` for more. Without a
+        law, its law is `unknown`, and gm, masses and elements are NaN.
 
     Raises:
         ValueError: for a missing or non-numeric column, rows out of order, too few states,
-            velocities that are not those of the positions, or an `out` that holds something else.
+            velocities that do not match the positions, or an `out` that holds something else.
     """
     lists = ("position", "velocity", "bodies")
     values = {
@@ -98,7 +98,7 @@ def from_arrays(
     velocities: np.ndarray | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> xr.Dataset:
-    """A dataset of orbits that are arrays already, with the law that moves them where it is known.
+    """A dataset from arrays of orbits, with the law that moves them if it is known.
 
         data = orbits.from_arrays(positions, 0.01, law="newton", gm=orbits.G)
         worldmodel.probe(model, data, states="kicked")
@@ -107,14 +107,14 @@ def from_arrays(
         positions: (orbit, time, axis) au, of one body about the origin; or
             (orbit, time, body, axis), of bodies whose law is unknown.
         dt: time between states, yr.
-        law: that moves the body, as `orbits.parse_law` reads it.
+        law: that moves the body, as for `orbits.parse_law`.
         gm: gravitational parameter, au^3/yr^2; one number, or (orbit,); with `law`.
-        velocities: as positions, au/yr; without them they are estimated from the positions.
-        out: folder to write to; without it all is in memory.
+        velocities: as positions, au/yr; by default estimated from the positions.
+        out: folder to write to; by default all stays in memory.
 
     Raises:
-        ValueError: for other shapes, numbers that are not finite, a law or velocities that are not
-            those of the positions.
+        ValueError: for other shapes, numbers that are not finite, a law or velocities that do not
+            match the positions.
     """
     given = [np.asarray(a, dtype=np.float64) for a in (positions, velocities) if a is not None]
     shape = given[0].shape
@@ -166,7 +166,7 @@ def _delivered(
 
 
 def _identity(table: Source) -> dict[str, str]:
-    """What the table was, so that another one is not taken for it."""
+    """Identifies the table, so that no other is taken for it."""
     if isinstance(table, pd.DataFrame):
         values = pd.util.hash_pandas_object(table, index=False).to_numpy()
         return {"source": "table in memory", "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
@@ -257,7 +257,7 @@ def _layout(
 def _require_velocities(
     segments: Sequence[Segment], names: Sequence[str], config: ImportConfig
 ) -> None:
-    """Refuse velocities whose unit cannot be that of the positions over that of the times."""
+    """Refuse velocities whose unit cannot be the positions' over the times'."""
     if not config.velocity:
         return
     for body, name in enumerate(names):

@@ -1,6 +1,6 @@
 """JPL Horizons vector tables: the text between $$SOE and $$EOE.
 
-Positions and velocities of one body, as the service mails or prints them (`Type: VECTORS`), with
+Positions and velocities of one body, as the service sends or prints them (`Type: VECTORS`), with
 labels (X = ... Y = ...) or as comma-separated values. Units are read from the header.
 
 Source: https://ssd.jpl.nasa.gov/horizons/manual.html, "Vector table".
@@ -15,7 +15,7 @@ import pandas as pd
 
 BEGIN, END = "$$SOE", "$$EOE"
 HEAD = 200_000
-"""Characters in which a file shows that it is such a table: its header is a few thousand."""
+"""Characters searched for the mark of such a table: its header is a few thousand."""
 _NUMBER = r"[-+]?\d+\.?\d*(?:[EeDd][-+]?\d+)?"
 _LABELLED = re.compile(rf"\b(VX|VY|VZ|X|Y|Z)\s*=\s*({_NUMBER})")
 _DATE = re.compile(rf"^\s*({_NUMBER})\s*=\s*A\.D\.")
@@ -31,7 +31,7 @@ class VectorTable:
     length_unit: str
     velocity_unit: str
     target: str
-    """Name of the body, as the header has it; empty if it has none."""
+    """Name of the body, from the header; empty if it has none."""
 
 
 def is_vector_table(path: Path) -> bool:
@@ -44,8 +44,8 @@ def read_vector_table(path: Path) -> VectorTable:
     """Read a Horizons vector table.
 
     Raises:
-        ValueError: if it is cut short, in units that are not known, or a record cannot be read
-            (says its line).
+        ValueError: if it is cut short, in unknown units, or a record cannot be read (says its
+            line).
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     header, begin, rest = text.partition(BEGIN)

@@ -10,11 +10,11 @@ from orbits.importing.splines import derivative, smoothed
 from orbits.importing.tracks import FEWEST_STATES, Remarks, Track
 
 JITTER = 1e-6
-"""Part of a step by which times may be off an even grid and count as even."""
+"""Part of a step by which evenly sampled times may be off their grid."""
 USUAL = 0.9
-"""Quantile of the steps that is a usual one: of random times a tenth are 2.3 mean steps apart."""
+"""Quantile that is the usual step: of random times a tenth are 2.3 mean steps apart."""
 ROUNDING = 4 * np.finfo(np.float64).eps
-"""Relative rounding of times, as Julian dates have it."""
+"""Relative rounding of times, as in Julian dates."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Segment:
         dt: yr.
         position: (time, body, axis) au.
         velocity: (time, body, axis) au/yr, given or estimated.
-        noise: (body,) au, where the positions were smoothed.
+        noise: (body,) au, if the positions were smoothed.
     """
 
     orbit: str
@@ -39,7 +39,7 @@ class Segment:
 
 
 def segments_of(tracks: Sequence[Track], config: ImportConfig, remarks: Remarks) -> list[Segment]:
-    """Stretches without gaps, all with one step.
+    """Stretches without gaps, all at one step.
 
     Raises:
         ValueError: if no stretch has enough states.
@@ -61,7 +61,7 @@ def segments_of(tracks: Sequence[Track], config: ImportConfig, remarks: Remarks)
 
 
 def _even_step(pieces: Sequence[Track], median: float) -> float:
-    """The step of the longest stretch from end to end, whose rounding is least; or the median."""
+    """The step of the longest stretch from end to end, with the least rounding; or the median."""
     longest = max(pieces, key=lambda piece: len(piece.time))
     mean = float((longest.time[-1] - longest.time[0]) / (len(longest.time) - 1))
     return mean if abs(mean - median) <= 1e-3 * median else median
@@ -114,16 +114,16 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
 
 
 def derivatives(dt: float, position: np.ndarray) -> np.ndarray:
-    """(time, body, axis) velocities of positions that are sampled every `dt`."""
+    """(time, body, axis) velocities from positions sampled every `dt`."""
     flat = position.reshape(len(position), -1)
     return derivative(dt * np.arange(len(position)), flat).reshape(position.shape)
 
 
 def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks) -> list[Segment]:
-    """Stretches of one length: the length that keeps most states, or the one asked for.
+    """Stretches of one length: the one requested, or that which keeps most states.
 
     Raises:
-        ValueError: if no stretch is as long as was asked for.
+        ValueError: if no stretch is as long as requested.
     """
     lengths = np.array([len(segment.position) for segment in segments])
     samples = config.samples or _best_length(lengths)
@@ -153,7 +153,7 @@ def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks)
 
 
 def _best_length(lengths: np.ndarray) -> int:
-    """Of the lengths that are there, the one whose whole multiples keep most states."""
+    """Of the lengths present, the one whose whole multiples keep most states."""
     candidates = np.unique(lengths)
     kept = np.array([np.sum(lengths // length * length) for length in candidates])
     # a twentieth of the states is given for longer rows

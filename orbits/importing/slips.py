@@ -1,25 +1,25 @@
-"""Positions that lie far off the path of their neighbours, as a slip of the pen does."""
+"""Positions far off the path of their neighbours, like a slip of the pen."""
 
 import numpy as np
 from scipy.ndimage import maximum_filter1d
 
 FAR = 20.0
-"""Times that a position must lie farther off its neighbours' path than any of them do. A pericentre
-that is sampled so coarsely that it looks like one position has no path at all."""
+"""How many times farther off its neighbours' path a position must lie than any of them. A
+pericentre sampled so coarsely that it looks like one position has no path at all."""
 BESIDE = (-2, -1, 1, 2)
 AROUND = 4
-"""Positions on each side that are compared with."""
+"""Positions on each side to compare with."""
 
 
 def slips(time: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """(slip,) distances from the cubic through two neighbours on each side, with their places.
+    """(slip,) places, and distances from the cubic through two neighbours on each side.
 
     Args:
         time: (time,) rising.
         position: (time, axis).
 
     Returns:
-        (slip, 2) place in time, and distance, of every position that stands alone.
+        (slip, 2) place in time, and distance, of every outlying position.
     """
     off = _off(time, position)
     # a slip moves its neighbours' cubics too: off[i] is 6 to their 4 and 1

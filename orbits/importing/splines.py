@@ -1,4 +1,4 @@
-"""Splines through measured positions: interpolating where there is no noise, else smoothing."""
+"""Splines through measured positions: interpolating without noise, else smoothing."""
 
 from dataclasses import dataclass
 
@@ -7,23 +7,23 @@ from scipy.interpolate import BSpline, make_interp_spline, make_lsq_spline
 
 DEGREE = 5
 SPACINGS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Samples for each knot that are tried."""
+"""Samples per knot to try."""
 AT_ONCE = 100_000
-"""Samples that are interpolated at a time."""
+"""Samples interpolated at a time."""
 MARGIN = 40
-"""Samples on each side that count: a spline forgets by a factor 2.3 with each, to 1e-14 here."""
+"""Samples on each side that count: influence falls by a factor 2.3 with each, to 1e-14 here."""
 EXACT = 1e-10
-"""Residuals below this part of the positions' size are those of a spline, not noise."""
+"""Residuals below this part of the positions' size are the spline's, not noise."""
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """A spline through samples, with the noise that it leaves.
+    """A spline through samples, with the residual noise.
 
     Attributes:
         spline: over time; values (..., column).
-        noise: (column,) standard error of a sample; zero of an interpolating spline.
-        spacing: samples for each knot; 1 of an interpolating spline.
+        noise: (column,) standard error of a sample; 0 for an interpolating spline.
+        spacing: samples per knot; 1 for an interpolating spline.
     """
 
     spline: BSpline
@@ -32,7 +32,7 @@ class Smoothed:
 
 
 def knots(times: np.ndarray, spacing: int) -> np.ndarray:
-    """Knots of a quintic spline, one for so many samples, those at the ends six-fold."""
+    """Knots of a quintic spline, one per so many samples, those at the ends six-fold."""
     inner = times[spacing:-spacing:spacing] if spacing > 1 else times[3:-3]
     return np.concatenate([np.repeat(times[0], DEGREE + 1), inner,
                            np.repeat(times[-1], DEGREE + 1)])  # fmt: skip
@@ -69,7 +69,7 @@ def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
 
 
 def derivative(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(time, ...) velocities of positions, from the interpolating quintic spline."""
+    """(time, ...) velocities from positions, by the interpolating quintic spline."""
     degree, count = min(DEGREE, len(times) - 1), len(times)
     found = np.empty(values.shape)
     for first in range(0, count, AT_ONCE):

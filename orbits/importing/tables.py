@@ -41,33 +41,33 @@ NO_NUMBERS = {
     "boolean", "complex", "date", "datetime", "datetime64", "time", "timedelta", "timedelta64",
     "period",
 }  # fmt: skip
-"""What pandas would turn into numbers, and nobody meant as such."""
+"""What pandas would read as numbers but nobody meant so."""
 LARGEST = 1e45
-"""Numbers above cannot be reckoned with: products and powers of a few of them overflow."""
+"""Larger numbers are useless: products and powers of a few of them overflow."""
 PACKED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ".gz": ("gzip", gzip.open), ".bz2": ("bz2", bz2.open), ".xz": ("xz", lzma.open),
     ".zip": ("zip", lambda path: (packed := zipfile.ZipFile(path)).open(packed.namelist()[0])),
 }  # fmt: skip
-"""Compressions of a text by the ending of its file: their names for pandas, and who unpacks."""
+"""Compressions of text files by ending: pandas' name for each, and what unpacks it."""
 HEAD = 10_000
-"""Bytes by which the marks between columns and in numbers are told."""
+"""Bytes from which separators of columns and decimals are guessed."""
 MOST_COMPRESSED = 100
-"""Size of an array or a text over that of its file, above which it holds no data but a trap."""
+"""Size of an array or text over that of its file above which it is a trap, not data."""
 WHILE_READ = 4.0
-"""Memory over the size of the columns: as they were read, as numbers, and sorted."""
+"""Memory over the size of the columns: as read, as numbers, and sorted."""
 
 Source = str | os.PathLike[str] | pd.DataFrame | np.ndarray
 
 
 @dataclass(frozen=True)
 class Table:
-    """The columns that were asked for.
+    """The requested columns.
 
     Attributes:
-        frame: numbers as float64; those of bodies and trajectories as they are.
+        frame: numbers as float64; names of bodies and trajectories as they are.
         name: of the source, for messages.
-        first: what the first row is called in messages: its line or its number.
-        unit: `line` of a text, `row` of anything else.
+        first: the first row's number in messages: its line or row.
+        unit: `line` for a text, `row` for anything else.
         dated: whether the times were dates.
     """
 
@@ -78,15 +78,15 @@ class Table:
     dated: bool = False
 
     def place(self, row: int) -> str:
-        """What a row is called, by its position in the source."""
+        """A row's name, by its position in the source."""
         return f"{self.unit} {row + self.first}"
 
 
 def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfig]:
-    """The columns of a source, and the options, with what the source itself says of units.
+    """The columns of a source, and the options with the source's own units.
 
     Raises:
-        ValueError: if there is no such file, it is no table, or a column is missing or holds
+        ValueError: if there is no such file, it is not a table, or a column is missing or holds
             anything but numbers (says which and where).
     """
     if isinstance(source, np.ndarray):
@@ -105,7 +105,7 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
 def read_columns(
     source: str | os.PathLike[str], wanted: Sequence[str] = (), blank_lines: bool = True
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Those columns of a file that are asked for and there, and the names of all.
+    """The requested columns that a file has, and the names of all.
 
     Args:
         source: ends in .csv, .tsv, .parquet, .npy or .npz; any other is read like .csv.
@@ -113,7 +113,7 @@ def read_columns(
         blank_lines: keep blank lines of a text as rows without values.
 
     Raises:
-        ValueError: if there is no such file, or it is no table.
+        ValueError: if there is no such file, or it is not a table.
     """
     path = require_input(source)
     try:
@@ -144,7 +144,7 @@ def _labels(config: ImportConfig) -> set[str]:
 def _chosen(
     frame: pd.DataFrame, columns: Iterable[str], config: ImportConfig, table: Table
 ) -> Table:
-    """The columns that are asked for, as numbers; `columns` are all that the source has."""
+    """The requested columns as numbers; `columns` are all that the source has."""
     known = list(columns)
     for column in _wanted(config):
         require_column(column, known, table.name)
@@ -182,7 +182,7 @@ def _no_number(table: Table, row: int, column: str, value: object) -> str:
 
 
 def require_column(column: str, known: Sequence[str], table: str) -> None:
-    """Refuse a column that a table does not have, or has twice.
+    """Refuse a column that a table lacks or has twice.
 
     Raises:
         ValueError: names the column, the table and the near miss.
@@ -196,12 +196,12 @@ def require_column(column: str, known: Sequence[str], table: str) -> None:
 
 
 def holds_numbers(values: pd.Series) -> bool:
-    """Whether a column is meant as numbers: not as dates, durations, truth or complex numbers."""
+    """Whether a column is meant as numbers, not dates, durations, booleans or complex numbers."""
     return pd.api.types.infer_dtype(values, skipna=True) not in NO_NUMBERS
 
 
 def _csv_settings(path: Path) -> dict[str, Any]:
-    """How pandas is to read a text; none that unpacks to more than a table would.
+    """How pandas should read a text; refuses what unpacks to more than a table.
 
     Raises:
         ValueError: if it does.
@@ -273,7 +273,7 @@ def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.Data
 
 
 def _horizons(path: Path, config: ImportConfig) -> tuple[Table, ImportConfig]:
-    """A Horizons table, whose columns and units are its own."""
+    """A Horizons table, which has its own columns and units."""
     read = read_vector_table(path)
     velocity = ("VX,VY,VZ",) if bool(np.isfinite(read.table["VX"]).all()) else ()
     config = replace(
@@ -299,7 +299,7 @@ def _of_array(values: np.ndarray) -> pd.DataFrame:
 
 
 def _of_arrays(path: Path, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The columns that are asked for of a .npy or .npz file, and the names of all.
+    """The requested columns of a .npy or .npz file, and the names of all.
 
     Nothing is unpickled, and a .npz is not unpacked before its size is known.
     """

@@ -1,4 +1,4 @@
-"""From rows of a table to tracks: the same bodies at the same times, in order, without gaps."""
+"""From rows of a table to tracks: the same bodies at the same times, in order and gap-free."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from orbits.importing.tables import Table
 from orbits.units import LENGTHS, SPEEDS, YEARS
 
 FEWEST_STATES = 3
-"""A trajectory of fewer states has no acceleration."""
+"""With fewer states there is no acceleration."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Track:
         orbit: name of the trajectory.
         time: (time,) yr, rising.
         position: (time, body, axis) au.
-        velocity: (time, body, axis) au/yr, where it was given.
-        noise: (body,) au, where the positions were smoothed.
+        velocity: (time, body, axis) au/yr, if given.
+        noise: (body,) au, if the positions were smoothed.
     """
 
     orbit: str
@@ -37,7 +37,7 @@ class Track:
 
 @dataclass
 class Remarks:
-    """What was done to a table, and what is odd about it: told and recorded."""
+    """What was done to a table, and what is odd about it, for the record."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -53,7 +53,7 @@ def tracks_of(
     """The tracks of a table, one for each trajectory, and the names of their bodies.
 
     Raises:
-        ValueError: for rows out of order, twice there or without a value, a body that is missing
+        ValueError: for rows out of order, repeated or without a value, a body that is missing
             or does not move, or too few states (says where).
     """
     frame = _whole(table, config, remarks)
@@ -120,7 +120,7 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
 
 
 def _stem(columns: Sequence[str]) -> str:
-    """What the names of a body's columns begin with: star1 of star1_x, star1_y."""
+    """What names of a body's columns begin with: star1 for star1_x, star1_y."""
     same = [len(set(letters)) == 1 for letters in zip(*columns, strict=False)]
     length = same.index(False) if False in same else len(same)
     return columns[0][:length].strip("_-. ")
@@ -137,7 +137,7 @@ def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
 def _ordered(
     rows: pd.DataFrame, table: Table, config: ImportConfig, remarks: Remarks, whose: str
 ) -> pd.DataFrame:
-    """Rows in order of time, each time once."""
+    """Rows in time order, each time once."""
     time = rows[config.time].to_numpy()
     steps = np.diff(time)
     if np.all(steps > 0):
@@ -210,7 +210,7 @@ def _together(
     remarks: Remarks,
     orbit: str,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Times that all bodies share, with their states; bodies seen at others are interpolated."""
+    """Times shared by all bodies, with their states; bodies seen at others are interpolated."""
     of = f" of orbit {orbit}" if orbit else ""
     for name, (time, _, _) in zip(names, parts, strict=True):
         if len(time) < FEWEST_STATES:

@@ -1,4 +1,4 @@
-"""Arcs that stay in a range of separations: for laws without stable bound orbits."""
+"""Arcs within a range of separations, for laws without stable bound orbits."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from orbits.populations.ranges import Ranges
 from orbits.simulators.integrate import rk4_step
 
 MARGIN = 0.02
-"""Relative margin kept to the ends of the range, far above the error of the trial integration."""
+"""Relative margin to the ends of the range, far above the error of the trial integration."""
 
 STEP = 0.05
 """Trial step, in radians of the fastest circular motion in the range: RK4 errs by ~1e-6."""
 
 CANDIDATES = 16
-"""Candidates for each orbit in one round; the first that stays is taken."""
+"""Candidates for each orbit in one round; the first that stays is kept."""
 
 ROUNDS = 50
-"""Rounds after which the range counts as too narrow."""
+"""Rounds before the range counts as too narrow."""
 
 
 def sample_arcs(

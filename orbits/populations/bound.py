@@ -1,4 +1,4 @@
-"""Bound orbits under any law: two apsides, a random time of the period, a random direction."""
+"""Bound orbits under any law: two apsides, a random time in the period, a random direction."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ CIRCULAR = 1e-6
 """Eccentricity below which apsides are too close to divide by their distance."""
 
 EVEN = 1e-3
-"""Eccentricity below which the phase is taken even in u: wrong by e, where dt/du is rounding."""
+"""Eccentricity below which the phase is uniform in u: wrong by e, where dt/du is rounding."""
 
 FEW = 0.02
-"""Share of apsis pairs with a stable orbit between them below which a law counts as unbound."""
+"""Share of apsis pairs with a stable orbit below which a law counts as unbound."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RelativeOrbits:
 
 
 def bound_share(law: ForceLaw, ranges: Ranges, gm: float) -> float:
-    """Share of drawn apsis pairs between which the law has an orbit, from a fixed sample."""
+    """Share of sampled apsis pairs between which the law has an orbit; fixed sample."""
     rng = np.random.default_rng(0)
     a, e = ranges.draw(2048, rng)
     return float(np.mean(apsides_allowed(law, a, e, np.full(len(a), gm))))
@@ -44,7 +44,7 @@ def bound_share(law: ForceLaw, ranges: Ranges, gm: float) -> float:
 def sample_bound(
     law: ForceLaw, ranges: Ranges, gm: np.ndarray, rng: np.random.Generator
 ) -> RelativeOrbits:
-    """Bound planar orbits between two apsides, at a random time of their radial period.
+    """Bound planar orbits between two apsides, at a random time in their radial period.
 
     Args:
         law: an attraction with bound orbits in the range.
@@ -56,7 +56,7 @@ def sample_bound(
         (orbit, 2) states; pairs of apsides without a stable orbit between them are drawn again.
 
     Raises:
-        ValueError: if hardly any pair of apsides has an orbit between them.
+        ValueError: if hardly any pair of apsides has an orbit.
     """
     count = len(gm)
     a, e = np.empty(count), np.empty(count)
@@ -83,7 +83,7 @@ def orbits_between_apsides(
     rng: np.random.Generator,
     one_sense: bool = False,
 ) -> RelativeOrbits:
-    """Planar orbits with given apsides, at a random time of their radial period.
+    """Planar orbits with given apsides, at a random time in their radial period.
 
     Args:
         law: an attraction that has these orbits (`apsides_allowed`).
@@ -108,7 +108,7 @@ def orbits_between_apsides(
 
 
 def turn_in_space(orbits: RelativeOrbits, rng: np.random.Generator) -> RelativeOrbits:
-    """The planar orbits in three dimensions, their planes isotropic.
+    """The planar orbits in three dimensions, with isotropic planes.
 
     The rotation takes z to a uniform direction; the angle in the plane is already uniform.
     """
@@ -163,7 +163,7 @@ def apsides_allowed(law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray)
 def _random_phase(
     law: ForceLaw, a: np.ndarray, e: np.ndarray, gm: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(orbit,) separation, radial speed and angular momentum at a uniform time of the period.
+    """(orbit,) separation, radial speed and angular momentum at a time uniform in the period.
 
     With r = a(1 - e cos u) the time element dt = dr/v_r has no singularity at the apsides, so
     midpoints in u give the time since the near apsis, which is then inverted.

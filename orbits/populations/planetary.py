@@ -1,4 +1,4 @@
-"""Planetary systems: masses, planets that leave one another in peace, the Solar System."""
+"""Planetary systems: masses, planets that keep apart, the Solar System."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ MUTUAL_INCLINATION = np.deg2rad(1.5)
 ApJ 790, 146 (2014), find 1.0-2.2 degrees."""
 
 TRIES = 300
-"""Draws for one planet before its system is begun anew: the planets there may block all room."""
+"""Draws for one planet before its system is begun anew: the others may leave no room."""
 
 RESTARTS = 30
 """Beginnings per system, on average, before the range counts as too narrow."""
@@ -40,7 +40,7 @@ RESTARTS = 30
 
 @dataclass(frozen=True)
 class Planetary:
-    """States of stars with planets, centre of mass at rest in the origin.
+    """States of stars with planets, centre of mass at rest at the origin.
 
     `position`, `velocity`: (system, body, 3), the star first, planets outwards; `mass`: (system,
     body); `semi_major_axis`, `eccentricity`: (system, planet), of the orbits around the star.
@@ -97,7 +97,7 @@ def sample_planets(
         rng: source of randomness.
 
     Raises:
-        ValueError: if there is hardly any room for so many planets.
+        ValueError: if there is hardly room for so many planets.
     """
     systems, planets = planet_mass.shape
     a, e = _room_for_all(law, ranges, star_mass, planet_mass, spacing, rng)

@@ -1,4 +1,4 @@
-"""From where sizes and shapes of orbits are drawn."""
+"""Ranges of the sizes and shapes of orbits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ KIPPING = 0.867, 3.03
 
 @dataclass(frozen=True)
 class Ranges:
-    """From where sizes and shapes are drawn.
+    """Ranges of sizes and shapes.
 
     Args:
         semi_major_axis: au, low and high.

@@ -16,7 +16,7 @@ def simulator_named(name: str) -> Simulator:
     """The simulator of that name.
 
     Raises:
-        ValueError: if it is not known, or not installed (says how to get it).
+        ValueError: if it is unknown, or not installed (says how to get it).
     """
     simulator = SIMULATORS[require_known("simulator", name, SIMULATORS)]
     if not simulator.is_installed:

@@ -1,4 +1,4 @@
-"""What a simulator offers: accurate states at given times, orbit by orbit."""
+"""What simulators offer: accurate states at given times, orbit by orbit."""
 
 from abc import ABC, abstractmethod
 from importlib.util import find_spec
@@ -13,19 +13,19 @@ States = tuple[np.ndarray, np.ndarray]
 
 
 class IntegrationError(ValueError):
-    """An orbit could not be followed to the end (a collision, or a step gone to nothing)."""
+    """An orbit could not be followed to the end (a collision, or a vanishing step)."""
 
 
 class Simulator(ABC):
-    """A way to integrate orbits. Every orbit has its own steps; none hides behind another."""
+    """A way to integrate orbits. Every orbit has its own steps, whatever the others do."""
 
     name: str
     requires: ClassVar[str] = ""
-    """Package to install for this simulator, where `orbits` itself does not need it."""
+    """Package to install for this simulator, if `orbits` itself does not need it."""
     is_slow: ClassVar[bool] = False
     """Whether an orbit takes milliseconds rather than microseconds."""
     has_steps: ClassVar[bool] = True
-    """Whether an orbit of many turns takes longer than one of few."""
+    """Whether many turns take longer than few."""
 
     @property
     def is_installed(self) -> bool:

@@ -15,15 +15,15 @@ from orbits.simulators.base import IntegrationError, Simulator, States
 from orbits.simulators.relativity import post_newtonian
 
 BATCH = 8
-"""Orbits side by side in one integrator; fixed, so that no processor changes a grouping."""
+"""Orbits side by side in one integrator; fixed, so any processor groups them alike."""
 
 MAX_STEPS = 10_000_000
-"""Steps after which an orbit counts as a collision; an ordinary one takes some ten per turn."""
+"""Steps after which an orbit counts as a collision; an ordinary one needs some ten per turn."""
 
 
 @dataclass(frozen=True)
 class HeyokaSimulator(Simulator):
-    """Every lane of a batch has its own steps, chosen for the machine's rounding.
+    """Every lane of a batch has its own steps, chosen for machine precision.
 
     Orbits are grouped by angular momentum: lanes of one batch wait for their slowest, and a small
     angular momentum (a small orbit, or an eccentric one) needs many steps.
@@ -108,7 +108,7 @@ def _propagate(
 
 @lru_cache(maxsize=8)
 def _central(law: ForceLaw, axes: int) -> Any:
-    """Compiled integrator of one body around a centre; its parameter is GM, where it occurs."""
+    """Compiled integrator of one body around a centre; its parameter is GM, if it occurs."""
     import heyoka
 
     position = heyoka.make_vars(*[f"x{k}" for k in range(axes)])

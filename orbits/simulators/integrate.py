@@ -32,7 +32,7 @@ def integrate(
 
     Raises:
         ValueError: if shapes disagree, a value is not finite, a separation is 0 or a gm is not
-            above 0, the simulator is not known or cannot do this law, or an orbit ends early.
+            above 0, the simulator is unknown or cannot do this law, or an orbit ends early.
     """
     position, velocity, gm, times = _checked(position, velocity, gm, times, "gm")
     if np.any(gm <= 0):
@@ -127,7 +127,7 @@ def _checked(
 
 
 def require_times(times: np.ndarray) -> None:
-    """Refuse times that no trajectory can be sampled at.
+    """Refuse times that no trajectory can have.
 
     Raises:
         ValueError: unless they are one-dimensional, finite, ascending and start at 0.

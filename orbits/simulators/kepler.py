@@ -16,7 +16,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class KeplerSimulator(Simulator):
-    """No steps and no accumulated error; the oracle of the other simulators."""
+    """No steps and no accumulated error; the reference for other simulators."""
 
     name: str = "kepler"
     has_steps: ClassVar[bool] = False

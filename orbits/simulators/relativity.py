@@ -1,4 +1,4 @@
-"""The first post-Newtonian term of a heavy body, for numbers and for symbols."""
+"""The first post-Newtonian term of a heavy body, for numbers and symbols."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ def post_newtonian(x: Sequence[Any], v: Sequence[Any], gm: Any) -> list[Any]:
 
     Args:
         x: from the heavy body, by axis, au: numbers, arrays or expressions.
-        v: velocity against the heavy body, au/yr.
+        v: velocity relative to it, au/yr.
         gm: of the heavy body, au^3/yr^2.
 
     Source: Soffel, Relativity in Astrometry, Celestial Mechanics and Geodesy (1989), eq. 4.2.18.

@@ -1,4 +1,4 @@
-"""scipy's integrators: the reference, slow because every step is taken in Python."""
+"""scipy's integrators: the reference, slow because every step runs in Python."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from orbits.simulators.relativity import post_newtonian
 class ScipySimulator(Simulator):
     """`scipy.integrate.solve_ivp`, one orbit at a time.
 
-    The absolute tolerance is set as well: scipy's own, 1e-6, leaves an error of 7e-4.
+    The absolute tolerance is set too: scipy's default, 1e-6, leaves an error of 7e-4.
     """
 
     is_slow: ClassVar[bool] = True
@@ -91,10 +91,10 @@ class ScipySimulator(Simulator):
     def _stepped(
         self, right_hand_side: Callable, state: np.ndarray, times: np.ndarray
     ) -> tuple[np.ndarray, float, str]:
-        """(state, time) with a step that ends at every time, the time reached, and why no further.
+        """(state, time) with a step that ends at every time, the time reached, and why it stopped.
 
-        What lies between two steps is interpolated, with an error of 1e-12 that jumps from step to
-        step: too rough for accelerations, which are measured as differences of positions.
+        Between steps scipy interpolates, with an error of 1e-12 that jumps from step to step: too
+        rough for accelerations measured as differences of positions.
         """
         solver = DOP853(
             right_hand_side, times[0], state, times[-1], rtol=self.tolerance, atol=self.tolerance

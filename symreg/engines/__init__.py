@@ -7,24 +7,24 @@ from symreg.engines.base import Engine, Question
 ENGINES: Registry[type[Engine]] = Registry(
     "symreg.engines", Engine, of_classes=True, order=("pysr", "operon"), skip=("pysr_process",)
 )
-"""The engines by name; `auto` takes the first of them that can run."""
+"""The engines by name; `auto` takes the first that can run."""
 AUTO, PORTFOLIO = "auto", "portfolio"
 
 
 def choose_engine(
     name: str, question: Question | None = None, own_table: bool = False
 ) -> tuple[Engine, str]:
-    """An engine that can run, and why it was taken.
+    """An engine that can run, and why it was chosen.
 
     Args:
         name: auto, or an engine's name.
-        question: what is to be searched.
-        own_table: whether any law may be in the table; then `auto` is the portfolio, unless
+        question: what to search.
+        own_table: whether the table may follow any law; then `auto` is the portfolio, unless
             operators or the loss are restricted.
 
     Raises:
-        ValueError: if the engine is not known, cannot run here (what is missing, how to get it),
-            or cannot answer that question.
+        ValueError: if the engine is unknown, cannot run here (what is missing, how to get it), or
+            cannot answer the question.
     """
     require_known("engine", name, [AUTO, *ENGINES])
     if name == AUTO and own_table and not (question and question.restricted):

@@ -1,4 +1,4 @@
-"""The engines' contract: from samples to a whole Pareto front, the same for every engine."""
+"""The contract of all engines: from samples to a whole Pareto front."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,18 +17,18 @@ from symreg.formulas.expressions import complexity, evaluate, rounded
 from symreg.formulas.watch import Watch
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
-"""Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR alone."""
+"""Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR only."""
 TARGET = "target"
 """Name of the target among the units."""
 RELATIVE, L1 = LOSSES = ("relative", "l1")
-"""Errors that a search may lower: the squared relative (for positive targets logarithmic) one, or
-the mean absolute error of the target itself."""
+"""Errors to minimise: the squared relative one (logarithmic for positive targets), or the mean
+absolute error of the target itself."""
 
 
 EXACT = 1e-18
-"""Mean squared relative error of a formula that nothing need be added to."""
+"""Mean squared relative error of a formula that is exact."""
 CHANCE = 0.01
-"""Least chance of the structure that errors show, for nothing to be searched in it."""
+"""Chance of the errors' structure above which nothing is searched in it."""
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,30 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Budget:
-    """How much an engine may spend; counted in work, so that seeds decide all.
+    """How much an engine may spend; counted in work, so that the seeds decide.
 
-    Only a watch whose time is over makes the result depend on the machine's pace, and it says so.
+    Only a watch that runs out makes the result depend on the machine's speed, and it says so.
     """
 
     individuals: int = 200
     generations: int = 20
     max_size: int = 18
     rows: int = 400
-    """Rows that an engine which searches draws from those it is given."""
+    """Rows that a searching engine draws from those given."""
     watch: Watch = field(default_factory=lambda: Watch(300.0))
-    """Shared by all searches: it says when they must end, and is told the best formula so far."""
+    """Shared by all searches: it ends them, and reports the best formula so far."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What formulas an engine searches, by what error it judges them, and what is known already.
+    """Which formulas an engine searches, the error that judges them, and what is known.
 
     Attributes:
-        operators: of `OPERATORS`; none means the engine's own choice.
+        operators: from `OPERATORS`; none leaves the choice to the engine.
         loss: of `LOSSES`.
         guesses: formulas that an engine may start from (PySR does).
-        units: unit by column in SI's base units (`m*s^-2`), and of the target under the name
-            `TARGET`, for an engine that knows dimensions (PySR does).
+        units: unit by column in SI base units (`m*s^-2`), and the target's under the name `TARGET`,
+            for an engine that knows dimensions (PySR does).
     """
 
     operators: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Question:
         """Check the names.
 
         Raises:
-            ValueError: for an operator or a loss that is not known.
+            ValueError: for an unknown operator or loss.
         """
         for operator in self.operators:
             require_known("operator", operator, OPERATORS)
@@ -97,13 +97,13 @@ class Question:
 
     @property
     def restricted(self) -> bool:
-        """Whether operators or a loss other than the engine's own are asked for."""
+        """Whether operators or a loss other than the engine's own are requested."""
         return bool(self.operators) or self.loss != RELATIVE
 
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether an engine can run here, why, and how to get it if it cannot."""
+    """Whether an engine can run here, why, and how to get it if not."""
 
     available: bool
     reason: str
@@ -119,17 +119,17 @@ class Engine:
         question: what is searched.
 
     Attributes:
-        versions: of what the engine runs outside Python, once it has searched.
+        versions: of what it runs outside Python, after a search.
 
     Raises:
-        ValueError: if the engine cannot be restricted as the question asks.
+        ValueError: if the engine cannot be restricted as required.
     """
 
     name: ClassVar[str]
     restrictable: ClassVar[bool] = False
     """Whether operators and loss can be chosen."""
     exhaustive: ClassVar[bool] = False
-    """Whether another seed would look at the same formulas again."""
+    """Whether every seed looks at the same formulas."""
 
     def __init__(self, question: Question | None = None) -> None:
         self.question = question or Question()
@@ -142,13 +142,13 @@ class Engine:
 
     @classmethod
     def availability(cls) -> Availability:
-        """Look whether the engine can run here, in milliseconds and without importing it."""
+        """Check whether the engine can run here, in milliseconds, without importing it."""
         return Availability(True, "built in")
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """Search for formulas y = f(X): the contract that every engine keeps.
+        """Search for formulas y = f(X): the contract of every engine.
 
         An engine defines this, or `search_all` for all seeds at once.
 
@@ -160,7 +160,7 @@ class Engine:
             budget: of this search.
 
         Returns:
-            The Pareto front, by rising complexity and falling loss.
+            The Pareto front, with rising complexity and falling loss.
         """
         return self.search_all(X, y, names, [seed], budget)[0]
 
@@ -173,11 +173,11 @@ class Engine:
         budget: Budget,
         jobs: int = 1,
     ) -> list[list[Candidate]]:
-        """One search with every seed, so many at a time, as threads: they work outside Python.
+        """One search per seed, `jobs` at a time, as threads: they work outside Python.
 
         Returns:
-            A front for every seed that was searched; those that the watch left no time for have
-            none, but there is always one.
+            A front for every seed searched; seeds for which the watch left no time have none, but
+            there is always one.
         """
 
         def searched(place: int, seed: int) -> list[Candidate]:
@@ -195,7 +195,7 @@ class Engine:
 
 
 def tell_best(watch: Watch, front: Sequence[Candidate]) -> None:
-    """Progress: the closest formula so far, four digits of its numbers."""
+    """Report the closest formula so far, with four-digit numbers."""
     if front:
         best = min(front, key=lambda candidate: candidate.loss)
         watch.say(
@@ -215,7 +215,7 @@ def installed(package: str) -> str | None:
 
 
 def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
-    """Whether a formula leaves nothing but rounding."""
+    """Whether a formula leaves only rounding."""
     residuals, _ = _errors(expression, X, y, names)
     return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < EXACT)
 
@@ -223,9 +223,9 @@ def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
 def explains_all(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
 ) -> bool:
-    """Whether a formula is exact, or its errors show no structure: nothing is left to search.
+    """Whether a formula is exact, or its errors show no structure.
 
-    The structure is looked for in every feature and in the prediction itself.
+    Structure is looked for in every feature and in the prediction itself.
     """
     residuals, samples = _errors(expression, X, y, names)
     if not np.all(np.isfinite(residuals)):
@@ -239,7 +239,7 @@ def explains_all(
 def _errors(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
 ) -> tuple[np.ndarray, Samples]:
-    """(row,) of a formula, and the samples with its prediction as a further feature."""
+    """(row,) of a formula, and the samples with its prediction as another feature."""
     prediction = evaluate(expression, names, X)
     samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
     if samples.logarithmic:
@@ -258,10 +258,10 @@ def pareto_front(
     loss: str = RELATIVE,
     near: float = 1.0,
 ) -> list[Candidate]:
-    """The non-dominated ones, complexity and loss computed afresh on the sympy form.
+    """The non-dominated ones, with complexity and loss recomputed on the sympy form.
 
-    With `near` above one also those whose loss is within that factor of the least of all: an
-    engine that is exhaustive hands over everything that may be the law.
+    With `near` above one also those with a loss within that factor of the least: an exhaustive
+    engine hands over everything that may be the law.
     """
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
     measured = []

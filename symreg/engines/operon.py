@@ -1,11 +1,11 @@
 """Operon: genetic programming in C++ (pyoperon), the embedded engine.
 
-Two searches per seed, both with two objectives (error and length): one of the target itself, one
-of its logarithm when it is positive, where a product of powers is a sum that is found at once.
-Restricted to given operators, or with the L1 loss, the target itself alone is searched; L1 is then
-the objective (Operon's MAE), while constants are still moved by least squares on every offspring.
-Operon evaluates in float32; its trees are walked node by node into sympy and judged afresh in
-float64. Where the watch does not end it early, the seed alone decides the result.
+Two searches per seed, both with two objectives (error and length): one for the target itself, one
+for its logarithm if it is positive, where a product of powers is a sum, found at once. Restricted
+to given operators, or with the L1 loss, only the target itself is searched; L1 is then the
+objective (Operon's MAE), while least squares still fits the constants of every offspring. Operon
+evaluates in float32; its trees are converted node by node to sympy and judged again in float64.
+Unless the watch ends it early, the seed alone decides the result.
 
 Source: Burlacu, Kronberger & Kommenda, Operon C++, GECCO Companion (2020), pp. 1562-1570.
 """
@@ -37,11 +37,11 @@ NODE_OF = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "inv": "Div", "sqrt": "Sqrt",
     "square": "Square", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos",
 }  # fmt: skip
-"""Operon's node type of each operator; a division of one operand is the inverse."""
+"""Operon's node type of each operator; division with one operand is the inverse."""
 LOCAL_ITERATIONS = 5
 """Levenberg-Marquardt steps on the constants of every offspring."""
 LEAST_GAIN = 0.99
-"""A longer tree is kept only if its error is below this fraction of every shorter one's."""
+"""A longer tree stays only if its error is below this fraction of every shorter one's."""
 DEPTH = 8
 UNLIMITED = 10**9
 
@@ -62,7 +62,7 @@ UNARY: dict[str, Callable] = {
 
 
 class OperonEngine(Engine):
-    """Genetic programming by pyoperon; deterministic by seed.
+    """Genetic programming by pyoperon; fixed by the seed.
 
     Raises:
         ValueError: for operators that Operon cannot be restricted to.
@@ -139,8 +139,8 @@ def evolve(
         nodes: Operon's node types that trees may use.
         seed: decides the run.
         budget: population, generations, largest tree.
-        absolute: whether the error is the mean absolute one instead of the mean square.
-        inverse: whether a division has one operand, 1/x, instead of two.
+        absolute: whether to use the mean absolute error instead of the mean square.
+        inverse: whether division has one operand, 1/x, instead of two.
     """
     # pyoperon reads scikit-learn at import, so it is imported where it is used
     import pyoperon as op
@@ -180,9 +180,9 @@ def evolve(
 def _problem(
     op: Any, dataset: Any, target: Any, inputs: list[Any], nodes: Sequence[str], inverse: bool
 ) -> tuple[Any, Any]:
-    """What is to be explained by what, and with which nodes.
+    """What explains what, and with which nodes.
 
-    The set of nodes is a copy: the one whose arities were set is the one to go on with.
+    The set of nodes is a copy: use the one whose arities were set.
     """
     problem = op.Problem(dataset)
     problem.TrainingRange = op.Range(0, dataset.Rows)
@@ -202,7 +202,7 @@ def _problem(
 
 
 class _NSGA2:
-    """NSGA-II with its operators, all of which live as long as the object does."""
+    """NSGA-II with its operators, all of which live as long as the object."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class _NSGA2:
 
 
 def _improving(front: Any) -> list[Any]:
-    """The best tree of each length, as long as longer ones are clearly better."""
+    """The best tree of each length while longer ones are clearly better."""
     best: dict[int, tuple[float, Any]] = {}
     for individual in front:
         tree = individual.Genotype
@@ -293,7 +293,7 @@ def _improving(front: Any) -> list[Any]:
 def to_sympy(tree: Any, variables: dict[int, sympy.Expr]) -> sympy.Expr:
     """An Operon tree (postfix nodes) as sympy; its variables carry their weights.
 
-    In Operon the operand nearest to its operator, the last one in postfix order, is the first.
+    In Operon the operand nearest its operator, last in postfix order, is the first.
     """
     stack: list[sympy.Expr] = []
     for node in tree.Nodes:

@@ -1,8 +1,8 @@
 """Portfolio: the exhaustive search first, then an engine that evolves formulas, if need be.
 
-The projection search is the same for every seed, so it runs once; where it is exact nothing else
-is run. What it leaves goes to PySR where that is installed, with its best formulas as guesses, or
-to Operon. All their formulas are judged together.
+The projection search is the same for every seed, so it runs once; if it is exact nothing else runs.
+Otherwise PySR, if installed, starts from its best formulas as guesses, or else Operon searches. All
+formulas are judged together.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ ROWS = 400
 
 
 class PortfolioEngine(Engine):
-    """Projection, then PySR or Operon on what it leaves."""
+    """Projection, then PySR or Operon if need be."""
 
     name: ClassVar[str] = "portfolio"
 
@@ -50,7 +50,7 @@ class PortfolioEngine(Engine):
         budget: Budget,
         jobs: int = 1,
     ) -> list[list[Candidate]]:
-        """What the exhaustive search finds, and for every seed what the other engine adds."""
+        """What the exhaustive search finds, and what the other engine adds for every seed."""
         found = ProjectionEngine(self.question).search(
             X, y, names, seeds[0], replace(budget, rows=ROWS)
         )
@@ -67,7 +67,7 @@ class PortfolioEngine(Engine):
         return [[*found, *front] for front in fronts]
 
     def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
-        """PySR where it can run, with the guesses that it takes; else Operon."""
+        """PySR if it can run, with the guesses that it accepts; else Operon."""
         if PySREngine.availability().available and budget.max_size >= LEAST_SIZE:
             takes = tuple(guess for guess in guesses if is_guess(guess, self.question))
             return PySREngine(replace(self.question, guesses=takes))

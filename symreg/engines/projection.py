@@ -1,7 +1,7 @@
 """Projection: products of powers and functions, and short sums, searched exhaustively.
 
-It is first because it can say that nothing in its family is better; what it leaves, the engines
-that evolve formulas take, its best formulas among their guesses.
+It comes first because it can say that nothing in its family is better; otherwise engines that
+evolve formulas follow, its best formulas among their guesses.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,31 +46,31 @@ from symreg.projection.sums import (
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
 NEAR = 1.15
-"""Mean square over the least of all, up to which formulas are handed over."""
+"""Mean square, over the least, up to which formulas are handed over."""
 TIDIED = 24
-"""Products of a search whose numbers are set to simple ones where they may be."""
+"""Products of a search whose numbers are set to simple ones where possible."""
 SUMS = 8
 """Sums of each number of terms."""
 MOST_VARIABLES = 10
 FEW = 100
-"""Up to so many rows structure is hard to see, and the sums cost little: they are tried too."""
+"""With so few rows structure is hard to see and sums cost little: they are tried too."""
 UNEQUAL = 2.0
-"""From this ratio of the relative errors of small and large targets on, errors may be absolute."""
+"""Ratio of relative errors of small and large targets above which errors may be absolute."""
 OF_ONE_SIGN = 0.5
-"""Part of the rows in which y without the step has one sign, noise left to it."""
+"""Share of rows in which y without the step must have one sign, noise aside."""
 NEAR_ONE = 1e3
-"""Targets further than this from one are not near one less a product."""
+"""Targets farther than this from one are not near one less a product."""
 SEEN_BENT = 0.3
-"""Angles below this are their own sines."""
+"""Smaller angles equal their sines."""
 PLAIN = 3
-"""Products with a plain factor that are tried inside a step."""
+"""Products with a plain factor tried inside a step."""
 NEARLY = 0.05
-"""Mean square of relative errors beyond which a product is not what is inside a step."""
+"""Mean square of relative errors above which a product is not inside a step."""
 LOGARITHM_LEFT = 0.2
-"""Part of a target's variance that powers must leave at most for it to be taken for a logarithm of
-more than powers."""
+"""Largest share of a target's variance that powers may leave for it to count as a logarithm of more
+than powers."""
 LARGEST_LOG = 300.0
-"""Targets beyond this are no logarithms of numbers that float64 holds."""
+"""Larger targets are not logarithms of float64 numbers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Outer:
         forward: z of y.
         backward: y of z, in sympy.
         allowed: whether targets (row,) may be such a y.
-        logarithm: whether y is a logarithm: its errors are then alike in size, not relative.
+        logarithm: whether y is a logarithm: its errors are then equal, not relative.
     """
 
     forward: Callable[[np.ndarray], np.ndarray]
@@ -91,17 +91,17 @@ class Outer:
 
 
 def _near_one(y: np.ndarray) -> bool:
-    """Whether targets may be one and a product."""
+    """Whether targets may be 1 ± a product."""
     return 1 / NEAR_ONE < float(np.median(np.abs(y))) < NEAR_ONE
 
 
 def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
-    """Whether all targets lie there, and are not so small that the function is its argument."""
+    """Whether all targets lie there, and are not so small that the function is linear."""
     return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > SEEN_BENT)
 
 
 def _logarithm(base: float) -> Callable[[np.ndarray], bool]:
-    """Whether targets may be logarithms: of numbers that float64 holds, over a factor of three."""
+    """Whether targets may be logarithms: of float64 numbers, over a factor of three."""
     return lambda y: bool(np.max(np.abs(y)) * np.log(base) < LARGEST_LOG and np.ptp(y) > 1)
 
 
@@ -112,7 +112,7 @@ LOGARITHMS = (
         True,
     ),
 )  # fmt: skip
-"""Targets that are logarithms, of base e and 10."""
+"""Logarithmic targets, base e and 10."""
 OUTER = (
     Outer(lambda y: y - 1, lambda z: 1 + z, _near_one),
     Outer(lambda y: y + 1, lambda z: z - 1, _near_one),
@@ -138,7 +138,7 @@ class ProjectionEngine(Engine):
     ) -> list[Candidate]:
         """The front of both searches; see the contract in `symreg.engines.base`.
 
-        The seed draws the rows; all else is exhaustive.
+        The seed draws the rows; the rest is exhaustive.
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
@@ -156,7 +156,7 @@ def search(
         X: (row, feature).
         y: (row,).
         symbols: (feature,) of sympy.
-        watch: that ends the search between its parts.
+        watch: may end the search between its parts.
     """
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
@@ -203,8 +203,8 @@ def search(
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
     """Whether a formula has every target's sign, and relative errors without structure.
 
-    Its sign must be that of variables alone: where a sum in it changes its sign, its logarithm is
-    blind to what is missing there.
+    Its sign must come from variables alone: where a sum in it changes sign, its logarithm is blind
+    to what is missing.
     """
     given, size = evaluate(formula, names, X), evaluate(formula, names, np.abs(X))
     one_sign = np.all(size > 0) or np.all(size < 0)
@@ -214,7 +214,7 @@ def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
-    """Straight lines, for equal absolute errors and for equal relative ones."""
+    """Straight lines, for equal absolute and equal relative errors."""
     columns = variables(X, symbols)
     sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
     return [each.expression() for sigma in sigmas for each in straight(y, sigma, columns)]
@@ -223,7 +223,7 @@ def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
 def _errors_are_absolute(
     best: Sequence[sympy.Expr], X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
 ) -> bool:
-    """Whether the relative errors of a formula are those of small targets alone."""
+    """Whether only small targets have large relative errors."""
     if not best:
         return True
     with np.errstate(all="ignore"):
@@ -252,7 +252,7 @@ def _products(
     columns: Sequence[Column], y: np.ndarray, weights: np.ndarray,
     arguments: Sequence[Argument], watch: Watch, most_factors: int = 2,
 ) -> tuple[list[sympy.Expr], float]:  # fmt: skip
-    """Formulas, the shortest description first, and the least mean square."""
+    """Formulas, shortest description first, and the least mean square."""
     target = _target(columns, y, weights)
     found = search_products(target, SHAPES, arguments, watch, most_factors)
     return _written(found, target, columns), min((p.mean_square for p in found), default=np.inf)
@@ -274,7 +274,7 @@ def _written(found: Sequence[Product], target: Target, columns: Sequence) -> lis
 
 
 def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
-    """Monomials, and plain factors, with one more step around them: sqrt(1 + m), acos(m)."""
+    """Monomials and plain factors with one more step around them: sqrt(1 + m), acos(m)."""
     return [
         outer.backward(formula)
         for outer in OUTER
@@ -286,7 +286,7 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
 def _inner(
     outer: Outer, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
 ) -> tuple[Target, list[Column]] | None:
-    """What is inside a step, as a target of its own; None where it has no sign."""
+    """The inside of a step as its own target; None where it has no sign."""
     if not outer.allowed(y):
         return None
     with np.errstate(all="ignore"):
@@ -301,7 +301,7 @@ def _inner(
 
 
 def _plain(target: Target, columns: Sequence[Column]) -> list[Product]:
-    """Products of powers, also with a factor that has no constant of its own, if they are near."""
+    """Products of powers, also with a factor without its own constant, if they are near."""
     found = [without_factors(target)]
     if found[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
         plain = plain_factors(columns, composites(columns))
@@ -322,7 +322,7 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 def _sums(
     X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
 ) -> list[sympy.Expr]:
-    """Short sums, for equal relative errors and for equal absolute ones."""
+    """Short sums, for equal relative and equal absolute errors."""
     atoms, polynomial = with_waves(atoms, columns), polynomials(columns)
     found: list[Sum] = []
     size = np.abs(y)

@@ -1,12 +1,12 @@
 """PySR: genetic programming in Julia, the engine of choice where Julia is installed.
 
-Importing PySR starts Julia, and where Julia is missing downloads it; that can take minutes, or for
-ever behind a silent proxy. So only files are looked at to see whether it can run: the Julia that
-juliapkg would take, and a project of its that has resolved SymbolicRegression.
+Importing PySR starts Julia, or downloads it if missing; that can take minutes, or for ever behind a
+silent proxy. So only files are checked to see whether it can run: the Julia that juliapkg would
+take, and a project of it that has resolved SymbolicRegression.
 
-It runs in a process of its own (Julia and PyTorch in one process crash), with a time limit; the
-hall of fame that it keeps on disk is read back afterwards, so a search that ran out of time still
-yields the front it had. The fronts of one that was interrupted stay on disk, and where is said.
+It runs in a process of its own (Julia and PyTorch in one process crash), with a time limit; its
+hall of fame on disk is read back afterwards, so a search that ran out of time still yields its
+front. The fronts of an interrupted one stay on disk, and a message says where.
 
 Source: Cranmer, Interpretable Machine Learning for Science with PySR, arXiv:2305.01582 (v3).
 """
@@ -57,14 +57,14 @@ SYMBOLIC_REGRESSION = "SymbolicRegression"
 GET_PYSR = "pip install -e '.[pysr]'"
 GET_JULIA = "python -c 'import pysr' (once, with a network: it installs Julia and its packages)"
 GRACE_SECONDS = 300.0
-"""Beyond the search's own limit: Julia starts and compiles first, half a minute on an idle machine
+"""Beyond the search's own limit: Julia first starts and compiles, half a minute on an idle machine
 and many times that on a busy one."""
 LEAST_SIZE = 7
-"""Smallest `maxsize` that PySR takes."""
+"""Smallest `maxsize` of PySR."""
 
 
 class PySREngine(Engine):
-    """PySR in a process of its own; deterministic by seed."""
+    """PySR in its own process; fixed by the seed."""
 
     name: ClassVar[str] = "pysr"
     restrictable: ClassVar[bool] = True
@@ -73,7 +73,7 @@ class PySREngine(Engine):
         """Check the guesses, before Julia is started.
 
         Raises:
-            ValueError: for a guess with an operator that the search does not have.
+            ValueError: for a guess with an operator that the search lacks.
         """
         super().__init__(question)
         for guess in self.question.guesses:
@@ -116,8 +116,8 @@ class PySREngine(Engine):
         """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
 
         Raises:
-            ValueError: if no seed has found anything (what Julia says), or formulas of that size
-                are too small for PySR.
+            ValueError: if no seed has found anything (with Julia's message), or the size is too
+                small for PySR.
         """
         if budget.max_size < LEAST_SIZE:
             raise ValueError(
@@ -156,7 +156,7 @@ class PySREngine(Engine):
         self, job: Path, X: np.ndarray, y: np.ndarray, names: Sequence[str], seeds: Sequence[int],
         budget: Budget, seconds: float,
     ) -> None:  # fmt: skip
-        """What a process is to do: some seeds, one after the other."""
+        """A process's instructions: some seeds, one after another."""
         searches = []
         for place, seed in enumerate(seeds):
             rng = np.random.default_rng(seed)
@@ -172,7 +172,7 @@ class PySREngine(Engine):
     def _fronts(
         self, process: "SearchProcess", X: np.ndarray, y: np.ndarray, names: Sequence[str]
     ) -> Iterator[tuple[int, list[Candidate]]]:
-        """The seeds that have found anything, and what."""
+        """The seeds that found anything, and what."""
         with suppress(OSError, ValueError):
             self.versions |= json.loads((process.job / VERSIONS).read_text())
         by_name = dict(zip(_safe(names), feature_symbols(names, X), strict=True))
@@ -189,7 +189,7 @@ class PySREngine(Engine):
     def _told(
         self, arguments: dict[str, Any], names: Sequence[str], safe: Sequence[str]
     ) -> dict[str, Any]:
-        """The arguments of `fit`; guesses and units are added to those of the constructor."""
+        """Arguments of `fit`; adds guesses and units to the constructor's."""
         if self.question.guesses:
             renamed = dict(zip(names, safe, strict=True))
             arguments["guesses"] = [
@@ -204,7 +204,7 @@ class PySREngine(Engine):
 
 
 def _safe(names: Sequence[str]) -> list[str]:
-    """Names of the features that Julia takes: x0, x1, ..."""
+    """Feature names safe in Julia: x0, x1, ..."""
     return [f"x{i}" for i in range(len(names))]
 
 
@@ -214,7 +214,7 @@ def run_id(place: int) -> str:
 
 
 class SearchProcess:
-    """A process that searches some seeds, one after the other, in a folder of its own."""
+    """A process that searches some seeds, one after another, in its own folder."""
 
     def __init__(self, job: Path, seeds: Sequence[int]) -> None:
         self.job, self.seeds = job, seeds
@@ -222,12 +222,12 @@ class SearchProcess:
 
     @property
     def halls(self) -> dict[int, Path]:
-        """Halls of fame by seed, of those that have one."""
+        """Halls of fame by seed, where there is one."""
         paths = [self.job / run_id(place) / HALL_OF_FAME for place in range(len(self.seeds))]
         return {s: p for s, p in zip(self.seeds, paths, strict=True) if _is_there(p)}
 
     def start(self) -> None:
-        """Begin; what it says goes into a file, and nothing waits for it."""
+        """Start; its output goes to a file, and nothing waits for it."""
         environment = os.environ | {
             "PYTHON_JULIAPKG_OFFLINE": "yes",
             # JULIA_NUM_THREADS has no effect on a Julia that juliacall starts
@@ -242,7 +242,7 @@ class SearchProcess:
             )  # fmt: skip
 
     def wait(self, until: float) -> str:
-        """What went wrong, in a line, once it has ended or that time (monotonic) has come."""
+        """What went wrong, in a line, once it has ended or that (monotonic) time has come."""
         assert self.process is not None
         try:
             code = self.process.wait(max(0.0, until - time.monotonic()))
@@ -259,7 +259,7 @@ class SearchProcess:
             self.process.wait()
 
     def leave_fronts(self) -> None:
-        """End it, but leave what was found, and say where it is."""
+        """End it, but leave what was found and say where."""
         self.end()
         if not self.halls:
             shutil.rmtree(self.job, ignore_errors=True)
@@ -275,7 +275,7 @@ class SearchProcess:
 
 
 def _copy_of(path: Path) -> Path:
-    """The copy of a hall of fame that PySR keeps beside it."""
+    """PySR's own copy of a hall of fame."""
     return path.with_suffix(".csv.bak")
 
 
@@ -284,10 +284,10 @@ def _is_there(path: Path) -> bool:
 
 
 def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> str:
-    """A guess as PySR takes it: names that are no features are the constant 1.0.
+    """A guess for PySR: names other than features become the constant 1.0.
 
     Raises:
-        ValueError: if it needs an operator that the search does not have (says which).
+        ValueError: if it needs an operator that the search lacks (says which).
     """
     operators = operators_of(question)
     try:
@@ -309,7 +309,7 @@ def is_guess(text: str, question: Question) -> bool:
 
 
 def operators_of(question: Question) -> tuple[str, ...]:
-    """Those that are asked for, or PySR's own choice here."""
+    """The requested ones, or our choice for PySR."""
     return question.operators or (*BINARY_OPERATORS, *UNARY_OPERATORS)
 
 
@@ -322,9 +322,9 @@ def constructor_arguments(
     place: int = 0,
     seconds: float = 300.0,
 ) -> dict[str, Any]:
-    """Keyword arguments of `PySRRegressor`: one serial search that the seed decides.
+    """Keyword arguments of `PySRRegressor`: one serial search, fixed by the seed.
 
-    Functions are not nested, unless the operators are given: then any formula of them is allowed.
+    Functions are not nested, unless operators are given: then any formula is allowed.
     """
     operators = operators_of(question)
     binary = [operator for operator in operators if operator in BINARY_OPERATORS]
@@ -363,9 +363,9 @@ def constructor_arguments(
 
 
 def first_of_message(said: str) -> str:
-    """What went wrong, of all that a process wrote: the first line of the last error's message.
+    """What went wrong, from a process's output: the first line of the last error message.
 
-    A message of Julia is followed by a stack trace, one of Python preceded by it.
+    In Julia a stack trace follows the message, in Python it precedes it.
     """
     before = re.split(r"^\s*(?:Stacktrace:|\[1\] )", said, maxsplit=1, flags=re.MULTILINE)[0]
     error = r"^\s*(?:nested task error|ERROR|[\w.]*(?:Error|Exception|Interrupt))\b:?\s*(.+)"
@@ -376,16 +376,16 @@ def first_of_message(said: str) -> str:
 def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sympy.Expr]:
     """The formulas of a `hall_of_fame.csv`, read without PySR and without Julia.
 
-    PySR writes the file and a copy (`.bak`), one after the other; a search that was killed while
-    it wrote leaves one of them whole. A formula that we do not take (an exponent of -157.9, say) is
-    dropped with a warning.
+    PySR writes the file and a copy (`.bak`), one after the other; a search killed while writing
+    leaves one of them whole. A formula that we refuse (an exponent of -157.9, say) is dropped with
+    a warning.
 
     Args:
         path: the file, with columns Complexity, Loss, Equation.
         names: of the features; PySR's own names for them (x0, x1, ...) are replaced by these.
 
     Raises:
-        ValueError: if neither file is one, or it has names that are no features.
+        ValueError: if neither file is one, or it has names other than features.
     """
     for place in (_copy_of(path), path):
         try:
@@ -410,7 +410,7 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 def _with_names(
     formulas: Sequence[sympy.Expr], names: Sequence[str], path: Path
 ) -> list[sympy.Expr]:
-    """The formulas in the features' names, where they are in PySR's own."""
+    """The formulas with PySR's names replaced by the features'."""
     found = {s.name for formula in formulas for s in formula.free_symbols}
     if found <= set(names):
         return list(formulas)
@@ -424,7 +424,7 @@ def _with_names(
 
 
 def _readable(text: str) -> sympy.Expr | None:
-    """The formula, or None where it is none that we take: an exponent like -157.9, say."""
+    """The formula, or None if we refuse it: an exponent like -157.9, say."""
     if len(text) > MAX_LENGTH:
         return None
     try:
@@ -448,10 +448,10 @@ def _plain(text: str) -> str:
 
 
 def julia_project() -> Path:
-    """The Julia project that juliapkg uses for this Python (its own rules, without importing it).
+    """The Julia project that juliapkg uses for this Python (by its rules, without importing it).
 
-    Source: juliapkg 0.1, state.py, `reset_state`; juliacall 0.9, `init`, whose own variables go
-    before.
+    Source: juliapkg 0.1, state.py, `reset_state`; juliacall 0.9, `init`, whose variables come
+    first.
     """
     if chosen := os.environ.get(JULIACALL_PROJECT) or os.environ.get("PYTHON_JULIAPKG_PROJECT"):
         return Path(chosen)
@@ -463,7 +463,7 @@ def julia_project() -> Path:
 
 
 def julia_executable(project: Path) -> Path | None:
-    """The Julia that juliapkg would take: chosen, in the project, or on the path."""
+    """The Julia that juliapkg would use: chosen, in the project, or on the path."""
     chosen = os.environ.get(JULIACALL_EXE) or os.environ.get("PYTHON_JULIAPKG_EXE")
     if chosen:
         return Path(chosen) if shutil.which(chosen) else None

@@ -1,4 +1,4 @@
-"""The process in which PySR, and with it Julia, is imported: searches, their fronts on disk."""
+"""The process that imports PySR, and with it Julia: searches, their fronts on disk."""
 
 import ctypes
 import json
@@ -16,11 +16,11 @@ VERSIONS = "versions.json"
 DEATH_SIGNAL = 1
 """Number of PR_SET_PDEATHSIG."""
 POLL = 0.5
-"""Seconds between two looks at the parent."""
+"""Seconds between checks of the parent."""
 
 
 def main(folder: str, parent: int) -> None:
-    """Run the searches that `symreg.engines.pysr` has written into a folder, one after another."""
+    """Run the searches that `symreg.engines.pysr` wrote to a folder, one after another."""
     die_with(parent)
     import pysr
 
@@ -37,10 +37,10 @@ def main(folder: str, parent: int) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Be killed at once when the process that started this one is gone, whatever this one does.
+    """Be killed at once when the parent process is gone, whatever this one does.
 
-    Inside Julia no thread of Python's runs. Linux alone has a signal for that (prctl(2)); elsewhere
-    a thread looks, and a search ends with Julia's.
+    Inside Julia no Python thread runs. Only Linux has a signal for that (prctl(2)); elsewhere a
+    thread checks, and the search ends when Julia returns.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
@@ -54,7 +54,7 @@ def _watch(parent: int) -> None:
 
 
 def _note_versions(path: Path) -> None:
-    """What searched: Julia and SymbolicRegression.jl, as they say themselves."""
+    """Versions of Julia and SymbolicRegression.jl, as they report them."""
     from pysr.julia_import import jl
 
     asked = {"julia": "VERSION", "SymbolicRegression.jl": "pkgversion(SymbolicRegression)"}

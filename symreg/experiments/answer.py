@@ -1,4 +1,4 @@
-"""What a study says: its cells put together by setting, over the seeds, in a table and in words."""
+"""A study's answer: its cells grouped by setting, over the seeds, in a table and in words."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from symreg.experiments.study_figures.base import LABEL, share
 from symreg.recovery.words import EVERY_KIND, NEWTONIAN, number
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
-"""Columns that the table of every study has, whatever was asked."""
+"""Columns in the table of every study, whatever was asked."""
 SEED = "seed"
 MEASURES = {
     "kicked.kick_r2_first": "kick R²",
@@ -20,11 +20,11 @@ MEASURES = {
     "evaluate.error_16": "roll-out error, 16 steps",
     "extrapolate.ratio_16": "loss at 16× over that at 1×",
 }
-"""Columns that answer, by what they are called; the first that is known leads."""
+"""Columns that answer, with their names; the first one present leads."""
 
 
 def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
-    """Options that take more than one value, the seeds left out; labels, where there are any."""
+    """Options with more than one value, except seeds; labels, if any."""
     if _known(frame, LABEL):
         return [LABEL]
     return [
@@ -36,7 +36,7 @@ def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
 
 
 def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
-    """(cell,) what tells a cell's setting from the others', without its seeds, in words."""
+    """(cell,) what distinguishes a cell's setting, without its seeds, in words."""
     telling = telling_axes(frame, axes)
     if telling == [LABEL]:
         return frame[LABEL].astype(object).fillna("all others")
@@ -57,7 +57,7 @@ def _is_set(value: object) -> bool:
 
 
 def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) -> list[list[str]]:
-    """Rows of a table, the head first: a row for every setting, numbers over its seeds.
+    """Rows of a table, header first: a row per setting, numbers over its seeds.
 
     A number is the median with the lowest and the highest; a share has its 95 % interval.
 
@@ -86,7 +86,7 @@ def _known(frame: pd.DataFrame, name: str) -> bool:
 
 
 def over(values: pd.Series) -> str:
-    """Median of some seeds with the lowest and the highest: `0.98 [0.97, 0.99]`."""
+    """Median over seeds with the lowest and the highest: `0.98 [0.97, 0.99]`."""
     known = values.dropna().astype(float)
     if known.empty:
         return "–"
@@ -97,7 +97,7 @@ def over(values: pd.Series) -> str:
 
 
 def answer(frame: pd.DataFrame, axes: list[str]) -> str:
-    """The answer in sentences: the kinds that were found, and how often by each option's value.
+    """The answer in sentences: the kinds found, and how often for each option's value.
 
     Args:
         frame: as for `answer_table`.
@@ -141,7 +141,7 @@ PRINTED = 3
 
 
 def in_a_terminal(frame: pd.DataFrame, axes: list[str]) -> str:
-    """Table and answer as they are printed."""
+    """Table and answer as printed."""
     if frame.empty:
         return answer(frame, axes)
     return f"{table(answer_table(frame, axes, PRINTED))}\n\n{wrapped(answer(frame, axes))}"

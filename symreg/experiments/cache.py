@@ -1,4 +1,4 @@
-"""Files that functions made, kept in a folder: each whole or absent, none made twice.
+"""Files made by functions, kept in a folder: each whole or absent, none made twice.
 
 One is made again if its function's options, its inputs, the program or the file itself changed:
 
@@ -7,7 +7,7 @@ One is made again if its function's options, its inputs, the program or the file
         model = keep("model", "train", train, data, config.train)
         model.result()
 
-With workers, what does not wait for another runs side by side.
+With workers, independent files are made side by side.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ from orbits.files import as_json, of_json, read_json, sha256_of_json, write_json
 MANIFEST = "manifest.json"
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
-"""Packages whose code decides what is made; but for this one's folder, which only calls them."""
+"""Packages whose code decides what is made, except this folder, which only calls them."""
 
 MEMORY = 1.2e9
 """Bytes of the largest worker: Python, torch and a model of a few layers."""
@@ -45,10 +45,10 @@ MEMORY = 1.2e9
 
 @dataclass(frozen=True)
 class Record:
-    """One file or folder: what it is made from, and what it was when it was finished.
+    """One file or folder: what it is made from, and its state when finished.
 
     Attributes:
-        title: what its making is called.
+        title: name of the step.
         key: fingerprint of function, options, inputs and program.
         sha256: of the finished content; None while it is being made.
         seconds: of wall clock.
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Made:
-    """A finished file or folder, as a later function is given it."""
+    """A finished file or folder, as given to a later function."""
 
     path: Path
     key: str
@@ -76,7 +76,7 @@ class Cache:
     Args:
         folder: made if it does not exist.
         workers: processes that make files side by side; 1 makes all in this one.
-        tell: is told in a line what begins, and what came of it.
+        tell: called with a line on each start and result.
 
     Raises:
         ValueError: if another process holds the folder.
@@ -124,11 +124,11 @@ class Cache:
 
         Args:
             path: below the folder.
-            title: what is done, for people.
+            title: name of the step.
             function: called as `function(out, *inputs, **options)`; writes `out` whole or not at
-                all, or goes on with what it left there, and returns a line on what it made.
-            inputs: results of earlier calls, which it is given as paths; paths; or objects with
-                a `fingerprint`.
+                all, or continues what it left there, and returns a line on the result.
+            inputs: results of earlier calls, passed as paths; paths; or objects with a
+                `fingerprint`.
             here: whether it must run in this process.
             options: dataclasses, or what JSON can hold.
 
@@ -143,7 +143,7 @@ class Cache:
         return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
 
     def _given(self, given: Any) -> Any:
-        """An input; a path as what stands there, fingerprinted once for all that read it."""
+        """An input; a path as its content, fingerprinted once for all readers."""
         if not isinstance(given, (str, Path)):
             return given
         path = Path(given)
@@ -193,7 +193,7 @@ class Cache:
 
 
 def records_in(folder: Path) -> dict[str, Record]:
-    """The records of a folder's files by path; none where they are missing or damaged."""
+    """The records of a folder's files by path; none if missing or damaged."""
     try:
         return of_json(dict[str, Record], read_json(folder / MANIFEST), MANIFEST)
     except ValueError:
@@ -203,7 +203,7 @@ def records_in(folder: Path) -> dict[str, Record]:
 def work(
     function: Callable[..., str], out: Path, inputs: list[Any], options: dict[str, Any]
 ) -> tuple[str, Record]:
-    """Make one file or folder; what the function said, and the record of what it made."""
+    """Make one file or folder; returns the function's line and the record."""
     began, used = time.monotonic(), time.process_time()
     out.parent.mkdir(parents=True, exist_ok=True)
     told = function(out, *inputs, **options)
@@ -212,7 +212,7 @@ def work(
 
 
 def key_of(given: Any) -> str:
-    """Of an input: how it was made, what it holds, or its own fingerprint."""
+    """Of an input: how it was made, its content, or its own fingerprint."""
     if isinstance(given, Made):
         return given.key
     if isinstance(given, (str, Path)):
@@ -242,7 +242,7 @@ def fingerprint(path: Path) -> str | None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, if there is one."""
+    """Remove a file or folder, if there is one."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -250,7 +250,7 @@ def remove(path: Path) -> None:
 
 
 def places(wanted: int = 0) -> int:
-    """Workers: as many as are wanted, or what cores and free memory hold."""
+    """Workers: as many as wanted, or as cores and free memory allow."""
     if wanted:
         return wanted
     affinity = getattr(os, "sched_getaffinity", None)
@@ -272,15 +272,15 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
     "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
 }  # fmt: skip
-"""Of workers: one thread each, nothing imported from the current directory, and no word of the
-semaphores of those that were killed, which are removed."""
+"""Of workers: one thread each, no imports from the current directory, and no warnings about the
+semaphores of killed ones, which are removed."""
 
 
 class Worker(ForkServerProcess):
     """A process that does not execute the user's script again."""
 
     def start(self) -> None:
-        """Start it, the script out of sight: not all of them stand behind `if __name__ == ...`."""
+        """Start it with the script hidden: not all are guarded by `if __name__ == ...`."""
         script = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -296,7 +296,7 @@ class Workers(ForkServerContext):
 
 
 def workers_of(count: int) -> ProcessPoolExecutor:
-    """So many processes, which end with this one."""
+    """Worker processes, which end with this one."""
     context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
     context.set_forkserver_preload([*LOADED])
     os.environ.update(ENVIRONMENT)
@@ -312,7 +312,7 @@ def workers_of(count: int) -> ProcessPoolExecutor:
 
 
 def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
-    """End workers; at once, or when they have done what they were given."""
+    """End workers; at once, or when they have finished."""
     running = workers._processes  # those that are just being started come into it
     workers.shutdown(wait=not at_once, cancel_futures=at_once)
     for process in [*running.values()] if at_once else ():
@@ -320,7 +320,7 @@ def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
 
 
 def _prepare() -> None:
-    """End with the process that began the work, which alone answers Ctrl-C."""
+    """End with the parent process, which alone answers Ctrl-C."""
     parent = parent_process()
     assert parent is not None  # for the type checker: this is a worker
 

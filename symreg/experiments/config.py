@@ -1,8 +1,8 @@
 """Options of `symreg run`: one experiment, from simulated orbits to a verdict.
 
-The steps' own options are nested, each declared where its step is: `--train.context-length`,
-`--recover.individuals`. The usual ones have short names too (`ALIASES`), and those that one value
-must decide for several steps (`DECIDED`) cannot be given one by one.
+The steps' own options are nested, each declared with its step: `--train.context-length`,
+`--recover.individuals`. The common ones have short names too (`ALIASES`), and those that several
+steps share (`DECIDED`) cannot be given one by one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -34,12 +34,12 @@ SOURCES = {
     "kicked": "kicked states",
     "planets": "real planets (JPL DE421)",
 }
-"""The sets of states on which the model is questioned."""
+"""The sets of states on which to test the model."""
 
 CONTROLS = {
     name: f"control: {control.what}" for name, control in PREDICTORS.items() if name != "none"
 }
-"""The same question, where the answer is known; one for every control of `worldmodel probe`."""
+"""The same test with a known answer; one for every control of `worldmodel probe`."""
 
 TRANSFERS = {
     "transfer": "forces of the fine-tuned model",
@@ -47,25 +47,25 @@ TRANSFERS = {
     "transfer_frozen": "forces of a new head on the frozen model",
     "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
 }
-"""Fine-tuned models, whose forces are tables like those of the sources."""
+"""Fine-tuned models, with tables of forces like those of the sources."""
 
 QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), "transfer_frozen")
 """Further questions: the read-outs of `worldmodel probe`."""
 
 CONFIGURATION = "configuration.json"
-"""File of a run directory that says whose it is."""
+"""File that identifies a run directory."""
 
 PLANETS_YEARS = (1950, 2050, 2200)
-"""Years from and to which real planets are taken, and the last to which a segment may reach."""
+"""First and last year for real planets, and the latest end of a segment."""
 
 
 SIMULATOR = "scipy"
-"""A run's numbers shall not depend on what is installed, as `auto` lets them."""
+"""Not `auto`: a run's numbers must not depend on what is installed."""
 
 
 @dataclass(frozen=True)
 class RunConfig(Options):
-    """One run of the whole path: a law, a model and the states on which it is questioned."""
+    """One complete run: a law, a model and the states on which it is tested."""
 
     out: Annotated[str, Output()] | None = None
     """Run directory; by default runs/LAW-ATTENTION-contextC-seedS."""
@@ -73,11 +73,11 @@ class RunConfig(Options):
     """Seed of the orbits, the weights, the kicks and the search."""
     data: str | None = None
     """Your own dataset (`orbits import`, `orbits generate`) instead of simulated orbits; if its law
-    is unknown, whatever needs a law is skipped."""
+    is unknown, all that needs a law is skipped."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
-    """Number of orbits kept for the questions, never trained on; 0 takes a quarter of --orbits."""
+    """Number of orbits kept for the tests, never trained on; 0 means a quarter of --orbits."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
-    """States to question the model on: orbit, kicked, planets."""
+    """States to test the model on: orbit, kicked, planets."""
     controls: tuple[str, ...] = ("injected", "untrained", "locally_linear", "nearest", "keplerian")
     """Controls on kicked states: injected, untrained, locally_linear, nearest, keplerian, parrot,
     straight_line, autoregression."""
@@ -85,11 +85,11 @@ class RunConfig(Options):
     """Further questions: kick_response, jacobian, linear, causal, symmetry, field, evaluate,
     extrapolate, transfer, transfer_frozen, inductive_bias."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
-    """Parallel processes; 0 takes one per core. Results do not depend on it."""
+    """Parallel processes; 0 means one per core. Results do not depend on it."""
     generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(simulator=SIMULATOR))
     fit: bool = False
-    """The factory of --model trains: it is given the run's training orbits (`data`), a `folder` for
-    its weights, and `seed`."""
+    """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
+    weights, and `seed`."""
     predictor: PredictorConfig = field(default_factory=PredictorConfig)
     planets: EphemerisConfig = field(default_factory=EphemerisConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -99,7 +99,7 @@ class RunConfig(Options):
     FREE: ClassVar[tuple[str, ...]] = ("out", "workers")
     """Options that change no number."""
     QUESTIONS: ClassVar[tuple[str, ...]] = ("sources", "controls", "readouts")
-    """Options that may differ when a run goes on: what is asked of the model, not what it is."""
+    """Options that may change when a run resumes: tests of the model, not the model."""
     DECIDED: ClassVar[tuple[str, ...]] = (
         "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
         "planets.stop", "planets.frame", "planets.centre", "planets.together", "train.seed",
@@ -109,7 +109,7 @@ class RunConfig(Options):
         "recover.units", "recover.sigma", "recover.sigma_of", "recover.per_group", "recover.pair",
         "recover.form", "recover.bad_rows", "recover.seed",
     )  # fmt: skip
-    """Options of the steps that the run decides by itself."""
+    """Options of the steps that the run sets itself."""
     ALIASES: ClassVar[dict[str, str]] = {
         **{
             name: f"generate.{name}"
@@ -234,7 +234,7 @@ class RunConfig(Options):
 
     @property
     def law(self) -> str:
-        """The law that moves the training orbits."""
+        """The law of the training orbits."""
         return self.generate.law
 
     @property
@@ -251,8 +251,8 @@ class RunConfig(Options):
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The read-outs of this model: one of tokens has no derivatives by positions, and no
-        verdict is given without far states."""
+        """The read-outs of this model: one of tokens has no derivatives by position, and a verdict
+        needs far states."""
         asked = [r for r in self.readouts if self.train.head != "tokens" or r != "jacobian"]
         if "kicked" in self.sources and self.law != UNKNOWN and "far" not in asked:
             asked.append("far")
@@ -265,21 +265,21 @@ class RunConfig(Options):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that decides a run's results, as JSON has it."""
+        """Everything that decides a run's results, as JSON."""
         return {key: value for key, value in as_json(self).items() if key not in self.FREE}
 
     def write(self, folder: Path) -> None:
-        """Say whose a run directory is."""
+        """Identify a run directory."""
         write_json(folder / CONFIGURATION, self.identity)
 
     def read_out(self, question: str) -> ReadOut:
-        """What answers a question, with its options."""
+        """A question's read-out, with its options."""
         if question in TRANSFERS:
             return replace(self.probe.transfer, frozen="frozen" in question)
         return replace(self.probe, readout=question).read_out
 
     def controls_of(self, readout: str) -> tuple[str, ...]:
-        """The controls with which a read-out is repeated."""
+        """The controls to repeat a read-out with."""
         if readout in TRANSFERS:
             return tuple(name for name in self.controls if name == "untrained")
         # a read-out that takes any control says nothing of one by itself
@@ -303,24 +303,24 @@ class RunConfig(Options):
 
 
 def bundled() -> dict[str, Path]:
-    """The studies that the package brings, by name."""
+    """The bundled studies by name."""
     folder = Path(__file__).parent / "studies"
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 @dataclass(frozen=True)
 class StudyConfig(Options):
-    """Where a study is kept and who does the work."""
+    """Where a study is kept, and its workers."""
 
     out: Annotated[str, Output()] | None = None
     """Folder of the study; by default studies/NAME."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
-    """Cells that run at the same time; 0 takes one for every core."""
+    """Cells that run at the same time; 0 means one per core."""
     scheduler: str = ""
     """Address of a dask scheduler (tcp://host:port) whose workers run the cells instead; they
     must see the same folder."""
     minutes: Annotated[float, Between(0, 1e6)] = 0.0
-    """Stop after so many minutes, as Ctrl-C would, to go on later; 0 never stops."""
+    """Stop after so many minutes, as with Ctrl-C, to resume later; 0 never stops."""
 
     def folder(self, name: str) -> Path:
         """The study's folder."""
@@ -328,12 +328,12 @@ class StudyConfig(Options):
 
 
 def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTIONS) -> None:
-    """Check that a run directory, if it was begun, has this configuration.
+    """Check that a run directory, once begun, has this configuration.
 
-    An option that the program did not have when the run began has its default.
+    An option that did not exist when the run began has its default.
 
     Raises:
-        ValueError: naming the options that differ, or what else lies there.
+        ValueError: naming the options that differ, or what else is there.
     """
     folder = config.folder
     path = folder / CONFIGURATION
@@ -367,5 +367,5 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
 
 
 def file_name(text: str) -> str:
-    """A text as part of a file's name: whatever a shell would read is an underscore."""
+    """A text as part of a file name: what a shell would read becomes an underscore."""
     return "".join(c if c.isalnum() or c in "._=-" else "_" for c in text).strip("_")

@@ -1,4 +1,4 @@
-"""A study: a grid of runs that answers one question, read from a YAML file and checked."""
+"""A study: a grid of runs to answer one question, read from a YAML file and checked."""
 
 import itertools
 import os
@@ -16,14 +16,14 @@ from symreg.experiments.study_figures.base import LABEL
 
 KEYS = ("name", "question", "base", "grid", "figure", "cost")
 LONGEST_NAME = 120
-"""Characters of a cell's name, which is a folder's name too; longer ones are cut."""
+"""Characters in a cell's name, also its folder's; longer ones are cut."""
 NO_FIGURE, ANY_FIGURE = "none", "grid"
-"""A study that asks for no figure, and the one of a study that names none."""
+"""For a study without a figure, and for one that names none."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a study: its name, where it stands in the grid, its options, and its label."""
+    """One run of a study: its name, place in the grid, options and label."""
 
     name: str
     place: dict[str, Any]
@@ -39,8 +39,8 @@ class Study:
         name: of the study, and of its folder.
         question: in a sentence.
         base: options of all cells, by their short or dotted names.
-        grid: options with the values that they take, part by part.
-        figure: of `symreg.experiments.study_figures`, or `none`; `grid` where the file names none.
+        grid: options with their values, part by part.
+        figure: of `symreg.experiments.study_figures`, or `none`; `grid` if the file names none.
         cost: in words.
         cells: every run.
     """
@@ -59,7 +59,7 @@ class Study:
         return _axes(self.grid)
 
     def to_dict(self) -> dict[str, Any]:
-        """What identifies the study, without its cells."""
+        """The study's identity, without its cells."""
         names = ("name", "question", "base", "grid", "figure", "cost")
         return {name: as_json(getattr(self, name)) for name in names}
 
@@ -84,17 +84,17 @@ def load_study(source: str | os.PathLike[str]) -> Study:
 
 
 def parse_study(content: Any) -> Study:
-    """Make a study of what a YAML file holds.
+    """Make a study from a YAML file's content.
 
     Args:
         content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
-            lists of values, of which every combination runs, or a list of such mappings, each with
-            a `label` in words if wished), and optionally `base` (options of all cells), `figure`
-            and `cost` (in words).
+            lists of values, every combination of which runs, or a list of such mappings, each
+            optionally with a `label` in words), and optionally `base` (options of all cells),
+            `figure` and `cost` (in words).
 
     Raises:
-        ValueError: for an unknown key or option, a value of another type, an empty grid, cells
-            that are the same, whatever `symreg run` would refuse.
+        ValueError: for an unknown key or option, a wrong type, an empty grid, identical cells, or
+            anything that `symreg run` would refuse.
     """
     if not isinstance(content, dict):
         raise ValueError(f"a study is a mapping with {', '.join(KEYS)}.")
@@ -145,7 +145,7 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
-    """A cell's options; where it is kept is not among them."""
+    """A cell's options, except where it is kept."""
     for name in RunConfig.FREE:
         if name in values:
             raise OptionError(name, "is no option of a cell.")

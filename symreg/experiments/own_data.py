@@ -1,4 +1,4 @@
-"""A run on a dataset of one's own: what it says takes the place of the options of the simulator."""
+"""A run on a user's dataset, which replaces the options of the simulator."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ WITHOUT_LAW = {
     "controls": tuple(name for name in CONTROLS if not PREDICTORS[name].needs_law),
     "readouts": ("evaluate",),
 }
-"""What can be asked where nobody knows the law: no kick can be followed, no truth compared with."""
+"""What can be asked without a known law: no kick can be followed, nothing compared with a truth."""
 LEFT_OUT = (
     "The law of these data is not known, so that what needs it was left out: kicked states, the "
     "injected law, read-outs that compare with the truth, real planets. Held-out orbits alone do "
@@ -25,11 +25,11 @@ LEFT_OUT = (
 
 
 def of_data(config: RunConfig) -> RunConfig:
-    """The options of a run with those of its dataset in the place of the simulator's.
+    """A run's options, with its dataset's in place of the simulator's.
 
     Raises:
-        ValueError: if there is no such dataset, it holds more bodies than a run reads, or what was
-            asked needs a law that nobody knows.
+        ValueError: if there is no such dataset, it has more bodies than a run can read, or a
+            request needs the unknown law.
     """
     if config.data is None:
         return config
@@ -61,7 +61,7 @@ def of_data(config: RunConfig) -> RunConfig:
 
 
 def _without_law(name: str, given: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
-    """What remains of the defaults where the law is not known; what was asked for is refused."""
+    """The defaults that remain if the law is unknown; explicit requests are refused."""
     allowed = WITHOUT_LAW[name]
     refused = [value for value in given if value not in allowed]
     if refused and given != default:

@@ -1,4 +1,4 @@
-"""A model of the user's own in the place of the trained one."""
+"""A user's model in place of the trained one."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from worldmodel.predictors.checked import CheckedPredictor
 
 IN_MEMORY = "object:"
-"""Begins what stands for a predictor that is no text: the rest is its fingerprint."""
+"""Prefix for a predictor that is not text; its fingerprint follows."""
 
 
 class OwnModel:
-    """A predictor that is made when it is first needed: one that trains may take hours.
+    """A predictor made when first needed: training one may take hours.
 
     Args:
         config: of the run.
         made: the predictor, if it is there already.
-        training: orbits that the factory of a model trains on, if it does.
+        training: orbits for a factory that trains.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class OwnModel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of its answers; of one that trains, of its code and of what it trains on."""
+        """Of its outputs; if it trains, of its code and training data."""
         if not self.config.fit:
             return self.predictor.fingerprint
         from worldmodel.predictors.loading import source_of
@@ -70,7 +70,7 @@ class OwnModel:
 
 
 def require_model(config: RunConfig) -> None:
-    """Raise ValueError unless the code of a run's own model is there; none of it is executed."""
+    """Raise ValueError unless the code of a run's own model exists; none of it is executed."""
     for spec in (config.predictor.model, config.predictor.untrained_model):
         if spec is not None and not spec.startswith(IN_MEMORY):
             from worldmodel.predictors.loading import source_of
@@ -81,7 +81,7 @@ def require_model(config: RunConfig) -> None:
 def in_memory(
     config: RunConfig, predictor: Any, untrained: Callable[..., Any] | None
 ) -> "tuple[CheckedPredictor, dict[str, str | None]]":
-    """A predictor that is an object or a function, and the options that stand for it."""
+    """A predictor that is an object or function, and the options that represent it."""
     from worldmodel import load_predictor
 
     made = load_predictor(predictor, config.predictor, untrained=untrained)

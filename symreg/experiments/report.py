@@ -26,11 +26,11 @@ from symreg.recovery.gates import turning
 from worldmodel.predictors import CONTROLS as PREDICTORS
 
 DECIDING = ("kicks", "validity")
-"""Figures of what decides the verdict; they come first."""
+"""Figures that decide the verdict; they come first."""
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:
-    """Draw every figure that a run has something for into `figures/`, as PNG."""
+    """Draw every figure that applies to a run into `figures/`, as PNG."""
     folder = run.folder
     tables = {n: ForceSamples.read(folder / "forces" / f"{n}.parquet").table for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"
@@ -54,7 +54,7 @@ def draw_figures(run: Run, config: RunConfig) -> None:
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
-    """The states of the read-out `far`, of the model ("") and of every control that was asked."""
+    """The states of the read-out `far`, of the model ("") and of every control run."""
     found = {}
     for control in ("", *config.controls) if "far" in run.readouts else ():
         title = config.title_of("far", control or "none")
@@ -80,12 +80,12 @@ def _trained(
 
 
 DOTS_PER_INCH, PIXELS_PER_INCH = 130, 86
-"""Of a figure's file, and of a figure on the page: all their texts have one size there."""
+"""Of a figure's file, and on the page, where all texts have one size."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure inside a page: Base64 of its PNG, and how wide it is shown, in pixels."""
+    """A figure in a page: Base64 of its PNG, and its width in pixels."""
 
     data: str
     width: int
@@ -98,7 +98,7 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 
 
 def render(run: Run, config: RunConfig) -> str:
-    """The report as one HTML page: figures and formulas inside, no request to anywhere."""
+    """The report as one HTML page, figures and formulas included: no requests."""
     pictures = embedded(run.folder / "figures", FIGURES)
     return environment().get_template("report.html.jinja").render(
         run=run, config=config, words=words, true_law=known_law(run.law),
@@ -115,7 +115,7 @@ def render(run: Run, config: RunConfig) -> str:
 
 
 def environment() -> jinja2.Environment:
-    """Where the pages come from, and how they write numbers and formulas."""
+    """Source of page templates, and formats of numbers and formulas."""
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("symreg"),
         autoescape=True,
@@ -132,7 +132,7 @@ def environment() -> jinja2.Environment:
 
 
 def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
-    """Those of the named pictures that a folder has."""
+    """The named pictures that a folder has."""
     files = {name: folder / f"{name}.png" for name in names}
     return {name: _picture(file.read_bytes()) for name, file in files.items() if file.exists()}
 
@@ -143,5 +143,5 @@ def _picture(png: bytes) -> Picture:
 
 
 def mathml(markup: str | None) -> Markup:
-    """A formula's MathML, as `symreg recover` wrote it, to be embedded in HTML."""
+    """A formula's MathML from `symreg recover`, to embed in HTML."""
     return Markup(f"<math>{markup}</math>" if markup else "")

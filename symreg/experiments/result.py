@@ -1,4 +1,4 @@
-"""What a run found, with all its evidence: the object that `symreg.run` returns."""
+"""A run's result with all its evidence: the object that `symreg.run` returns."""
 
 import html
 import os
@@ -24,19 +24,19 @@ Metrics = dict[str, float | None]
 
 VERDICT, REPORT = "verdict.json", "report.html"
 OWN = "model.json"
-"""What a model is that was not trained here."""
+"""Label of a model not trained here."""
 NEWTON = "newton"
 """The law that moves real planets."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What one set of states gave.
+    """The result for one set of states.
 
     Attributes:
-        recovery: the law that was searched in it.
-        r2: of the implied acceleration vectors against the true law's; None where the states do
-            not obey it.
+        recovery: the law found in it.
+        r2: of the implied acceleration vectors against the true law's; None if the states do not
+            obey it.
         kick_r2: the same by the number of steps since a kick.
     """
 
@@ -47,23 +47,23 @@ class Source:
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment at its end: the verdict and the evidence.
+    """A finished experiment: verdict and evidence.
 
     Attributes:
-        folder: where everything lies.
+        folder: holds everything.
         law: that moved the training orbits.
-        recovered: whether every gate holds; None where no kicked states were looked at.
-        words: what the gates say about the model.
-        world_model: which kind of world model it is; None without kicked states.
+        recovered: whether every gate holds; None without kicked states.
+        words: the gates' verdict on the model.
+        world_model: kind of world model; None without kicked states.
         gates: every condition on the law of the model.
-        sources: what each set of states gave; fine-tuned models too.
-        controls: the same where the answer is known.
-        readouts: numbers of the further questions.
-        seconds: of wall clock, by the file that was made.
+        sources: result for each set of states; fine-tuned models too.
+        controls: the same with a known answer.
+        readouts: numbers from further read-outs.
+        seconds: of wall clock, by file made.
         processor_seconds: of computing, likewise.
-        model: what a model of the user's own is.
+        model: description of a user's model.
         configuration: all options.
-        versions: of everything that can influence a number.
+        versions: of everything that can affect a number.
         git_commit: of the source tree.
     """
 
@@ -86,7 +86,7 @@ class Run:
 
     @property
     def kicked(self) -> Source | None:
-        """What kicked states gave: the only ones that count."""
+        """That of kicked states: the only ones that count."""
         return self.sources.get("kicked")
 
     @property
@@ -123,7 +123,7 @@ class Run:
         return replace(read_typed(cls, Path(folder) / VERDICT), folder=Path(folder))
 
     def __str__(self) -> str:
-        """What the run found, for a terminal: tables, then sentences."""
+        """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
         far = words.about_far_states(self.readouts.get("far", {}), self.world_model)
         parts += [table(far.errors)] if far.errors else []
@@ -137,7 +137,7 @@ class Run:
         return "\n\n".join([*parts, *map(wrapped, said)])
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """What each set of states gave, the head first."""
+        """The results by set of states, header first."""
         compared = f"beside {self.law}"
         head = ("states", "law found", compared, "constant [95 %]", "exponent", "R²", "far states")
         rows: list[tuple[str, ...]] = [head]
@@ -158,7 +158,7 @@ class Run:
 
     @property
     def _verdict(self) -> str:
-        """The verdict, with the numbers that decide it."""
+        """The verdict with its deciding numbers."""
         if self.kicked is None:
             return self.words
         yes = "Recovered" if self.recovered else "Not recovered"
@@ -187,11 +187,11 @@ class Run:
 
 
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
-    """A finished run: what each set of states gave, compared with the gates.
+    """A finished run: the result for each set of states, against the gates.
 
     Args:
         config: the run's options.
-        folder: with `laws/` and `readouts/` of all that was asked.
+        folder: with all `laws/` and `readouts/`.
         records: of its files.
     """
     known = known_law(config.law)
@@ -243,7 +243,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
 
 
 def _source(folder: Path, name: str, law: str) -> Source:
-    """What one set of states gave: the recovered law with the probe's metrics beside it."""
+    """The result for one set of states: the recovered law and the probe's metrics."""
     recovery = Recovery.read(folder / "laws" / f"{name}.json")
     metrics = recovery.metrics
     # the probe compares real planets with what moves them: Newton
@@ -252,7 +252,7 @@ def _source(folder: Path, name: str, law: str) -> Source:
 
 
 def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
-    """Numbers by read-out, flat; one repeated with a control is called NAME_CONTROL.
+    """Numbers by read-out, flat; with a control, under NAME_CONTROL.
 
     Args:
         folder: the run directory, all files made.

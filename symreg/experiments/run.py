@@ -29,8 +29,7 @@ from worldmodel.accelerators import require_devices
 from worldmodel.predictors import CONTROLS as PREDICTORS
 
 HELD_OUT = 1_000_003
-"""Added to the seed for orbits that no model is trained on; read-outs that need more of their own
-add other numbers."""
+"""Added to the seed for held-out orbits; read-outs that need their own add other numbers."""
 
 Files = dict[str, "Future[Made]"]
 
@@ -46,20 +45,19 @@ def run(
     """Run one experiment; its folder keeps `verdict.json`, the figures and `report.html`.
 
     Args:
-        config: what is simulated, trained and asked.
+        config: what to simulate, train and test.
         predictor: your own model in place of the trained one: an object with `context_length` and
-            `predict(positions)`, a plain function of positions (with `model_context`), or a text
-            such as `--model` takes.
-        untrained: makes your model before training, for the control `untrained`; without it, that
-            control is left out.
+            `predict(positions)`, a plain function of positions (with `model_context`), or a text as
+            for `--model`.
+        untrained: makes your untrained model, for the control `untrained`; without it, that control
+            is left out.
         tell: called with a line of text when a step begins and when it ends.
-        **options: in place of those in `config`, by their short or dotted names: `law="hooke"`,
+        **options: override `config`, by short or dotted names: `law="hooke"`,
             `context_length=64`, `out="runs/mine"`, `**{"probe.kick_angle": 0.3}`.
 
     Raises:
-        ValueError: for an unusable option, law or engine, or a run directory that belongs to
-            another run; nothing has been run then. Also if a step fails; the steps finished before
-            it are kept.
+        ValueError: for an unusable option, law or engine, or another run's directory; nothing has
+            been run then. Also if a step fails; the steps finished before it are kept.
     """
     if isinstance(predictor, str):
         options, predictor = {**options, "model": predictor}, None
@@ -85,12 +83,12 @@ def run(
 
 
 def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
-    """Everything that a run measures: orbits, a model, what it is asked, and the laws in that.
+    """Everything that a run measures: orbits, a model, its read-outs, and their laws.
 
     Args:
         config: the run's options.
         keep: makes and keeps each file.
-        made: a predictor in the place of the trained model, if it is an object.
+        made: a predictor object in place of the trained model, if any.
     """
     simulated = _simulator(config, keep)
     data: Any = config.data and Path(config.data)
@@ -179,7 +177,7 @@ def _planets(config: RunConfig, keep: Cache) -> "Future[Made]":
 def _asker(
     config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
 ) -> Callable[..., "Future[Made]"]:
-    """Probes of the model; a control needs only to know what the model will be."""
+    """Probes of the model; a control needs to know only what the model will be."""
 
     def ask(
         path: str, title: str, data: Any, control: str = "none", readout: str = "implied",
@@ -199,7 +197,7 @@ def _asker(
 
 
 def finish(found: Run, config: RunConfig) -> None:
-    """Figures, the page, and last the verdict, which says that a run is finished."""
+    """Figures, the page, and last the verdict, which marks the run as finished."""
     # drawing takes half a second to load
     from symreg.experiments.report import draw_figures, render
 
@@ -209,7 +207,7 @@ def finish(found: Run, config: RunConfig) -> None:
 
 
 def check(config: RunConfig) -> str:
-    """Refuse what no step could do: an unknown law, attention, body or engine, no such orbit.
+    """Refuse the impossible: an unknown law, attention, body, engine or orbit.
 
     Returns:
         Which engine will search, and why.

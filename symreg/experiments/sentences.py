@@ -1,4 +1,4 @@
-"""What a report says of its read-outs, and the command that makes the run again."""
+"""A report's words on its read-outs, and the command that repeats the run."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class ReadOutTable:
 
     Attributes:
         name: as in `--readouts`.
-        sentence: what it asks.
+        sentence: its question.
         subjects: titles of the columns.
         rows: a metric in words, and its number for each subject.
     """
@@ -61,12 +61,12 @@ def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
 
 @dataclass(frozen=True)
 class Asked:
-    """One number of the verdict, and what is asked of it.
+    """One number of the verdict, and its requirements.
 
     Attributes:
         name: of the number.
         found: in words.
-        by: the gate of each heading, None where that asks nothing of it.
+        by: the gate of each heading, None where there is none.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Asked:
 
 
 def gate_table(run: Run) -> tuple[tuple[str, ...], list[Asked]]:
-    """Every number that the verdict and the kind of model depend on, once.
+    """Every number that decides the verdict and the kind of model, once.
 
     Returns:
         The headings, "recovered" first, and the rows.
@@ -107,7 +107,7 @@ def label(metric: str, labels: Mapping[str, str] = EVERYWHERE) -> str:
 
 
 def command_of(config: RunConfig) -> str:
-    """The command that makes the run again; what changes no number (`--out`) is left out."""
+    """The command that repeats the run, without what changes no number (`--out`)."""
     words = ["symreg", "run"]
     short = {full: alias for alias, full in config.ALIASES.items()}
     default = RunConfig()
@@ -131,7 +131,7 @@ def command_of(config: RunConfig) -> str:
 
 
 def undominated(front: Sequence[FrontPoint]) -> list[FrontPoint]:
-    """The formulas of which none other is both no longer and more accurate, shortest first."""
+    """The formulas that no formula as short or shorter beats in accuracy, shortest first."""
     kept: list[FrontPoint] = []
     measured = [(c.complexity, c.loss, c) for c in front if c.loss is not None]
     for _, loss, candidate in sorted(measured, key=lambda row: row[:2]):

@@ -1,5 +1,5 @@
-"""What a run does, step by step: each function reads its inputs, writes `out`, and says what it
-made in a line. They call the public API of the three packages and compute nothing themselves."""
+"""A run step by step: each function reads its inputs, writes `out`, and returns a line on the
+result. They call the public API of the three packages and compute nothing themselves."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def train(out: Path, data: Path, config: TrainConfig) -> str:
 
 
 def look(out: Path, model: OwnModel) -> str:
-    """A model of the user's own: what it is."""
+    """Describe a user's model."""
     predictor = model.predictor
     write_json(out, {**predictor.about(), "fingerprint": predictor.fingerprint})
     return repr(predictor)
@@ -51,7 +51,7 @@ def probe(
     *,
     config: ProbeConfig,
 ) -> str:
-    """Force samples, or the numbers of another read-out."""
+    """Force samples, or another read-out's numbers."""
     from worldmodel.probes.probe import read
 
     asked = model.predictor if isinstance(model, OwnModel) else model
@@ -61,7 +61,7 @@ def probe(
 
 
 def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
-    """The law of force samples."""
+    """The law in force samples."""
     import symreg
     from symreg.recovery.words import IN_WORDS
 

@@ -1,4 +1,4 @@
-"""`symreg study`: the runs of a grid side by side, and what they found together."""
+"""`symreg study`: the runs of a grid side by side, and their joint result."""
 
 import math
 import time
@@ -26,14 +26,14 @@ from symreg.experiments.table import finished_run, table, write_table
 STUDY = "study.json"
 
 EVERY = 20.0
-"""Seconds without a word, after which a line says what a running cell is at."""
+"""Seconds of silence after which a line says what a running cell is doing."""
 
 
 def check_study(source: str, config: StudyConfig) -> Study:
     """Read a study and check the options of every cell.
 
     Raises:
-        ValueError: as `load_study`; or if a cell's folder belongs to other options.
+        ValueError: as `load_study`; or if a cell's folder has other options.
     """
     study = load_study(source)
     folder = config.folder(study.name)
@@ -81,8 +81,8 @@ def run_study(source: str, config: StudyConfig) -> StudyResult:
         config: where, and on how many workers.
 
     Raises:
-        ValueError: if the study cannot run, or its folder is somebody else's.
-        KeyboardInterrupt: if it was interrupted; all that was finished stays.
+        ValueError: if the study cannot run, or its folder is another's.
+        KeyboardInterrupt: if interrupted; finished cells stay.
     """
     study = check_study(source, config)
     folder = config.folder(study.name).absolute()
@@ -110,7 +110,7 @@ def _at(folder: Path, cell: Cell) -> RunConfig:
 
 
 def run_cell(config: RunConfig) -> float:
-    """Run one cell to its end, in the process that is told to; the seconds that it took."""
+    """Run one cell to its end, in a worker process; returns the seconds taken."""
     began = time.monotonic()
     run(config, tell=lambda _: None)
     return time.monotonic() - began
@@ -118,7 +118,7 @@ def run_cell(config: RunConfig) -> float:
 
 @contextmanager
 def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int]]:
-    """Processes of this machine, or the workers of a dask cluster, and how many they are.
+    """Processes on this machine, or the workers of a dask cluster, and their number.
 
     Raises:
         ValueError: if dask is not installed or no scheduler answers.
@@ -144,7 +144,7 @@ def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int
 def _work(
     study: Study, folder: Path, todo: list[Cell], config: StudyConfig, errors: dict[str, str]
 ) -> None:
-    """Run cells side by side; after each, write the table again and say how far it is."""
+    """Run cells side by side; after each, rewrite the table and report progress."""
     deadline = time.monotonic() + 60 * config.minutes if config.minutes else math.inf
     done, took = len(study.cells) - len(todo), list[float]()
     with (
@@ -179,7 +179,7 @@ def _work(
 
 
 def _begun(folder: Path, names: list[str]) -> Iterator[str]:
-    """What each running cell is making now."""
+    """What each running cell is making."""
     for name in names:
         records = records_in(folder / "cells" / name).values()
         making = [record.title for record in records if record.sha256 is None]

@@ -24,7 +24,7 @@ SHOWN = {
     "jacobian.locality": "Jacobian locality",
     "seconds": "seconds",
 }
-"""Columns of the page's table, of the many in results.csv."""
+"""Columns of the page's table, out of all in results.csv."""
 
 
 def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
@@ -56,14 +56,14 @@ def render(
     captions: dict[str, str],
     summary: pd.DataFrame | None = None,
 ) -> str:
-    """The page: the question, figures, a row for every cell, failures, and how it was made.
+    """The page: the question, figures, a row per cell, failures, and how it was made.
 
     Args:
         study: the study.
         folder: of the study, with `figures/`.
         frame: its table.
         captions: by figure.
-        summary: the answer in a few rows, in place of the table by setting.
+        summary: the answer in a few rows, instead of the table by setting.
     """
     done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}
@@ -103,7 +103,7 @@ def render(
 
 
 def _lines(summary: pd.DataFrame) -> list[list[str]]:
-    """The head of a table and its rows, in words."""
+    """A table's header and rows, in words."""
     body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
     return [[str(name) for name in summary.columns], *body]
 

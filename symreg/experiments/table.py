@@ -1,4 +1,4 @@
-"""The table of a study: one row for each cell, in Parquet and CSV."""
+"""The table of a study: one row per cell, in Parquet and CSV."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,24 +17,23 @@ from symreg.recovery.result import Quantity
 
 
 def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame:
-    """One row for each cell of a study.
+    """One row per cell of a study.
 
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
     options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`
-    and `kind_failed` (gates of the law and of the kind), gate.NAME of what those of the kind found,
-    model.NAME of each number that a model of one's own tells as its `parameters`; for each set of
-    states and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
+    and `kind_failed` (gates of the law and of the kind), gate.NAME with the values found by those
+    of the kind, model.NAME for each number in a user's model's `parameters`; for each set of states
+    and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
     .exponent_high, .exponent_truth, .constant (and low, high, truth), .seeds_agreeing,
-    .seeds_unaided, .kick_r2_1, .kick_r2_4 and .kick_r2_first (of the first step that was read:
-    the second where masses differ), and of each feature but r .exponent_of_FEATURE (and low,
-    high, truth); READOUT.METRIC; `engine` and `git_commit`, which may differ where a study went
-    on elsewhere or later; `seconds` and seconds.FILE of wall clock, `processor_seconds` and
-    processor_seconds.FILE.
+    .seeds_unaided, .kick_r2_1, .kick_r2_4 and .kick_r2_first (the first step read: the second where
+    masses differ), and for each feature but r .exponent_of_FEATURE (and low, high, truth);
+    READOUT.METRIC; `engine` and `git_commit`, which may differ if a study resumed elsewhere or
+    later; `seconds` and seconds.FILE of wall clock, `processor_seconds` and processor_seconds.FILE.
 
     Args:
         study: the study.
         folder: where its cells are.
-        errors: last words of the cells that failed.
+        errors: last words of failed cells.
     """
     frame = pd.DataFrame([_row(study, folder, cell, errors.get(cell.name)) for cell in study.cells])
     missing = [name for name in FIXED if name not in frame]
@@ -44,7 +43,7 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
 
 
 def finished_run(folder: Path, cell: Cell) -> Run | None:
-    """What a cell found, if it is finished for just these options."""
+    """A cell's result, if it is finished with just these options."""
     try:
         found = Run.read(folder / "cells" / cell.name)
     except ValueError:
@@ -118,5 +117,5 @@ def _of_quantity(name: str, quantity: Quantity) -> dict[str, float | None]:
 
 
 def _plain(value: Any) -> Any:
-    """An option as a table can hold it: several values are a text."""
+    """An option as stored in a table: several values become text."""
     return " ".join(map(str, value)) if isinstance(value, (tuple, list)) else value

@@ -1,7 +1,7 @@
-"""A formula of the user's own, its constants fitted: no search, but the right basin.
+"""A user's formula with its constants fitted: no search, but the right basin.
 
-Constants in which the formula is linear are solved for; the others are tried at many places, each
-on the scale of what it stands beside, and the best places are polished together.
+Constants in which the formula is linear are solved for; the others start from many values, each on
+the scale of its neighbours in the formula, and the best starts are polished.
 
 Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for the linear part.
 """
@@ -25,11 +25,11 @@ from symreg.formulas.expressions import (
 from symreg.formulas.reading import read_formula
 
 PLACES = 2048
-"""Starts of the constants that are not linear; a power of two, for Sobol's points."""
+"""Starts of the nonlinear constants; a power of two, for Sobol points."""
 DECADES = 2.0
-"""A constant is tried so far below and above the scale of what it stands beside."""
+"""Decades tried below and above a constant's natural scale."""
 TIMES = 200.0
-"""Largest multiple of that scale that is tried in equal steps, as frequencies need."""
+"""Largest multiple of that scale tried in equal steps, as frequencies need."""
 POLISHED = 16
 MOST_FLIPPED = 7
 EQUAL = 1e-24
@@ -39,14 +39,14 @@ HUGE = 1e100
 
 
 def fit_form(text: str, samples: Samples) -> Fitted:
-    """The formula with its constants fitted.
+    """The formula with fitted constants.
 
     Args:
-        text: names that are no features are constants.
+        text: names that are no feature are constants.
         samples: to fit to.
 
     Raises:
-        ValueError: if it is no formula, has no feature, or no constant.
+        ValueError: if it is not a formula, or has no feature or no constant.
     """
     form = read_formula(text)
     names = sorted(s.name for s in form.free_symbols if s.name not in samples.names)
@@ -70,7 +70,7 @@ def fit_form(text: str, samples: Samples) -> Fitted:
 
 
 def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...]:
-    """Of the numbers that say the same, those with fewest minus signs, and phases within a turn."""
+    """Of equivalent numbers, those with the fewest minus signs, and phases within a turn."""
 
     def same(constants: np.ndarray) -> bool:
         errors = samples.residuals(evaluate(form, samples.names, samples.X, constants))
@@ -91,7 +91,7 @@ def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...
 
 
 def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np.ndarray]:
-    """(constant,) the best places to start from, the linear constants solved for."""
+    """(constant,) the best starts, with linear constants solved for."""
     constants = [constant_symbol(i) for i in range(len(names))]
     linear = _linear(form, constants)
     others = [i for i in range(len(names)) if i not in linear]
@@ -121,7 +121,7 @@ def _multiples(count: int) -> np.ndarray:
 
 
 def _linear(form: sympy.Expr, constants: Sequence[sympy.Symbol]) -> list[int]:
-    """Places of constants in all of which together the formula is linear."""
+    """Indices of constants in which the formula is jointly linear."""
     chosen: list[int] = []
     for i, constant in enumerate(constants):
         slope = sympy.diff(form, constant)
@@ -131,7 +131,7 @@ def _linear(form: sympy.Expr, constants: Sequence[sympy.Symbol]) -> list[int]:
 
 
 def _scale(form: sympy.Expr, constant: sympy.Symbol, samples: Samples) -> float:
-    """Size that makes a constant count: of the other terms, or one over the other factors."""
+    """Scale where a constant matters: of the other terms, or one over the other factors."""
     for node in sympy.preorder_traversal(form):
         if not (node.is_Add or node.is_Mul):
             continue
@@ -155,7 +155,7 @@ def _scale(form: sympy.Expr, constant: sympy.Symbol, samples: Samples) -> float:
 def _solved(
     form: sympy.Expr, place: np.ndarray, linear: Sequence[int], samples: Samples
 ) -> np.ndarray:
-    """(constant,) with the linear ones solved for, by equal relative errors."""
+    """(constant,) with the linear ones solved for, at equal relative errors."""
     if not linear:
         return place
     divided = samples.scale if samples.deviations is None else samples.deviations

@@ -1,4 +1,4 @@
-"""A product of powers, fitted by weighted linear least squares on logarithms."""
+"""A product of powers, fitted by weighted linear least squares in logarithms."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ class Monomial:
 
 
 def usable(samples: Samples) -> bool:
-    """Whether a monomial can be fitted: everything positive, and more rows than constants."""
+    """Whether a monomial can be fitted: all positive, and more rows than constants."""
     positive = samples.logarithmic and bool(np.all(samples.X > 0))
     return positive and len(samples.y) > samples.X.shape[1]
 
 
 def fit_monomial(samples: Samples) -> Monomial:
-    """Weighted least squares of log y on the logarithms of the features.
+    """Weighted least squares of log y on the log features.
 
     Raises:
         ValueError: if a target or a feature is not positive, or rows are fewer than constants.

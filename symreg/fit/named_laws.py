@@ -8,13 +8,13 @@ from symreg.formulas.expressions import evaluate
 from symreg.formulas.laws import named_forms
 
 NODES = 5
-"""Complexity that every named law is charged for: that of c*r**n, the simplest of them."""
+"""Complexity charged for every named law: that of c*r**n, the simplest."""
 
 
 def fitted_laws(samples: Samples) -> list[Fitted]:
-    """Every reference law that can be written over the features, with fitted constants.
+    """Every reference law that can be written in the features, with fitted constants.
 
-    Laws whose own parameters come out negative are left out: they are other laws.
+    Laws whose parameters come out negative are left out: they are other laws.
     """
     laws = []
     for named in named_forms(samples.names, samples.X):

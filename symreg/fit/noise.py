@@ -1,9 +1,9 @@
-"""What is wrong with a field, told apart: scatter between neighbours, and errors that are smooth.
+"""Two kinds of error in a field: scatter between neighbours, and smooth errors.
 
 A field read off a world model is sharp where the model was trained a lot and ragged at the edges.
-The scatter of neighbouring rows about their own local trend measures that without any law in
-mind: rows that scatter more count less. A smooth deviation from a law is not scatter and keeps its
-full weight; it is what noise within bins does not explain.
+The scatter of neighbouring rows about their local trend measures that without assuming a law: rows
+that scatter more count less. A smooth deviation from a law is not scatter and keeps its full
+weight; noise within bins does not explain it.
 """
 
 from dataclasses import replace
@@ -17,24 +17,24 @@ from symreg.fit.samples import Samples
 ROWS_IN_A_BIN = 25
 MOST_BINS = 24
 RAGGED = 0.25
-"""Rows whose relative weight is below this are not searched, only weighed."""
+"""Rows with a smaller relative weight are not searched, only weighed."""
 SMOOTH_BINS = 12
 SMOOTH_ROWS = 5
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
 EXACT = 1e-6
-"""Errors below this are rounding of tables that people print: no misfit is read from them."""
+"""Smaller errors are rounding in printed tables: no misfit is read from them."""
 LARGEST = 1.103
-"""Largest rms that a smooth error of unit rms can show about a fitted constant: a sine of random
-phase, seen over w periods, has mean square 1 - sin(2 pi w)/(2 pi w) about its mean at most, and
-that is largest at w = 0.715."""
+"""Largest rms of a smooth error of unit rms about a fitted constant: a sine of random phase, over w
+periods, has mean square at most 1 - sin(2 pi w)/(2 pi w) about its mean, which is largest at w =
+0.715."""
 
 
 def local_scatter(samples: Samples) -> np.ndarray:
     """(row,) relative scatter of the rows about the local trend in the first feature.
 
-    The other features are taken out by a product of powers. Zero where it cannot be told: mixed
-    signs, or too few rows.
+    A product of powers removes the other features. Zero where undetermined: mixed signs, or too few
+    rows.
     """
     n = len(samples.y)
     if not samples.logarithmic or np.any(samples.X <= 0) or n < 2 * ROWS_IN_A_BIN:
@@ -56,7 +56,7 @@ def local_scatter(samples: Samples) -> np.ndarray:
 def weighed(samples: Samples, floor: float) -> Samples:
     """The samples with weights: one over the scatter and the error floor, mean square one.
 
-    Samples whose errors are known keep them; without a floor every row counts alike.
+    Samples with known errors keep them; without a floor all rows count equally.
     """
     if samples.weights is not None or samples.errors is not None or floor == 0:
         return samples
@@ -68,7 +68,7 @@ def weighed(samples: Samples, floor: float) -> Samples:
 
 
 def sharp(samples: Samples) -> np.ndarray:
-    """(row,) mask of the rows that are not ragged; all of them if that leaves less than half."""
+    """(row,) mask of the rows that are not ragged; all if those are less than half."""
     if samples.weights is None:
         return np.ones(len(samples.y), dtype=bool)
     kept = samples.weights >= RAGGED * np.quantile(samples.weights, 0.9)
@@ -76,20 +76,20 @@ def sharp(samples: Samples) -> np.ndarray:
 
 
 def smooth_mean_square(residuals: np.ndarray, X: np.ndarray, upper: bool = False) -> float:
-    """Mean square of the smooth part of residuals, the largest over the features.
+    """Mean square of the smooth part of residuals, largest over the features.
 
-    Variance of the means of bins of equal size, less what scatter within the bins gives them.
+    Variance of the means of equal-sized bins, minus that from scatter within the bins.
 
     Args:
         residuals: (row,).
         X: (row, feature).
-        upper: add one standard error of the estimate: as large as the smooth part may well be.
+        upper: add one standard error: as large as the smooth part may well be.
     """
     return float(smooth_mean_squares(residuals[None], X, upper)[0])
 
 
 def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = False) -> np.ndarray:
-    """(draw,) the same for (draw, row) residuals of the same rows."""
+    """(draw,) the same for (draw, row) residuals."""
     draws, rows = residuals.shape
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
     found = np.zeros(draws)
@@ -110,10 +110,11 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
 
 
 def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
-    """Chance that errors without structure have means in bins as large as these.
+    """Chance that errors without structure have bin means as large as these.
 
-    Rows are binned by every feature, and by products of two; under no misfit the means, over their
-    standard errors, sum to a chi-squared variable. The least over the features, times their number.
+    Rows are binned by every feature, and by products of two; without misfit the squared means over
+    their standard errors sum to chi-squared. The least chance over the features, times their
+    number.
 
     Args:
         residuals: (row,) of the formula.
@@ -150,15 +151,15 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
 
 
 NORMAL_MEDIAN = 1.4826
-"""Standard deviations of normal errors in their median absolute value."""
+"""Standard deviation over median absolute value, of normal errors."""
 NEIGHBOURS = 5
 
 
 def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
-    """Chance that errors without structure are as like those of their neighbours as these.
+    """Chance that errors without structure are as like their neighbours' as these.
 
-    Neighbours are counted in ranks, so that scales do not matter. A pair may count from both sides,
-    which makes the deviation of the sum up to sqrt(2) larger than that of independent terms.
+    Neighbours are counted in ranks, so scales do not matter. A pair may count from both sides,
+    which makes the deviation of the sum up to sqrt(2) larger than for independent terms.
     """
     varying = ranks_of(X[:, np.ptp(X, axis=0) > 0])
     if not varying.shape[1]:
@@ -171,12 +172,12 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
 
 
 def robust_spread(errors: np.ndarray) -> float:
-    """Standard deviation of normal errors, by the median: wild ones do not count."""
+    """Standard deviation of normal errors, by the median: outliers do not count."""
     return NORMAL_MEDIAN * float(np.median(np.abs(errors - np.median(errors))))
 
 
 def ranks_of(X: np.ndarray) -> np.ndarray:
-    """(row, feature) place of every row in the order of a feature."""
+    """(row, feature) rank of every row in each feature."""
     return np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0, kind="stable").astype(float)
 
 
@@ -184,7 +185,7 @@ MOST_INTERACTIONS = 45
 
 
 def _interactions(X: np.ndarray) -> list[np.ndarray]:
-    """Products of two features about their medians: a law can show in them alone, as x·y can."""
+    """Products of two features about their medians: some laws, like x·y, show only in these."""
     about = X - np.median(X, axis=0)
     pairs = [about[:, i] * about[:, j] for j in range(X.shape[1]) for i in range(j)]
     return pairs[:MOST_INTERACTIONS]

@@ -1,10 +1,10 @@
-"""Constants where the features have errors too: orthogonal distances, and their intervals.
+"""Constants and intervals by orthogonal distances, for features with errors.
 
-A row's distance from a law is that of its nearest point on the law, each direction measured by its
-own error. Least squares of the target alone would find a slope too flat by var(error) / var(x), and
-so it would with the variance of the target merely raised by that of the features: the weights have
-to follow the constants. Where the target's errors are not known their size is fitted too, so that
-the distances scatter as they must.
+A row's distance from a law is that to the nearest point on the law, each direction in units of its
+own error. Least squares in the target alone would find a slope too flat by var(error) / var(x),
+even if the features' variance were merely added to the target's: the weights have to follow the
+constants. If the target's errors are unknown their size is fitted too, so that the distances
+scatter as they must.
 
 Source: Boggs & Rogers, Contemporary Mathematics 112, 183 (1990) for orthogonal distance regression;
 Fuller, Measurement Error Models (1987), section 3.2 for intervals from the estimating equations.
@@ -25,25 +25,25 @@ from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval
 from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
 
 STEPS = 12
-"""Of the nearest points: Newton's method, one row at a time."""
+"""Of Newton's method for the nearest points, row by row."""
 FARTHEST = 6.0
-"""Standard errors that the nearest point may be away."""
+"""Largest distance of a nearest point, in errors."""
 ROUNDS = 20
 SETTLED = 1e-5
-"""Change of the target's error, relative, at which the fit ends."""
+"""Relative change of the target's error at which the fit ends."""
 LEAST, MOST = 1e-9, 1e3
-"""Size of the target's errors over the one that the search saw."""
+"""Size of the target's errors over that in the search."""
 STEP = 0.05
 """Of a derivative, in standard errors."""
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of rows from a form: its values and slopes made once, for any constants.
+    """Distances of rows from a form: values and slopes made once, for any constants.
 
     Attributes:
         form: skeleton with free constants.
-        samples: whose features have errors.
+        samples: with errors in the features.
     """
 
     form: sympy.Expr
@@ -90,7 +90,7 @@ class Distances:
 def slopes_of(
     form: sympy.Expr, samples: Samples, X: np.ndarray, constants: Sequence[float] | np.ndarray
 ) -> np.ndarray:
-    """(row, feature) derivatives of a form by the features that have errors, zero by others."""
+    """(row, feature) derivatives of a form by the features with errors, zero for others."""
     assert samples.feature_errors is not None  # for the type checker: asked for such samples only
     symbols = {s.name: s for s in form.free_symbols}
     found = np.zeros(X.shape)
@@ -102,12 +102,12 @@ def slopes_of(
 
 
 def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, free: int) -> float:
-    """Factor of errors at which squares over their variance sum to the degrees of freedom.
+    """Factor on errors for which squares over variances sum to the degrees of freedom.
 
     Args:
         squares: (row,) of residuals.
-        own: (row,) errors to be scaled.
-        spread: (row,) further errors, which are known.
+        own: (row,) errors to scale.
+        spread: (row,) further, known errors.
         free: degrees of freedom.
     """
 
@@ -141,8 +141,8 @@ def orthogonal(law: Fitted, samples: Samples, known: bool) -> Orthogonal:
 
     Args:
         law: its constants are the start.
-        samples: with errors of the target and of features.
-        known: whether the target's errors are; else their common factor is fitted.
+        samples: with errors in target and features.
+        known: whether the target's errors are known; else their common factor is fitted.
     """
     distances = Distances(law.form, samples)
     constants, scatter = np.array(law.constants, dtype=float), 1.0
@@ -187,7 +187,7 @@ def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Interval]:
 
 
 def _fitted(distances: Distances, start: np.ndarray, scatter: float) -> np.ndarray:
-    """(constant,) of the least sum of squared distances."""
+    """(constant,) of least sum of squared distances."""
     scale = np.where(start == 0, 1e-3, np.abs(start))
     found = least_squares(
         lambda place: distances(place * scale, scatter), start / scale, method="lm",
@@ -199,7 +199,7 @@ def _fitted(distances: Distances, start: np.ndarray, scatter: float) -> np.ndarr
 
 
 def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
-    """Factor of the target's errors at which the distances scatter as they must."""
+    """Factor on the target's errors at which the distances scatter as they must."""
 
     def excess(logarithm: float) -> float:
         return float(np.sum(distances(constants, np.exp(logarithm)) ** 2)) - free
@@ -215,10 +215,10 @@ def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
 def _influence(
     distances: Distances, constants: np.ndarray, scatter: float, known: bool
 ) -> np.ndarray:
-    """(row, number) shift of the constants, and of the scatter's logarithm, by every row.
+    """(row, number) shift of the constants, and of log scatter, by every row.
 
     The estimating equations are solved at the fit; a row's share in them, through the inverse of
-    their derivative, is what its weight does to the solution.
+    their derivative, is the effect of its weight.
     """
     count, rows = len(constants), len(distances.samples.y)
     jacobian = _jacobian(distances, constants, scatter, np.abs(constants) * 1e-4 + 1e-12)

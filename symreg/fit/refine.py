@@ -1,11 +1,10 @@
-"""From an engine's formula to one that can be judged: refit, prune, snap, score.
+"""Make an engine's formula fit for judgement: refit, prune, snap, score.
 
 The same for every engine: constants merged (`expressions.normal_form`), refitted in float64 on
-the samples' residuals, terms pruned and exponents snapped to half-integers wherever an
-information criterion allows it. The criterion knows two things that plain BIC does not: a field
-read off a model has a smooth systematic error, so explaining a smooth error below a floor buys
-nothing; and rows of one orbit share that error, so the sample size is the number of groups, not
-of rows.
+the samples' residuals, terms pruned and exponents snapped to half-integers where an information
+criterion allows it. It knows two things that plain BIC does not: a field read off a model has a
+smooth systematic error, so explaining a smooth error below a floor buys nothing; and rows of one
+orbit share that error, so the sample size is the number of groups, not rows.
 
 Source: Schwarz, Annals of Statistics 6, 461 (1978) for BIC; the floor and the effective sample
 size are this project's.
@@ -31,17 +30,17 @@ from symreg.formulas.expressions import (
 )
 
 EXACT_RATIO = 20.0
-"""Data are taken as exact when a formula of at most two constants fits this much below the floor;
-the floor then shrinks to this many times its error."""
+"""Data count as exact if a formula with at most two constants fits this far below the floor; the
+floor then shrinks to this many times its error."""
 ROUNDING = 1e-9
-"""Relative error that buys nothing even in exact data: where a fit's steps stop."""
+"""Relative error that buys nothing even in exact data: where a fit stops."""
 NODE_COST = 4.0
-"""Twice the nats that a node costs: a choice among eight symbols costs ln 8 = 2.1 of them."""
+"""Twice the nats per node: a choice among eight symbols costs ln 8 = 2.1."""
 CLEARLY_BETTER = 10.0
-"""Difference of the criterion from which a law is preferred to a simpler one: 'very strong' on
-the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
+"""Difference in the criterion for preferring a law to a simpler one: 'very strong' on the scale of
+Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
 SNAP_DISTANCE = 0.1
-"""Exponents further than this from a half-integer are left as they are."""
+"""Exponents farther than this from a half-integer are left alone."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
 LEAST_GROUPS = 5
@@ -49,19 +48,19 @@ LEAST_GROUPS = 5
 
 @dataclass(frozen=True)
 class Fitted:
-    """A formula with fitted constants and what it is worth.
+    """A formula with fitted constants and its merit.
 
     Attributes:
         form: skeleton with free constants `_c0`, `_c1`, ...
         constants: their fitted values.
         mean_square: of the samples' residuals.
-        smooth: the part of it that is smooth in a feature (`symreg.fit.smooth`).
-        nodes: complexity that it is charged for.
+        smooth: the part of it smooth in a feature (`symreg.fit.smooth`).
+        nodes: complexity charged.
         source: the engine, or `named-laws`.
         seed: of the search that found it.
-        name: of the law, for one that has a name.
+        name: of the law, if it has one.
         parameters: names of the constants of a named law, in order.
-        names: of the constants of a form that the user gave.
+        names: of the constants in a user's form.
     """
 
     form: sympy.Expr
@@ -77,7 +76,7 @@ class Fitted:
 
     @property
     def expression(self) -> sympy.Expr:
-        """The formula with its numbers in place."""
+        """The formula with its numbers."""
         return substituted(self.form, self.constants)
 
     def criterion(self, n: int, floor: float) -> float:
@@ -85,8 +84,8 @@ class Fitted:
 
         An exponent fitted to a law with a smooth error of rms `floor` is off by up to
         `floor * 3.70 / span`, span the range of log r; snapping it back leaves a smooth error of
-        at most `LARGEST * floor`, which is what costs nothing. Few samples cannot bear many
-        constants: the last term is Hurvich & Tsai's (Biometrika 76, 297, 1989), small for many.
+        at most `LARGEST * floor`, which costs nothing. Few samples cannot support many constants:
+        the last term is Hurvich & Tsai's (Biometrika 76, 297, 1989), negligible for many.
         """
         n = max(n, LEAST_GROUPS)
         free = (LARGEST * floor) ** 2
@@ -98,21 +97,21 @@ class Fitted:
         return n * np.log(error) + few + self.length(n)
 
     def length(self, n: int) -> float:
-        """Of the description: twice the nats of its numbers and its nodes."""
+        """Description length: twice the nats of its numbers and nodes."""
         return len(self.constants) * np.log(max(n, LEAST_GROUPS)) + NODE_COST * self.nodes
 
 
 FUNCTION_NODES = 5
-"""Nodes that a function costs beyond its own, and again inside another: of two laws that explain
-data as well, people write down the one without exp(cos(x))."""
+"""Extra nodes for a function, and again inside another: of two laws that explain data equally well,
+people choose the one without exp(cos(x))."""
 
 
 USUAL_EXPONENT = 4.0
-"""Exponents beyond this cost a node for every power more."""
+"""Larger exponents cost a node for each further power."""
 
 
 def charged(expression: sympy.Expr) -> int:
-    """Complexity that a formula is charged for: its nodes, functions dearer, nested ones more."""
+    """Complexity charged for a formula: its nodes, more for functions, more still if nested."""
     functions = expression.atoms(sympy.Function) - expression.atoms(sympy.Abs)
     nested = sum(len(f.args[0].atoms(sympy.Function)) for f in functions)
     steep = sum(
@@ -132,7 +131,7 @@ def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted constants, the mean squared residual, and the part of it that is smooth."""
+    """Fitted constants, the mean squared residual, and its smooth part."""
 
     constants: tuple[float, ...]
     mean_square: float
@@ -181,7 +180,7 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
     """The formula with its floats refitted.
 
     Returns:
-        None if it has too many constants, is undefined, or takes sympy too long.
+        None if it has too many constants, is undefined, or too slow for sympy.
     """
     try:
         form, start = skeleton(merged(expression))
@@ -197,13 +196,13 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
 
 
 def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -> Fitted:
-    """Drop terms and snap exponents, one at a time, as long as the criterion does not rise.
+    """Drop terms and snap exponents, one at a time, while the criterion does not rise.
 
     Args:
         law: a fitted formula without a name.
         samples: to refit on.
         floor: relative error that buys nothing.
-        snap: whether exponents may be set to half-integers; constants may be dropped either way.
+        snap: whether exponents may become half-integers; constants may be dropped either way.
     """
     n = samples.n_effective
     best = law
@@ -235,7 +234,7 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
 
 
 def _simpler(law: Fitted, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
-    """Skeletons with one constant less: an exponent snapped, a term or a factor dropped."""
+    """Skeletons with one constant fewer: an exponent snapped, a term or factor dropped."""
     exponents = _exponents(law.form)
     for index, value in enumerate(law.constants):
         here = constant_symbol(index)
@@ -259,19 +258,19 @@ def _simpler(law: Fitted, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]
 
 
 def _exponents(form: sympy.Expr) -> set[sympy.Expr]:
-    """Free constants that are the exponent of a power, alone."""
+    """Free constants that only form the exponent of a power."""
     return {power.exp for power in form.atoms(sympy.Pow) if power.exp.is_Symbol}
 
 
 def effective_floor(laws: Iterable[Fitted], floor: float) -> float:
-    """The error floor, lowered where the data themselves show that they are exact."""
+    """The error floor, lowered if the data prove to be exact."""
     errors = [np.sqrt(law.mean_square) for law in laws if len(law.constants) <= 2]
     best = min(errors, default=floor)
     return float(min(floor, EXACT_RATIO * best))
 
 
 def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
-    """The simplest law that no other is clearly better than.
+    """The simplest law that no other clearly beats.
 
     Simplest: fewest constants, then fewest nodes, then the smaller criterion. A law is clearly
     better when its criterion is lower by `CLEARLY_BETTER`.
@@ -285,19 +284,19 @@ def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
 
 
 def structure(law: Fitted) -> str:
-    """What two laws share that differ in their constants only."""
+    """What laws that differ only in constants share."""
     return law.name or str(law.form)
 
 
 SAME_LAW = 1e-5
-"""Relative difference of two formulas of which one is the other, written in another way."""
+"""Relative difference of two formulas that are the same, written differently."""
 
 
 def is_same_law(law: Fitted, other: Fitted, samples: Samples, free_exponents: bool = False) -> bool:
-    """Whether a law gives what another one does, with other numbers in it than its own.
+    """Whether a law equals another one once its numbers are changed.
 
-    So x + 2y and c·y·(x/y + 2) are the same, and a law with one term more is not. Numbers are
-    constants, free or set; exponents, if they are fitted, only where that is asked.
+    So x + 2y and c·y·(x/y + 2) are the same, but not a law with one more term. Numbers are
+    constants, free or set; fitted exponents only on request.
     """
     if structure(law) == structure(other):
         return True

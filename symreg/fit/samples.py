@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 LARGE = 1e3
-"""Residual of a prediction that is not defined, or is not positive where the target is."""
+"""Residual of a prediction that is undefined, or not positive where the target is."""
 BY_ROW = ("X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread")
-"""Attributes of samples that have a value for every row."""
+"""Attributes of samples with a value for every row."""
 
 
 def floored(y: np.ndarray) -> np.ndarray:
-    """(row,) magnitudes, a tenth of the median at least: a target near zero does not rule a fit."""
+    """(row,) magnitudes, at least a tenth of the median: targets near zero do not dominate."""
     magnitude = np.abs(y)
     return np.asarray(np.maximum(magnitude, 0.1 * np.median(magnitude)))
 
 
 def relative_weights(y: np.ndarray, errors: np.ndarray) -> np.ndarray | None:
-    """(row,) weights of relative residuals for standard errors of the target, mean square one.
+    """(row,) weights of relative residuals from standard errors of the target, mean square one.
 
-    None where an error is zero: nothing is better than exact.
+    None if an error is zero: nothing beats exact.
     """
     if not np.all(errors > 0):
         return None
@@ -29,7 +29,7 @@ def relative_weights(y: np.ndarray, errors: np.ndarray) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Samples:
-    """Rows of features and a target, in groups that count as one observation each.
+    """Rows of features and a target, in groups that each count as one observation.
 
     Attributes:
         X: (row, feature) float64, every feature positive unless it is a coordinate.
@@ -37,17 +37,17 @@ class Samples:
         names: (feature,) names.
         groups: (row,) integer; rows of one group (one orbit) share their systematic error.
         weights: (row,) relative weights of the residuals (1 by default).
-        errors: (row,) what a residual is divided by, where errors are not relative: the target's
-            standard errors, or one number for all rows. Logarithms are not taken then.
+        errors: (row,) divisors of residuals, if errors are not relative: the target's standard
+            errors, or one number for all rows. Then no logarithms are taken.
         smooth: (row,) relative size of an error that is smooth in the features and shared by all
-            rows, where the table itself shows it; else the error floor stands for it.
+            rows, if the table shows it; otherwise the error floor replaces it.
         target: name of the target.
-        feature_errors: (row, feature) standard errors of the features, in the scale of `errors`
-            where these are given; zero for those without.
-        shares: (feature,) whether its errors are a share of the true value, whatever that is.
-        spread: (row,) what they add to `errors`, through the slopes of a law.
-        indicators: how many of the last columns say which group of constants a row has: one in the
-            column of that group, zero elsewhere.
+        feature_errors: (row, feature) standard errors of the features, in the scale of `errors` if
+            given; zero for those without.
+        shares: (feature,) whether its errors are a share of the (unknown) true value.
+        spread: (row,) their contribution to `errors` through a law's slopes.
+        indicators: how many last columns indicate a row's group of constants: one in the column of
+            that group, zero elsewhere.
     """
 
     X: np.ndarray
@@ -65,17 +65,17 @@ class Samples:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns that are measured."""
+        """Names of the measured columns."""
         return self.names[: len(self.names) - self.indicators]
 
     @property
     def indicated(self) -> np.ndarray:
-        """(row,) number of the group of constants."""
+        """(row,) index of the group of constants."""
         return np.asarray(np.argmax(self.X[:, len(self.features) :], axis=1))
 
     @property
     def deviations(self) -> np.ndarray | None:
-        """(row,) what a residual is divided by where errors are not relative: of all causes."""
+        """(row,) divisors of residuals if errors are not relative: all causes together."""
         if self.errors is None or self.spread is None:
             return self.errors
         return np.asarray(np.hypot(self.errors, self.spread))
@@ -87,25 +87,25 @@ class Samples:
 
     @property
     def scale(self) -> np.ndarray:
-        """(row,) what a relative error is relative to."""
+        """(row,) reference of a relative error."""
         return np.abs(self.y) if self.logarithmic else floored(self.y)
 
     @property
     def log_weights(self) -> np.ndarray | None:
-        """(row,) weights of the residuals of log y; None where all rows count alike."""
+        """(row,) weights of the residuals of log y; None if all rows count equally."""
         deviations = self.deviations
         return self.weights if deviations is None else np.abs(self.y) / deviations
 
     @property
     def n_effective(self) -> int:
-        """Number of groups: what an information criterion may count as observations."""
+        """Number of groups: the observations in an information criterion."""
         return len(np.unique(self.groups))
 
     def residuals(self, prediction: np.ndarray) -> np.ndarray:
-        """(row,) log(prediction/y) for positive targets, else relative error.
+        """(row,) log(prediction/y) for positive targets, else the relative error.
 
-        Where the errors of the rows are known, the deviation over them. A relative error is of a
-        tenth of the median magnitude at least, so that targets that cross zero do not rule the fit.
+        If the rows' errors are known, the deviation over them. A relative error refers to at least
+        a tenth of the median magnitude, so targets that cross zero do not dominate the fit.
         """
         deviations = self.deviations
         with np.errstate(all="ignore"):
@@ -127,19 +127,19 @@ class Samples:
         )
 
     def thinned(self, most: int, rng: np.random.Generator) -> "Samples":
-        """At most so many rows, drawn at random with every group kept in proportion."""
+        """At most so many rows, drawn at random with every group in proportion."""
         if len(self.y) <= most:
             return self
         return self.rows(np.sort(rng.choice(len(self.y), most, replace=False)))
 
     def permuted(self, rng: np.random.Generator) -> "Samples":
-        """The same rows with the target shuffled: nothing is left to find."""
+        """The same rows with the target shuffled: nothing left to find."""
         order = rng.permutation(len(self.y))
         errors = None if self.errors is None else self.errors[order]
         return replace(self, y=self.y[order], weights=None, errors=errors, smooth=None, spread=None)
 
     def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
-        """Training and held-out samples; whole groups are held out where there are several."""
+        """Training and held-out samples; whole groups are held out if there are several."""
         groups = np.unique(self.groups)
         if len(groups) < 4:
             out = rng.permutation(len(self.y)) < max(1, round(fraction * len(self.y)))

@@ -1,12 +1,11 @@
 """Intervals: a block bootstrap over orbits (statistical) and the smooth error (systematic).
 
-A field read off a model is wrong in a way that is smooth in r: all orbits share the error, so
-resampling them does not show it, and part of it hides in the fitted constants. Random smooth
-errors (`symreg.fit.noise.WAVES`) are therefore carried over to the constants, each as large as the
-samples' own smooth error (or the error floor) allows and the residuals do: the part of it that a
-fit would leave over is about the smooth part that they show, at most. A smooth error has no
-distribution to speak of, so the systematic part is the largest shift; it is added to the
-statistical part in quadrature.
+The error of a field read off a model is smooth in r: all orbits share it, so resampling them does
+not show it, and part of it hides in the fitted constants. Random smooth errors
+(`symreg.fit.noise.WAVES`) are therefore propagated to the constants, each as large as the samples'
+own smooth error (or the error floor) and the residuals allow: what a fit would leave of it is at
+most about their smooth part. A smooth error has no useful distribution, so the systematic part is
+the largest shift; it is added to the statistical part in quadrature.
 """
 
 import math
@@ -27,12 +26,12 @@ from symreg.formulas.expressions import evaluate
 DRAWS = 1000
 CONFIDENCE = 0.95
 MANY = 20_000
-"""Groups from which on they are not drawn one by one."""
+"""Groups above which they are not drawn singly."""
 NORMAL = 1.959964
-"""Standard deviations of a normal variable within which that part of it lies."""
+"""Standard deviations of a normal variable that contain that share of it."""
 ALLOWANCE = 1.5
-"""A smooth error may leave this many times over what residuals show: draws are few and far apart,
-and no true error is a sine."""
+"""A smooth error may leave this many times what residuals show: draws are few and sparse, and no
+true error is a sine."""
 
 KNOWN = {
     "4π²": 4 * math.pi**2,
@@ -47,17 +46,17 @@ KNOWN = {
     "GM of the Earth (SI)": GM_EARTH_SI,
     "G (km²/s² pc per solar mass)": 4.30091e-3,
 }
-"""Values that gravity's constants take in the units people use.
+"""Values of gravity's constants in common units.
 
 Source: CODATA 2018 for G; IAU 2015 Resolution B3 (nominal values) and DE421 for the products GM.
 """
 RECOGNISED = 0.03
-"""Relative distance from which a known constant is not proposed, however wide the interval."""
+"""Relative distance beyond which no known constant is proposed, however wide the interval."""
 
 
 @dataclass(frozen=True)
 class KnownConstant:
-    """A constant of physics that a fitted number may be: proposed, never put in its place."""
+    """A constant of physics that a fitted number may be: proposed, never substituted."""
 
     name: str
     value: float
@@ -69,7 +68,7 @@ def nearest_known(
 ) -> KnownConstant | None:
     """The constant nearest to a number, if it lies in the interval and within 3 %.
 
-    An interval of rounding errors is widened to 1e-6 of the constant.
+    An interval of mere rounding is widened to 1e-6 of the constant.
     """
     near = []
     for name, constant in known.items():
@@ -91,7 +90,7 @@ class Interval:
         low: limit of the interval, statistical and systematic in quadrature.
         high: the other limit.
         statistical: half-width of the central 95 % of the bootstrap.
-        systematic: largest shift by a smooth error that the samples and the residuals allow.
+        systematic: largest shift by a smooth error that samples and residuals allow.
     """
 
     value: float
@@ -103,7 +102,7 @@ class Interval:
     def recognised(self) -> KnownConstant | None:
         """The known constant nearest to the number, if it lies in the interval and within 3 %.
 
-        An interval of rounding errors is widened to 1e-6 of the value.
+        An interval of mere rounding is widened to 1e-6 of the value.
         """
         return nearest_known(self.value, self.low, self.high, KNOWN)
 
@@ -121,13 +120,13 @@ def constant_intervals(
 ) -> list[Interval]:
     """Intervals of a law's constants.
 
-    The bootstrap refits by one Gauss-Newton step from the fit, which is exact for a law that is
-    linear in its constants and close to exact for intervals of a few per cent.
+    The bootstrap refits by one Gauss-Newton step, which is exact for a law linear in its constants
+    and nearly so for intervals of a few per cent.
 
     Args:
         law: fitted to the samples.
         samples: the rows it was fitted to.
-        floor: relative systematic error that is taken for possible.
+        floor: relative systematic error considered possible.
         rng: of the draws.
         draws: bootstrap replicates.
     """
@@ -139,7 +138,7 @@ def constant_intervals(
 
 
 def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
-    """(row, constant) derivatives of the residuals by the constants, and the (row,) residuals."""
+    """(row, constant) derivatives of the residuals by the constants, and (row,) residuals."""
     constants = np.array(law.constants)
     steps = 1e-6 * np.where(constants == 0, 1e-3, np.abs(constants))
 
@@ -154,7 +153,7 @@ def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
 
 
 def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
-    """(constant, constant) of a law's constants: their correlation and the widths of intervals.
+    """(constant, constant) for a law's constants, from correlations and interval widths.
 
     Args:
         law: fitted to the samples.
@@ -234,8 +233,8 @@ def _resampled(
         samples: the rows.
         rng: of the draws.
         draws: how many.
-        as_left_out: make up for what the fit has taken from the residuals, and for the few groups
-            that say how large they are. Beside a systematic error that matters little.
+        as_left_out: correct for what the fit took from the residuals, and for how few groups show
+            their size. Beside a systematic error that matters little.
 
     Source: Cameron & Miller, J. Human Resources 50, 317 (2015), section VI: CR3 and Student's t.
     """
@@ -280,9 +279,9 @@ def _largest_shifts(
     rng: np.random.Generator,
     draws: int,
 ) -> np.ndarray:
-    """(constant,) largest shift by a smooth error that samples, or floor, and residuals allow.
+    """(constant,) largest shift by a smooth error that samples or floor and residuals allow.
 
-    Without a floor there is none: a smooth error that shows is a misfit, and a gate says so.
+    Without a floor there is none: a visible smooth error is a misfit, and a gate says so.
     """
     left_over = np.sqrt(smooth_mean_square(residuals, samples.X, upper=True))
     if floor == 0 or left_over == 0:

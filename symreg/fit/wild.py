@@ -1,9 +1,9 @@
-"""Wild rows: a few that nothing in the other rows explains, as a slip of the pen is.
+"""Wild rows: a few that the others cannot explain, such as slips of the pen.
 
 One of them in a hundred hides a law from least squares, and a rich family of formulas bends to it.
-So rows that stand out from their neighbours, or from a product of powers, are put aside before the
+So rows that stand out from their neighbours, or from a product of powers, are set aside before the
 search. They count as wild if the formula found without them misses them too; rows that it explains
-come back. Rows that are many, or lie together, are none: there it is the formula that is wrong.
+come back. Rows that are many, or lie together, are not wild: there the formula is wrong.
 """
 
 import numpy as np
@@ -16,15 +16,15 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
 
 FAR = 8.0
-"""Robust standard deviations from which a row is wild."""
+"""Robust standard deviations that make a row wild."""
 MOST = 0.05
 """Largest part of the rows."""
 LEAST_ROWS = 20
 ROUNDED = 1e-6
-"""Relative errors up to this are rounding of printed numbers."""
+"""Smaller relative errors are rounding in printed numbers."""
 NEIGHBOURS = 5
 ABOUT = 15
-"""Rows whose errors tell how large errors are there."""
+"""Neighbours whose errors set the local scale."""
 TOGETHER = 0.3
 """Part of a wild row's neighbours that may be wild."""
 STEPS = 20
@@ -34,9 +34,9 @@ NAMED = 8
 def standing_out(samples: Samples) -> np.ndarray:
     """(row,) whether a row stands out from the others, whatever the law.
 
-    Magnitudes are compared with a product of powers of the features that is fitted to most rows,
-    and with what the neighbours are off that; the closer of the two decides. A sign that is nearly
-    always the other is looked at, too.
+    Magnitudes are compared with a product of powers of the features fitted to most rows, and with
+    the neighbours' deviation from it; the closer of the two decides. A sign opposite to nearly all
+    others is noticed, too.
     """
     y, X = samples.y, samples.X
     rows = len(y)
@@ -59,7 +59,7 @@ def standing_out(samples: Samples) -> np.ndarray:
 
 
 def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
-    """(row,) whether a formula misses a row by far more than the others."""
+    """(row,) whether a formula misses a row far more than the others."""
     if len(samples.y) < LEAST_ROWS:
         return np.zeros(len(samples.y), dtype=bool)
     errors = samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
@@ -70,7 +70,7 @@ def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
 
 
 def note_on(wild: np.ndarray) -> str:
-    """What is said of them; rows are counted from one, below the header."""
+    """A note on them; rows are counted from one, below the header."""
     rows = np.flatnonzero(wild) + 1
     named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
     return (
@@ -80,7 +80,7 @@ def note_on(wild: np.ndarray) -> str:
 
 
 def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """(row,) whether an error is far outside those of all rows, and of the rows about it."""
+    """(row,) whether an error is far outside those of all rows, and of nearby rows."""
     about = np.abs(errors - np.median(errors))
     ranks = ranks_of(X)
     _, near = KDTree(ranks).query(ranks, min(ABOUT, len(errors)))
@@ -89,7 +89,7 @@ def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours, by their features and in the table, are not wild; none if many."""
+    """Those whose neighbours, in features and in the table, are not wild; none if many."""
     ranks = ranks_of(X)
     _, near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)
     places = np.arange(len(wild))[:, None]
@@ -101,13 +101,13 @@ def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _unit(X: np.ndarray) -> np.ndarray:
-    """Features of unit spread, in logarithms where they are of one sign."""
+    """Features of unit spread, in logarithms if of one sign."""
     columns = [np.log(np.abs(x)) if np.all(x > 0) or np.all(x < 0) else x for x in X.T]
     return np.column_stack([x / (np.std(x) or 1.0) for x in columns])
 
 
 def _least_absolute(design: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """(column,) coefficients of the least absolute errors, by reweighting."""
+    """(column,) coefficients of least absolute errors, by reweighting."""
     weights = np.ones(len(wanted))
     solution = np.zeros(design.shape[1])
     for _ in range(STEPS):

@@ -1,1 +1,1 @@
-"""Formulas: reading, normal form, reference laws, units, and whether two are the same law."""
+"""Formulas: parsing, normal form, reference laws, units, and whether two are the same law."""

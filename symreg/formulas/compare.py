@@ -1,13 +1,13 @@
-"""Are two formulas the same law? Decided by numbers first, then by sympy, in a limited time.
+"""Are two formulas the same law? Decided by numbers, then by sympy, in a limited time.
 
 Verdicts: `exact` (the difference simplifies to zero), `up_to_scale` (the ratio simplifies to a
-positive or negative constant), `same_exponents` (both are one product of powers, with exponents
-that agree within a margin), `different`, `undecided` (sympy ran out of its time, or neither
-formula can be evaluated). An additive constant is never equivalence. Every symbol is positive.
+positive or negative constant), `same_exponents` (both are one product of powers, whose exponents
+agree within a margin), `different`, `undecided` (sympy ran out of time, or neither formula can be
+evaluated). An additive constant is never equivalence. Every symbol is positive.
 
 Numbers can prove that two formulas differ; they cannot prove that they agree, so agreement at
-random points inside and outside the domain is confirmed by sympy. Sympy can take for ever, so the
-whole decision has a limit of time.
+random points inside and outside the domain is confirmed by sympy. Sympy may never finish, so the
+whole decision has a time limit.
 """
 
 import time
@@ -28,19 +28,19 @@ from symreg.formulas.reading import read_formula
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
 DIFFERENT, UNDECIDED = "different", "undecided"
 MATCHING = (EXACT, UP_TO_SCALE)
-"""Verdicts that say: this is the reference law."""
+"""Verdicts that mean: it is the reference law."""
 
 CONSTANT_NAMES = frozenset(
     {"G", "GM", "g", "k", "K", "c", "C", "A", "B", "a0", "b", "alpha", "length", "softening", "n"}
 )
-"""Symbols that are constants unless they are named as variables."""
+"""Symbols that are constants unless named as variables."""
 
 OUTSIDE = 10.0
 """Points are also drawn up to this factor outside the domain."""
 NUMERICAL_TOLERANCE = 1e-8
-"""Relative spread of a ratio that counts as constant: rounding of float64 times conditioning."""
+"""Relative spread of a ratio that counts as constant: float64 rounding times conditioning."""
 UNUSABLE = 1e3
-"""Difference of logarithms where a formula has no finite value."""
+"""Difference of logarithms if a formula has no finite value."""
 POINTS = 64
 
 
@@ -50,10 +50,10 @@ class Comparison:
 
     Attributes:
         verdict: one of the five.
-        scale: first over second, where that is a number.
+        scale: first over second, if that is a number.
         parameters: values of the second formula's own constants at which it equals the first.
         reason: in words.
-        margin: of exponents, for `same_exponents`.
+        margin: for exponents, in `same_exponents`.
         domain: (low, high) by variable.
         seconds: taken.
     """
@@ -86,19 +86,19 @@ def compare(
     margin: float = EXPONENT_MARGIN,
     limit: float = SECONDS,
 ) -> Comparison:
-    """Compare two formulas, in a limited time.
+    """Compare two formulas in limited time.
 
     Args:
         first: sympy, or text (a formula, or a reference law such as `yukawa(length=1)`).
         second: the same.
         variables: names that a scale may not depend on; by default every symbol of both formulas
-            that is not the name of a constant (`CONSTANT_NAMES`).
+            except names of constants (`CONSTANT_NAMES`).
         domain: (low, high) by variable; 0.3 to 3 by default.
         margin: of exponents.
-        limit: seconds of computing; without a limit outside the main thread.
+        limit: seconds of computing; unlimited outside the main thread.
 
     Raises:
-        ValueError: if a text is not a formula (says what was wrong).
+        ValueError: if a text is not a formula (says what is wrong).
     """
     began = time.monotonic()
     try:
@@ -214,10 +214,10 @@ def _solve(
     points: Mapping[str, np.ndarray],
     constants: Mapping[str, float],
 ) -> dict[str, float]:
-    """Values of the second formula's own constants that make the ratio constant, if any do.
+    """Values of the second formula's own constants that make the ratio constant, if any.
 
-    Constants that are mere factors are left alone. Values near 0 or infinity do not count: there
-    the formula is another law, as Newton's is no Yukawa force of infinite length.
+    Mere factors are left alone. Values near 0 or infinity do not count: there the formula is
+    another law, as Newton's is not a Yukawa force of infinite length.
     """
     known = {s.name for s in first.free_symbols} | set(variables)
     own = sorted(s.name for s in second.free_symbols if s.name not in known)
@@ -274,7 +274,7 @@ def _by_exponents(
 
 
 def monomial_exponents(expression: sympy.Expr, variables: Sequence[str]) -> dict[str, float] | None:
-    """Exponents of the variables if the formula is one product of powers, else None."""
+    """Exponents of the variables if the formula is a product of powers, else None."""
     chosen = {symbol(name) for name in variables}
     exponents = dict.fromkeys(variables, 0.0)
     for factor in sympy.Mul.make_args(normal_form(_positive(expression))):

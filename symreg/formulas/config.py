@@ -7,13 +7,13 @@ from typing import Annotated
 from orbits.options import Above, Interval, Options
 
 SECONDS = 10.0
-"""CPU time that one comparison may take."""
+"""CPU time for one comparison."""
 LONGEST = 86_400.0
-"""Seconds: no comparison and no search may take longer than a day."""
+"""Seconds: no comparison or search may take longer than a day."""
 EXPONENT_MARGIN = 0.05
 """Exponents closer than this are the same."""
 DOMAIN = (0.3, 3.0)
-"""Where formulas are compared unless a variable has its own domain."""
+"""Domain of comparison, unless a variable has its own."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Expressions over positive symbols: normal form, free constants, complexity, evaluation.
 
-Every symbol here is positive (separations, masses, parameters of laws are), which is what lets
-log(r**2) be 2*log(r) and lets a product of powers be merged into one.
+Every symbol here is positive (separations, masses, parameters of laws are), so log(r**2) is
+2*log(r) and a product of powers merges into one.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from orbits.expressions import SECONDS
 from orbits.time_limit import limited
 
 CONSTANT_PREFIX = "_c"
-"""Free constants of a skeleton are called _c0, _c1, ...: no feature may start with it."""
+"""Free constants of a skeleton are _c0, _c1, ...: no feature may start with this."""
 
 Factors = dict[sympy.Expr, sympy.Expr]
 
@@ -33,12 +33,13 @@ def feature_symbols(names: Sequence[str], X: np.ndarray) -> list[sympy.Symbol]:
 
 
 def normal_form(expression: sympy.Expr) -> sympy.Expr:
-    """One constant in front, powers merged, sums led by coefficient one: no redundant constant.
+    """One constant in front, powers merged, sums with leading coefficient one: no redundant
+    constant.
 
     `exp(3.7 - 2*log(0.9*r))` becomes `c*r**(-2)`; `1/(0.5*r + 0.1)` becomes `2/(r + 0.2)`.
 
     Raises:
-        TooLongError: if it takes sympy longer than a formula that anybody could use.
+        TooLongError: if sympy takes longer than for any useful formula.
     """
     with limited(
         SECONDS, f"sympy takes longer than {SECONDS:g} s for a formula; write it simpler."
@@ -147,7 +148,7 @@ def _sum(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
 def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
     """The expression with a free constant in place of every floating-point number.
 
-    Integers and rationals stay: they are structure (`r**2`), floats are fitted.
+    Integers and rationals stay: they are structure (`r**2`); floats are fitted.
 
     Returns:
         The skeleton, with constants `_c0`, `_c1`, ... in order of appearance, and their values.
@@ -166,7 +167,7 @@ def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
 
 
 def with_floats(expression: sympy.Expr) -> sympy.Expr:
-    """The expression with numbers that can be fitted: floats, but for exponents and signs."""
+    """The expression with numbers to fit: floats, except exponents and signs."""
     if expression.is_Rational:
         return expression if expression in (-1, 0, 1) else sympy.Float(expression)
     if not expression.args:
@@ -182,9 +183,9 @@ def constant_symbol(index: int) -> sympy.Symbol:
 
 
 def complexity(expression: sympy.Expr) -> int:
-    """Number of operators, functions, symbols and constants in the expression as it is written.
+    """Number of operators, functions, symbols and constants in the expression as written.
 
-    A minus sign and a division cost what the operator costs, not the -1 sympy stores.
+    A minus sign or a division costs one operator, not the -1 that sympy stores.
     """
     if not expression.args:
         return 1
@@ -210,7 +211,7 @@ def evaluate(
     X: np.ndarray,
     constants: Sequence[float] | np.ndarray = (),
 ) -> np.ndarray:
-    """The expression at every row, float64; NaN where it is not defined.
+    """The expression at every row, float64; NaN where undefined.
 
     Args:
         expression: over the features and, in a skeleton, the free constants.
@@ -242,6 +243,6 @@ def mathml(expression: sympy.Expr) -> str:
 
 
 def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
-    """The formula with its numbers to so many significant digits, for reading."""
+    """The formula with numbers to so many significant digits, for reading."""
     numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
     return expression.xreplace(numbers)

@@ -1,15 +1,15 @@
-"""Formulas as PySR reads them: numbers as floats, one operation at a time, no unary minus."""
+"""Formulas for PySR: numbers as floats, one operation at a time, no unary minus."""
 
 from collections.abc import Collection, Mapping
 
 import sympy
 
 LONGEST_PRODUCT = 8
-"""Largest whole power that is written as a product where there is no `^`."""
+"""Largest whole power written as a product without `^`."""
 
 
 class UnwritableError(ValueError):
-    """A formula needs an operator that the search does not have; `operator` says which."""
+    """A formula needs an operator that the search lacks; `operator` says which."""
 
     def __init__(self, operator: str) -> None:
         super().__init__(operator)
@@ -19,14 +19,14 @@ class UnwritableError(ValueError):
 def written_for_julia(
     expression: sympy.Expr, names: Mapping[str, str], operators: Collection[str]
 ) -> str:
-    """A formula of the operators of a search, or none.
+    """A formula in the operators of a search.
 
-    PySR's parser knows no unary minus and no `pi`, and ends the search at an operator that it was
-    not given. So signs become factors of -1.0, and powers whatever the search has for them.
+    PySR's parser knows neither unary minus nor `pi`, and ends the search at an operator that it was
+    not given. So signs become factors of -1.0, and powers whatever the search offers.
 
     Args:
         expression: in any symbols.
-        names: what each symbol is called there; one that is missing is the constant 1.0.
+        names: what each symbol is called there; a missing one is the constant 1.0.
         operators: of the search, as in `+`, `inv`, `exp`.
 
     Raises:
@@ -48,7 +48,7 @@ def written_for_julia(
 
 
 def _parts(expression: sympy.Expr) -> tuple[sympy.Expr, ...]:
-    """Those that are written whatever becomes of the whole, always in the same order."""
+    """The parts to write, always in the same order."""
     if expression.is_Mul:
         return ()
     return tuple(expression.as_ordered_terms()) if expression.is_Add else expression.args

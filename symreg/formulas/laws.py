@@ -1,4 +1,4 @@
-"""The reference laws, as formulas with free constants that can be fitted to samples."""
+"""The reference laws, as formulas with free constants to fit to samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from orbits.forces import GM_SYMBOL, LAWS, RADIUS, ForceLaw
 from symreg.formulas.expressions import constant_symbol, symbol
 
 GRAVITATIONAL_PARAMETER = ("gm", "GM")
-"""Features that are the GM of the attracting body."""
+"""Features that are the attracting body's GM."""
 MASSES = ("M", "m", "mass", "m1", "m2")
 """Features that a force is proportional to: their product is the law's source."""
 COORDINATES = ("x", "y", "z")
-"""Features whose share of r is the share of a component in the force."""
+"""Features whose ratio to r is a component's share of the force."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class NamedForm:
     """A reference law over the features of a table.
 
     Attributes:
-        name: of the law, as `orbits.forces.parse_law` knows it.
+        name: of the law, as in `orbits.forces.parse_law`.
         form: skeleton; `_c0` is the strength, the rest are the law's own parameters.
         parameters: names of `_c1`, ...
-        starts: (start, parameter) values from which to fit.
+        starts: (start, parameter) initial values for the fit.
     """
 
     name: str
@@ -35,10 +35,9 @@ class NamedForm:
 
 
 def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
-    """Every reference law that can be written over the features; none without `r`.
+    """Every reference law that can be written in the features; none without `r`.
 
-    Power laws come with their exponent fixed at each half-integer from -4 to 4 that has no name
-    of its own.
+    Power laws come with exponents fixed at each half-integer from -4 to 4 that has no name.
 
     Args:
         names: (feature,) names.
@@ -81,7 +80,7 @@ def _form(name: str, law: ForceLaw, own: list[str], source: sympy.Expr, middle: 
 def sources(names: Sequence[str]) -> list[sympy.Expr]:
     """What a law may be proportional to: GM, the mass, the masses' product or sum.
 
-    Where coordinates are features, the target is a component: each also times coordinate/r.
+    If coordinates are features, the target is a component: each also times coordinate/r.
     """
     gm = [symbol(name) for name in names if name in GRAVITATIONAL_PARAMETER]
     masses = [symbol(name) for name in names if name in MASSES]

@@ -1,4 +1,4 @@
-"""Formulas from text: a formula in positive symbols, or the name of a reference law."""
+"""Formulas from text: in positive symbols, or the name of a reference law."""
 
 import sympy
 
@@ -8,10 +8,10 @@ from orbits.options import nearest
 
 
 def read_formula(text: str) -> sympy.Expr:
-    """The formula that a text says; nothing in it is ever executed.
+    """The formula in a text; nothing in it is ever executed.
 
-    `^` is a power, `pi` the number; every other name is a positive symbol, those that sympy owns
-    (`E`, `I`, `N`, `S`, `beta`, `gamma`) too.
+    `^` is a power, `pi` the number; every other name is a positive symbol, including sympy's own
+    (`E`, `I`, `N`, `S`, `beta`, `gamma`).
 
     Args:
         text: as in `GM/r**2`, `39.478*m1*m2/r^2` or `yukawa(length=2)`.

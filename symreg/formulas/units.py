@@ -1,4 +1,4 @@
-"""Dimensional analysis: what unit the constant of a law has, and whether that can be."""
+"""Dimensional analysis: the unit of a law's constant, and whether it is possible."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def parse_units(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Uni
         names: of the target and the features: each must have one.
 
     Raises:
-        ValueError: if a text is no `name=unit`, a name is not known, or one is missing.
+        ValueError: if a text is not `name=unit`, a name is unknown, or one is missing.
     """
     units = {}
     for text in texts:
@@ -42,8 +42,8 @@ def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
     """Units by column from headers such as `Force [N]` and `r (m)`.
 
     Returns:
-        None of them, unless every column has one that is known; and what is said of that, nothing
-        where no column has any.
+        The units, none unless every column has a known one; and a note on that, empty if no column
+        has any.
     """
     units, wrong = {}, []
     for name in names:
@@ -66,16 +66,16 @@ def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
 
 
 def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> Unit:
-    """The unit that the constant in front of a shape must have: target over shape.
+    """The unit of the constant in front of a shape: target over shape.
 
     Args:
-        shape: the law without its strength, its own parameters as symbols of lengths (their unit
-            is that of `r`).
+        shape: the law without its strength, its parameters as symbols of lengths (in the unit of
+            `r`).
         units: by column.
         target: name of the target.
 
     Raises:
-        ValueError: if the shape itself adds different dimensions, or takes a function of one.
+        ValueError: if the shape adds different dimensions, or takes a function of one.
     """
     known = dict(units)
     if "r" in units:
@@ -89,7 +89,7 @@ def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> 
 
 
 def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) -> dict[str, Unit]:
-    """Units that the free constants of a formula must have, for it to have the target's.
+    """Units that a formula's free constants need for it to have the target's.
 
     Args:
         form: a skeleton; symbols without a unit are its constants.
@@ -97,11 +97,11 @@ def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) ->
         target: of the formula.
 
     Returns:
-        A unit by constant; a constant whose unit nothing decides is left out.
+        A unit by constant; one with an undetermined unit is left out.
 
     Raises:
-        ValueError: if no units make it consistent: it adds different dimensions, or takes a
-            function of one (says which).
+        ValueError: if no units are consistent: it adds different dimensions, or takes a function of
+            one (says which).
     """
     found: dict[str, Unit] = {}
     unit = _assigned(form, target, units, found)
@@ -113,7 +113,7 @@ def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) ->
 def _assigned(
     form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], found: dict[str, Unit]
 ) -> Unit | None:
-    """The unit of a part, its constants' units noted; None where a constant may give it any."""
+    """A part's unit, recording its constants' units; None if a constant may give it any."""
     if form.is_number:
         return ONE
     if form.is_Symbol:
@@ -180,5 +180,5 @@ def _assigned_product(
 
 
 def gravitational_constant(unit: Unit) -> float:
-    """G in a unit of its dimension."""
+    """G in a given unit."""
     return G_SI / unit.size

@@ -1,4 +1,4 @@
-"""The clock of long work: when it has to end, and who is told how far it is."""
+"""The clock of long work: when it must end, and reports of its progress."""
 
 import math
 import time
@@ -9,16 +9,16 @@ EVERY = 2.0
 
 
 class Watch:
-    """A limit on computing time that work looks at between its steps.
+    """A limit on computing time, checked between steps of work.
 
-    Work that looks and finds its time over ends with what it has; `ended` says so afterwards.
-    (`orbits.time_limit.limited` stops work that cannot look.) Both count the time that this process
-    has of a processor, so that a busy machine changes nothing.
+    Work that finds its time over ends with what it has; `ended` says so afterwards.
+    (`orbits.time_limit.limited` stops work that cannot check.) Both count processor time of this
+    process, so a busy machine changes nothing.
 
     Args:
-        seconds: of computing, until the time is over.
-        tell: is told how far the work is, at most once in `EVERY` seconds.
-        whole: the clock of which this is a part.
+        seconds: of computing, until it is over.
+        tell: called with the progress, at most once in `EVERY` seconds.
+        whole: the clock that this is part of.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Watch:
 
     @property
     def left(self) -> float:
-        """Seconds left, none below zero."""
+        """Seconds left, at least 0."""
         return max(0.0, self.seconds - self.taken)
 
     @property
     def over(self) -> bool:
-        """Whether the time is over, for work that ends early if it is."""
+        """Whether the time is over, for work that then ends early."""
         if self.left > 0:
             return False
         self.end()
@@ -59,21 +59,21 @@ class Watch:
             self._whole.end()
 
     def spend(self, seconds: float) -> None:
-        """Count the time of work that another process did."""
+        """Count the time of work in another process."""
         self._began -= seconds
         if self._whole is not None:
             self._whole.spend(seconds)
 
     def part(self, share: float) -> "Watch":
-        """The clock of a part that may take so much of the time left."""
+        """The clock of a part with a share of the time left."""
         return self.within(share * self.left)
 
     def within(self, seconds: float) -> "Watch":
-        """The clock of a part that may take so many seconds."""
+        """The clock of a part with so many seconds."""
         return Watch(seconds, self._tell, self)
 
     def say(self, text: Callable[[], str], at_once: bool = False) -> None:
-        """Tell how far the work is; the text is made only where it is told."""
+        """Report progress; the text is made only if reported."""
         now = time.monotonic()
         if self._tell is not None and (at_once or now - self._told >= EVERY):
             self._told = now

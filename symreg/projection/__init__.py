@@ -1,1 +1,1 @@
-"""The projection search: every product of powers and a few functions, and every short sum."""
+"""The projection search: all products of powers with a few functions, and all short sums."""

@@ -1,7 +1,7 @@
-"""What stands in the argument of a function: monomials of the variables, and of a few composites.
+"""Arguments of functions: monomials of the variables and of a few composites.
 
-A composite is the difference of two variables of one size, or the cosine or sine of an angle:
-with one of them among its factors a monomial says `r1 r2 cos(theta)` or `(x1 - x2) t`.
+A composite is the difference of two variables of similar size, or the cosine or sine of an angle:
+with one as a factor a monomial can be `r1 r2 cos(theta)` or `(x1 - x2) t`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ import sympy
 
 LARGEST_ANGLE = 4.2 * np.pi
 SAME_SIZE = 30.0
-"""Two variables may be subtracted when their medians are within this factor."""
+"""Two variables may be subtracted if their medians are within this factor."""
 WAVE_SIZE = 4.0
 SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 PAIRS = (
@@ -32,10 +32,10 @@ class Argument:
         values: (row,).
         expression: in sympy.
         variables: how many it has.
-        size: sum of the magnitudes of its exponents, a wave counted four times: no function but the
-            widest takes it as its argument.
-        alone: whether it is a factor as it stands, and no function's argument.
-        composite: whether there is a difference or a wave in it.
+        size: sum of the magnitudes of its exponents, a wave counted four times, so that only the
+            widest function takes it as its argument.
+        alone: whether it is itself a factor, not a function's argument.
+        composite: whether it contains a difference or a wave.
     """
 
     values: np.ndarray
@@ -53,7 +53,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Column:
-    """A variable or a composite: values, sympy, and the numbers of the variables it holds."""
+    """A variable or a composite: values, sympy, and indices of the variables it contains."""
 
     values: np.ndarray
     expression: sympy.Expr
@@ -61,7 +61,7 @@ class Column:
     wave: bool = False
 
     def power(self, exponent: float) -> np.ndarray | None:
-        """A power; None where it is not real or not finite."""
+        """A power; None if it is not real or not finite."""
         if exponent % 1 and np.any(self.values < 0):
             return None
         with np.errstate(all="ignore"):
@@ -70,7 +70,7 @@ class Column:
 
 
 def varies(values: np.ndarray) -> bool:
-    """Whether a column is more than one number."""
+    """Whether a column is not constant."""
     return float(np.ptp(values)) > 1e-12 * float(np.max(np.abs(values)))
 
 
@@ -83,7 +83,7 @@ def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
 
 
 def composites(columns: Sequence[Column]) -> list[Column]:
-    """Differences of variables of one size; cosines and sines of angles and differences."""
+    """Differences of similar variables; cosines and sines of angles and differences."""
     differences = []
     for a, b in combinations(columns, 2):
         if _of_one_size(a, b):
@@ -100,21 +100,21 @@ def composites(columns: Sequence[Column]) -> list[Column]:
 
 
 def is_angle(values: np.ndarray) -> bool:
-    """Whether values may be radians: of order one, and no whole numbers."""
+    """Whether values may be radians: of order one, and not integers."""
     largest = float(np.max(np.abs(values)))
     whole = bool(np.all(values == np.round(values)))
     return 0.3 < largest < LARGEST_ANGLE and not whole
 
 
 def exponent_of(value: float) -> sympy.Rational:
-    """A half-integer as sympy has it."""
+    """A half-integer in sympy."""
     return sympy.Rational(round(2 * value), 2)
 
 
 def power_product(
     parts: Sequence[tuple[Column, float]],
 ) -> tuple[np.ndarray, sympy.Expr] | None:
-    """Values and formula of a product of powers; None where its size is not finite, or zero."""
+    """Values and formula of a product of powers; None if its size is infinite or zero."""
     values = np.ones(len(parts[0][0].values))
     expression: sympy.Expr = sympy.Integer(1)
     for column, exponent in parts:
@@ -128,7 +128,7 @@ def power_product(
 
 
 def measurable(columns: np.ndarray) -> np.ndarray:
-    """Whether the size of a column, or of each, is a number and not zero: squares overflow."""
+    """Whether the size of a column, or of each, is finite and not zero: squares overflow."""
     with np.errstate(all="ignore"):
         size = np.sum(columns**2, axis=0)
     return np.isfinite(size) & (size > 0)
@@ -195,9 +195,9 @@ def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list
 
 
 def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
-    """Factors without a constant of their own: composites, sums, 1 ± x, and those of squares.
+    """Factors without constants: composites, sums, 1 ± x, and the same of squares.
 
-    The cosine of an angle plus or less its sine, too.
+    Also the cosine of an angle plus or minus its sine.
     """
     one = Column(np.ones(len(columns[0].values)), sympy.Integer(1), frozenset())
     found = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
@@ -220,13 +220,13 @@ def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[A
 
 
 def _of_one_size(a: Column, b: Column) -> bool:
-    """Whether two columns can be added without one being lost in the other."""
+    """Whether two columns can be added without losing one in the other."""
     ratio = float(np.median(np.abs(a.values)) / np.median(np.abs(b.values)))
     return 1 / SAME_SIZE < ratio < SAME_SIZE
 
 
 def distances(columns: Sequence[Column]) -> list[Argument]:
-    """Sums of squares: of variables, of differences, of both coordinates and all three."""
+    """Sums of squares: of variables, of differences, of two or three coordinates."""
     squares = [(column, column.holds) for column in columns]
     parts = [
         Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)

@@ -1,7 +1,7 @@
 """Sums of one term and an exponential: y = a·m + b·x·exp(s·h), as in 0.4 + 0.3·2^n.
 
-The scale s is on a grid; for every exponential the best partner has a closed form, and of the best
-pairs the scale alone is improved, its coefficients solved inside (variable projection).
+The scale s is on a grid; for every exponential the best partner has a closed form; for the best
+pairs only the scale is improved, the coefficients solved inside (variable projection).
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from symreg.projection.product_search import explained_by_pairs
 from symreg.projection.sums import TOO_ALIKE, TRANSFORMS, Atom, Sum, one, solved
 
 REACHES = np.geomspace(0.1, 30.0, 18)
-"""Largest arguments of the exponential that are tried, of either sign."""
+"""Largest arguments of the exponential to try, of either sign."""
 MOST_EXPONENTIALS = 8000
 LARGEST_SIZE = 3.0
 """Size of the largest argument, see `Argument.size`."""
 PARTNERS = 400
-"""Terms, the simplest first, that may stand beside it."""
+"""Terms that may accompany it, simplest first."""
 POLISHED = 12
 ROWS = 150
 WORST = 1e6
@@ -42,7 +42,7 @@ class Exponential:
 
 
 def exponentials(columns: Sequence[Column]) -> list[Exponential]:
-    """The terms to try, the simplest first."""
+    """The terms to try, simplest first."""
     factors = [
         one(len(columns[0].values)),
         *(Atom(column.values, column.expression) for column in columns),
@@ -59,7 +59,7 @@ def exponentials(columns: Sequence[Column]) -> list[Exponential]:
 def search_exponential_sums(
     y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom]
 ) -> list[Sum]:
-    """The best sums of a term and an exponential, for errors of the size given, the best first."""
+    """The best sums of a term and an exponential, for errors of a given size, best first."""
     weights = 1 / sigma
     partners = list(atoms[:PARTNERS])
     tried = exponentials(columns)
@@ -88,7 +88,7 @@ def search_exponential_sums(
 
 
 def _gains(plain: np.ndarray, bent: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """(partner, exponential) squares that a pair explains."""
+    """(partner, exponential) squares explained by a pair."""
     plain, bent = plain / np.linalg.norm(plain, axis=0), bent / np.linalg.norm(bent, axis=0)
     return explained_by_pairs((wanted @ plain)[:, None], wanted @ bent, plain.T @ bent, TOO_ALIKE)
 

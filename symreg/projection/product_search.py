@@ -1,8 +1,8 @@
-"""The best products of powers and at most two factors, by projection in logarithms.
+"""The best products of powers with at most two factors, by projection in logarithms.
 
-In log|y| the monomial part is one linear subspace. It is projected out once; then every candidate
-factor is a residual vector, and the best of a million of them is one matrix product away. A second
-factor, or a second term inside a factor 1 + u, is the same step again from the best dozen starts.
+In log|y| the monomial part is one linear subspace. It is projected out once; every candidate factor
+is then a residual vector, and one matrix product finds the best of a million. A second factor, or a
+second term inside a factor 1 + u, is the same step again from the best dozen starts.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -28,28 +28,28 @@ from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, Shape
 CHUNK = 20_000
 """Columns projected at a time."""
 MOST_COLUMNS = 300_000
-"""Columns of a dictionary; arguments with large exponents are left out beyond."""
+"""Columns of a dictionary; beyond it large exponents are left out."""
 LEAST_NOVELTY = 1e-9
-"""Part of a column's mean square that the monomials must leave over for it to count."""
+"""Share of a column's mean square that the monomials must leave for it to count."""
 KEPT = 120
 STARTS = (14, 60)
 """Fewest and most starts of a second step."""
 LOOKED_ELSEWHERE = 8.0
-"""Nats that the best of many thousand alike columns takes off noise."""
+"""Nats that the best of many thousand like columns gains from noise."""
 NESTED = 8
-"""Starts whose function is tried inside a second factor."""
+"""Starts with a function to try inside a second factor."""
 PAIRS = 3_000_000
-"""Columns times starts that a second step may take."""
+"""Columns times starts allowed in a second step."""
 POLISHED = 60
 ZOOMS = 4
-"""Times that the grid about a scale is drawn four times closer."""
+"""Times that the grid around a scale is refined fourfold."""
 LARGEST = 9.0
-"""Size of an argument that holds a function."""
+"""Size of arguments with a function."""
 NEARLY = 0.3
 LEAST_LEFT = 1e-7
-"""Part of a column's square that its partner must leave over."""
+"""Share of a column's square that its partner must leave."""
 MOST_PAIRED = 6000
-"""Columns of which all pairs are tried."""
+"""Columns with all pairs tried."""
 PAIRED_ROWS = 400
 
 
@@ -65,7 +65,7 @@ class Screened:
 def factors_of(
     shapes: Sequence[Shape], arguments: Sequence[Argument], rows: slice
 ) -> Iterator[tuple[list[Screened], np.ndarray]]:
-    """The dictionary in chunks: what each column is, and (screened row, column) log|g(s h)|."""
+    """The dictionary in chunks: what each column is; (screened row, column) log|g(s h)|."""
     known: list[Screened] = []
     columns: list[np.ndarray] = []
     for argument in arguments:
@@ -90,9 +90,9 @@ def factors_of(
 
 
 def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Argument]:
-    """The arguments with the smallest exponents, as many as make `MOST_COLUMNS` columns.
+    """The arguments with the smallest exponents, up to `MOST_COLUMNS` columns.
 
-    One with a difference or a wave in it comes after plain ones of twice its variables.
+    One with a difference or a wave comes after plain ones of twice its variables.
     """
 
     def order(h: Argument) -> tuple[bool, float]:
@@ -113,14 +113,14 @@ def search_products(
     target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch,
     most_factors: int = 2,
 ) -> list[Product]:  # fmt: skip
-    """The best products of a monomial and at most two factors, polished.
+    """The best products of a monomial with at most two factors, polished.
 
     Args:
         target: with its design.
         shapes: functions to try.
         arguments: of the functions.
-        watch: that ends the search between its steps.
-        most_factors: one, where a second would explain nothing more.
+        watch: may end the search between steps.
+        most_factors: one, if a second would explain nothing more.
     """
     bare = without_factors(target)
     found = [bare]
@@ -160,15 +160,15 @@ def without_factors(target: Target) -> Product:
 
 
 def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]) -> list[Product]:
-    """A product of powers times one of the factors given as they stand, the best first."""
+    """A product of powers times one of the given factors, best first."""
     found = _next_factors([bare], target, (IDENTITY,), arguments, Watch())
     return sorted(found, key=lambda product: product.mean_square)
 
 
 def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Product]:
-    """Two factors at once: the closed form over all pairs of the columns of small arguments.
+    """Two factors at once: the closed form over all pairs of columns with small arguments.
 
-    What leaves little over with its partner can leave much over alone, as sin x in sin x / sin y.
+    A factor good with its partner can be poor alone, like sin x in sin x / sin y.
     """
     bare = _bare(target)
     basis = _orthonormal(target, bare)
@@ -219,13 +219,13 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
 def explained_by_pairs(
     first: np.ndarray, second: np.ndarray, cosine: np.ndarray, least: float
 ) -> np.ndarray:
-    """Squares that two columns of unit length explain together, by their closed form.
+    """Squares that two columns of unit length explain together, in closed form.
 
     Args:
-        first: products of one with what is wanted; broadcast against `second`.
+        first: products of one with the target; broadcasts against `second`.
         second: products of the other.
         cosine: of the two.
-        least: part of a column's square that the other must leave over; else 0 is explained.
+        least: share of a column's square that the other must leave; else 0 is explained.
     """
     with np.errstate(all="ignore"):
         left = 1 - cosine**2
@@ -234,13 +234,13 @@ def explained_by_pairs(
 
 
 def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:
-    """Whether the best of others explains more than chance would: another step is worth while."""
+    """Whether the best of others explains more than chance: another step is worthwhile."""
     best = min((product.mean_square for product in others), default=np.inf)
     return worth(simple.mean_square, best, len(target.y))
 
 
 def worth(before: float, after: float, rows: int) -> bool:
-    """Whether an error falls by more than the best of a large dictionary takes off noise."""
+    """Whether an error falls by more than a large dictionary's best gains from noise."""
     gain = 0.5 * rows * (np.log(max(before, 1e-300)) - np.log(max(after, 1e-300)))
     return bool(gain > np.log(rows) + LOOKED_ELSEWHERE)
 
@@ -252,7 +252,7 @@ def _exact(products: Sequence[Product]) -> bool:
 def _nested(
     starts: Sequence[Product], target: Target, arguments: Sequence[Argument], watch: Watch
 ) -> list[Product]:
-    """A factor 1 + s·g·h in which g is a factor that a start has already."""
+    """A factor 1 + s·g·h with g a factor that a start already has."""
     found = []
     starts = sorted(starts, key=lambda p: (not all(p.kept), p.mean_square))
     outer = [p for p in starts if p.factors[0].shape not in (BINOMIAL, EXPONENTIAL, IDENTITY)]
@@ -282,7 +282,7 @@ def best_of(
     count: int,
     order: Callable[[Product], float] = lambda product: product.mean_square,
 ) -> list[Product]:
-    """The best of each form, spread over the sets of variables that the factors hold."""
+    """The best of each form, spread over the sets of variables in the factors."""
     best: dict[tuple, Product] = {}
     for product in sorted(products, key=order):
         best.setdefault(product.key, product)
@@ -290,7 +290,7 @@ def best_of(
 
 
 def spread(ranked: Sequence[Any], group: Callable[[Any], Hashable], count: int) -> list[Any]:
-    """So many of a ranking: two thirds of them the first, a third the first of every group."""
+    """So many of a ranking: two thirds the first, one third the first of every group."""
     chosen = list(range(min(len(ranked), (2 * count + 2) // 3)))
     groups: dict[Hashable, list[int]] = {}
     for place, item in enumerate(ranked):
@@ -305,7 +305,7 @@ def spread(ranked: Sequence[Any], group: Callable[[Any], Hashable], count: int) 
 
 
 def _orthonormal(target: Target, product: Product) -> np.ndarray:
-    """(screened row, column) basis of what a product explains linearly, its factors with it."""
+    """(screened row, column) basis of what a product explains linearly, factors included."""
     basis, _ = np.linalg.qr(design_of(product.factors, target)[target.screened])
     return basis
 
@@ -314,7 +314,7 @@ def _next_factors(
     starts: Sequence[Product], target: Target, shapes: Sequence[Shape],
     arguments: Sequence[Argument], watch: Watch,
 ) -> list[Product]:  # fmt: skip
-    """The best further factor of every start: screened, zoomed, polished."""
+    """Every start's best further factor: screened, zoomed, polished."""
     bases = [_orthonormal(target, start) for start in starts]
     wanted = [target.wanted - q @ (q.T @ target.wanted) for q in bases]
     best: dict[tuple, tuple[float, int, Screened]] = {}
@@ -344,9 +344,9 @@ def _next_factors(
 def _left_over(
     block: np.ndarray, bases: Sequence[np.ndarray], wanted: Sequence[np.ndarray], width: int
 ) -> np.ndarray:
-    """(start, column) sum of squares that each start leaves over with each further column.
+    """(start, column) sum of squares that each start leaves with each further column.
 
-    All starts share the monomials, which are the first `width` columns of their bases.
+    All starts share the monomials, the first `width` columns of their bases.
     """
     shared = bases[0][:, :width]
     norm = np.einsum("ij,ij->j", block, block)
@@ -367,7 +367,7 @@ def _left_over(
 def _zoomed(
     rest: float, start: int, found: Screened, basis: np.ndarray, want: np.ndarray, target: Target
 ) -> tuple[float, int, Screened]:
-    """The scale improved on ever closer grids about the best one."""
+    """The scale improved on ever finer grids around the best one."""
     if found.shape in (EXPONENTIAL, IDENTITY):
         return rest, start, found
     h, wave = found.argument.values[target.screened], found.shape.name in ("sin", "cos")
@@ -400,7 +400,7 @@ def _with(start: Product, found: Screened) -> Product:
 def _grown(
     starts: Sequence[Product], target: Target, arguments: Sequence[Argument]
 ) -> list[Product]:
-    """One more term in a factor 1 + u: linear in its constant near zero, so projected as well."""
+    """One more term in a factor 1 + u: linear in its constant near zero, so projected too."""
     ranked: list[tuple[float, Product]] = []
     arguments = [h for h in arguments if not h.alone]
     if not arguments:
@@ -441,7 +441,7 @@ def _grown(
 
 
 def _simple(product: Product, target: Target) -> list[Product]:
-    """The same factor, its constant set to the nearest simple number if that is near."""
+    """The same factor, with its constant set to a simple number if one is near."""
     (factor,) = product.factors
     nearest = min(SIMPLE, key=lambda simple: abs(simple - product.scales[0]))
     if abs(nearest - product.scales[0]) > NEARLY * abs(nearest):

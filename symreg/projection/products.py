@@ -1,7 +1,7 @@
 """Products: y = C · ∏ x^p · g1(s1 h1)^q1 · g2(s2 h2)^q2, fitted in logarithms.
 
-In log|y| all but the inner constants s is linear. So they alone are polished, and everything else
-is solved inside (variable projection).
+In log|y| all but the inner constants s is linear. So only they are polished, and all else is solved
+inside (variable projection).
 
 Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for variable projection.
 """
@@ -16,13 +16,13 @@ from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, Shape
 
 SCREENED_ROWS = 150
-"""About so many rows rank candidates."""
+"""Rows, about, that rank candidates."""
 STEEPEST = 20.0
 """Largest exponent: (1 + u/n)^n with a large n is an exponential in disguise."""
 STEPS = 15
 """Of a polish; the best products are polished again."""
 EXACT = 3e-13
-"""Relative error of a fit to exact data: rounding of float64 times the conditioning."""
+"""Relative error of a fit to exact data: float64 rounding times the conditioning."""
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
 WORST = 1e6
@@ -54,7 +54,7 @@ class Factor:
 
     @property
     def degenerate(self) -> bool:
-        """Whether its argument is so small that it is a power, or so large that it is one."""
+        """Whether its argument is so small, or so large, that it is a power."""
         reach = min(float(np.max(np.abs(s * h.values))) for s, h in self.terms)
         if self.shape is BINOMIAL:
             least = min(float(np.min(np.abs(s * h.values))) for s, h in self.terms)
@@ -69,7 +69,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Target:
-    """What is explained, in logarithms.
+    """The target in logarithms.
 
     Attributes:
         y: (row,) target, no zeros.
@@ -88,7 +88,7 @@ class Target:
 
     @property
     def screened(self) -> slice:
-        """The rows that candidates are ranked on; what is kept is fitted to all."""
+        """The rows for ranking candidates; those kept are fitted to all."""
         return slice(0, None, max(1, len(self.y) // SCREENED_ROWS))
 
     @property
@@ -108,8 +108,8 @@ class Product:
     Attributes:
         factors: functions, polished.
         linear: (1 + variable + factor,) log C, exponents of the variables, of the factors.
-        fixed: (1 + variable + factor,) whether that number is set, not fitted.
-        kept: for every inner constant whether it is set, not fitted.
+        fixed: (1 + variable + factor,) whether a number is set, not fitted.
+        kept: whether each inner constant is set, not fitted.
         mean_square: of the weighted residuals of the logarithm.
     """
 
@@ -121,7 +121,7 @@ class Product:
 
     @property
     def scales(self) -> list[float]:
-        """Every inner constant that is a number of its own (an exponential's is its exponent)."""
+        """Every inner constant of its own (an exponential's is its exponent)."""
         return [s for factor in self.factors for s, _ in factor.terms]
 
     def factors_at(self, scales: Sequence[float]) -> tuple[Factor, ...]:
@@ -131,14 +131,14 @@ class Product:
 
     @property
     def holds(self) -> frozenset:
-        """The sets of variables that its factors hold."""
+        """The sets of variables in its factors."""
         return frozenset(frozenset().union(*(h.holds for _, h in f.terms)) for f in self.factors)
 
     @property
     def degenerate(self) -> bool:
-        """Whether one of its factors is, or an exponent is so large that it makes one of two.
+        """Whether a factor is, or an exponent is so large that two become one.
 
-        An exponential's is no exponent but its scale, however large.
+        An exponential's is not an exponent but its scale, however large.
         """
         bare = len(self.linear) - len(self.factors)
         powers = [i + bare for i, f in enumerate(self.factors) if f.shape is not EXPONENTIAL]
@@ -147,7 +147,7 @@ class Product:
 
     @property
     def key(self) -> tuple:
-        """What two products share that differ in their numbers only."""
+        """What products that differ only in numbers share."""
         return tuple(
             sorted(
                 (f.shape.name, *sorted(str(h.expression) for _, h in f.terms)) for f in self.factors
@@ -156,7 +156,7 @@ class Product:
 
 
 def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
-    """The inner constants by least squares, the linear numbers solved inside."""
+    """The inner constants by least squares, linear numbers solved inside."""
     start = np.array(product.scales)
     free = ~np.array(product.kept, dtype=bool) if len(start) else np.zeros(0, dtype=bool)
 
@@ -192,13 +192,13 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
 
 
 def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
-    """(row, column) weighted: one, log|x|, log|g| of every factor."""
+    """(row, column) weighted: 1, log|x|, log|g| of every factor."""
     columns = [target.design, *(f.logarithm()[:, None] for f in factors)]
     return target.weights[:, None] * np.concatenate(columns, axis=1)
 
 
 def _jacobian(factors: Sequence[Factor], product: Product, target: Target) -> np.ndarray:
-    """(row, inner constant) of the residuals; Kaufman's form, the basis held still.
+    """(row, inner constant) of the residuals; Kaufman's form, with the basis fixed.
 
     Source: Kaufman, BIT 15, 49 (1975).
     """
@@ -210,7 +210,7 @@ def _jacobian(factors: Sequence[Factor], product: Product, target: Target) -> np
 
 
 def _tangents(factors: Sequence[Factor], linear: np.ndarray, target: Target) -> np.ndarray:
-    """(row, inner constant) derivatives of the weighted logarithm, the linear numbers held."""
+    """(row, inner constant) derivatives of the weighted logarithm at fixed linear numbers."""
     width = target.design.shape[1]
     tangents = np.column_stack(
         [
@@ -223,9 +223,9 @@ def _tangents(factors: Sequence[Factor], linear: np.ndarray, target: Target) -> 
 
 
 def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.ndarray:
-    """(linear number,) by what the mean square grows if that number alone is set to a value.
+    """(linear number,) growth of the mean square if only that number is set to a value.
 
-    The others follow, the inner constants too: exact where they do so linearly.
+    The others adjust, inner constants too: exact if linearly.
 
     Args:
         product: polished.
@@ -250,7 +250,7 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
 def _solved(
     factors: Sequence[Factor], product: Product, target: Target
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The linear numbers and the residuals; None where a logarithm is not finite."""
+    """The linear numbers and the residuals; None if a logarithm is not finite."""
     design = design_of(factors, target)
     if not np.all(np.isfinite(design)):
         return None

@@ -1,4 +1,4 @@
-"""The functions that a law may hold: what they are worth, how they are written, where to look."""
+"""The functions that a law may contain: their values, their notation, where to look."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ STEPS_PER_RADIAN = 3.0
 """Frequencies tried per radian of the argument's range."""
 MOST_RADIANS = 40.0
 LARGEST_SIMPLE = 1e4
-"""Radians up to which a frequency of 1/2, 1 or 2 is tried, however fast the wave."""
+"""Radians up to which frequencies 1/2, 1 and 2 are tried, however fast the wave."""
 LARGEST_EXPONENT = 300.0
-"""Arguments of exponentials beyond this are beyond float64."""
+"""Larger arguments of exponentials exceed float64."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Shape:
         scales: the constants s to try for an argument h, (row,) of a size, to (scale,).
         grows: whether its argument may be a sum of several terms.
         largest: size of the largest argument, see `Argument.size`.
-        least: below this argument it is its own Taylor series: a power, or one.
+        least: below this argument it is just its leading term: a power, or one.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Shape:
 
 
 def _around(low: float, high: float, count: int, signs: tuple[float, ...]) -> Callable:
-    """Arguments from `low` at the largest to `high` at the median one, of either sign."""
+    """From `low` at the largest argument to `high` at the median one, either sign."""
 
     def scales(h: np.ndarray, size: float) -> np.ndarray:
         size, largest = float(np.median(np.abs(h))), float(np.max(np.abs(h)))
@@ -54,7 +54,7 @@ def _around(low: float, high: float, count: int, signs: tuple[float, ...]) -> Ca
 
 
 def _binomial(h: np.ndarray, size: float) -> np.ndarray:
-    """Of 1 + s·h: a wide grid, one itself, and values near the pole of 1 - s·h."""
+    """Of 1 + s·h: a wide grid, 1, and values near the pole of 1 - s·h."""
     largest, middle = float(np.max(np.abs(h))), float(np.median(np.abs(h)))
     if not 0 < middle <= largest < np.inf:
         return np.empty(0)
@@ -65,7 +65,7 @@ def _binomial(h: np.ndarray, size: float) -> np.ndarray:
 
 
 def _waves(h: np.ndarray, size: float) -> np.ndarray:
-    """Of sin and cos: frequencies from a third of a radian over the range to many."""
+    """Of sin and cos: from a third of a radian over the range to many."""
     top, span = float(np.max(np.abs(h))), float(np.ptp(h))
     if not 0 < top < np.inf:
         return np.empty(0)
@@ -77,7 +77,7 @@ def _waves(h: np.ndarray, size: float) -> np.ndarray:
 
 
 def _logarithms(h: np.ndarray, size: float) -> np.ndarray:
-    """Of log(s h): a grid, and one itself: no grid meets the place where it is zero by chance."""
+    """Of log(s h): a grid, and 1: no grid hits its zero by chance."""
     return np.append(_around(1e-3, 1e3, 30, (1.0,))(h, size), 1.0)
 
 
@@ -97,12 +97,12 @@ IDENTITY = Shape(
     "u", lambda u: u, lambda u: 1 / u, lambda u: u, lambda h, size: np.ones(1), largest=9.0,
     least=0.0,
 )  # fmt: skip
-"""For arguments that are factors as they stand; its scale is part of the constant in front."""
+"""For arguments that are themselves factors; its scale is part of the constant in front."""
 EXPONENTIAL = Shape(
     "exp", lambda u: np.exp(_limited(u)), np.ones_like, sympy.exp,
     lambda h, size: 1 / np.max(np.abs(h), keepdims=True), largest=6.0, least=0.0,
 )  # fmt: skip
-"""In logarithms its scale is a coefficient: one is enough."""
+"""In logarithms its scale is a coefficient: one suffices."""
 SHAPES = (
     BINOMIAL,
     IDENTITY,

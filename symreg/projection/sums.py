@@ -1,9 +1,9 @@
 """Short sums: T(y) = b1·m1 + b2·m2 + ..., and ratios of two of them.
 
 The terms m are monomials, some times a wave; T is y, its inverse, its square, a root or a
-logarithm. All pairs of terms have a closed form over one Gram matrix; the best pairs, and the best
-single terms, are extended a term at a time (a beam). Terms y·m among them make ratios:
-y = a·m1 + c·y·m2 is y = a·m1 / (1 - c·m2).
+logarithm. All pairs of terms have a closed form in one Gram matrix; the best pairs, and the best
+single terms, are extended term by term (a beam). Terms y·m make ratios: y = a·m1 +
+c·y·m2 is y = a·m1 / (1 - c·m2).
 """
 
 import math
@@ -22,18 +22,18 @@ from symreg.projection.products import EXACT
 HIGHEST_DEGREE = 4
 MOST_POLYNOMIAL = 70
 CERTAIN = 5.0
-"""Standard errors that a term of a polynomial must be from zero."""
+"""Standard errors that a polynomial's term must be from zero."""
 MOST_ATOMS = 2500
 MOST_WITH_WAVES = 14_000
 PAIRED = 1500
-"""Terms, the best alone, that are paired with all others where there are more of them."""
+"""Terms, the best singly, paired with all others where there are more."""
 BEAM = 100
 SCREENED_ROWS = 150
 MOST_TERMS = 6
 CANCELLED = 1e-6
-"""What must be left of a denominator, of the size of its parts."""
+"""Least size of a denominator, over that of its parts."""
 TOO_ALIKE = 1e-10
-"""Part of a term's square that the others must leave over."""
+"""Share of a term's square that the others must leave."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Atom:
 
 @dataclass(frozen=True)
 class Transform:
-    """A function of the target that is a sum.
+    """A function of the target that equals a sum.
 
     Attributes:
         forward: T(y).
         slope: dT/dy, for the weights.
         backward: y of the sum, in sympy.
         positive: whether it needs y > 0.
-        ratio: whether terms may be multiplied by y, which makes a denominator.
+        ratio: whether terms may be multiplied by y, to form a denominator.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Sum:
 
     @property
     def is_sound(self) -> bool:
-        """Whether there is a numerator, and a denominator that is no difference of equals."""
+        """Whether there is a numerator, and a denominator without cancellation."""
         above = [a for a in self.atoms if not a.of_target]
         parts = [
             b * a.values for b, a in zip(self.coefficients, self.atoms, strict=True) if a.of_target
@@ -108,7 +108,7 @@ class Sum:
         return bool(np.all(np.abs(whole) > CANCELLED * size))
 
     def expression(self) -> sympy.Expr:
-        """The formula, a common factor of the terms in front."""
+        """The formula, common factors in front."""
         above = [
             (b, a.expression)
             for b, a in zip(self.coefficients, self.atoms, strict=True)
@@ -126,7 +126,7 @@ class Sum:
 
 
 def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
-    """A sum with what all its terms share taken out."""
+    """A sum with common factors taken out."""
     powers = [m.as_powers_dict() for _, m in terms]
     common: sympy.Expr = sympy.Integer(1)
     if len(terms) > 1:
@@ -160,7 +160,7 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
 
 
 def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
-    """The same, and each times the sine or cosine of an angle, of one variable first."""
+    """The same, and each times the sine or cosine of an angle, one variable first."""
     found = list(atoms)
     waves = [column for column in composites(columns) if column.wave]
     waves.sort(key=lambda wave: len(wave.holds))
@@ -175,7 +175,7 @@ def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
 
 
 def _parts(columns: Sequence[Column]):
-    """Exponents of monomials, the simple ones first."""
+    """Exponents of monomials, simple ones first."""
     count = len(columns)
     if count == 1:
         alone = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
@@ -214,13 +214,13 @@ def search_sums(
     """The best sums of one term, of two, and so on, for every transform of the target.
 
     Args:
-        y: (row,) a transform that has no value of one of them is left out.
-        sigma: (row,) error of every row, or what stands for it: |y| for equal relative errors.
+        y: (row,) a transform undefined for one of them is left out.
+        sigma: (row,) error of every row, or its substitute: |y| for equal relative errors.
         atoms: terms to choose from.
-        watch: that ends the search between two transforms.
+        watch: may end the search between transforms.
         terms: most of them in a sum.
-        polynomial: sets of terms that are all fitted at once, and dropped one by one: alike terms
-            hide each other from a search that adds them.
+        polynomial: sets of terms all fitted at once, then dropped one by one: similar terms hide
+            each other from a search that adds them.
     """
     found: list[Sum] = []
     for transform in TRANSFORMS:
@@ -255,7 +255,7 @@ def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
 
 
 def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
-    """The terms of polynomials, degree by degree, as far as the rows can bear them."""
+    """The terms of polynomials, degree by degree, as far as the rows support them."""
     rows = len(columns[0].values)
     found: list[list[Atom]] = []
     for degree in range(1, HIGHEST_DEGREE + 1):
@@ -298,10 +298,10 @@ def _eliminated(
 
 
 def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
-    """Straight lines and polynomials: cheap to fit, and what a reader thinks of first.
+    """Straight lines and polynomials: cheap to fit, and a reader's first thought.
 
-    A constant and one variable, or its logarithm; all variables; every term of a polynomial, less
-    those that are not certain.
+    A constant and one variable, or its logarithm; all variables; every term of a polynomial, except
+    uncertain ones.
     """
     constant = one(len(y))
     lines = [Atom(column.values, column.expression) for column in columns]
@@ -366,7 +366,7 @@ def _weighted(atoms: Sequence[Atom], weights: np.ndarray) -> np.ndarray:
 
 
 def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
-    """Pairs by their closed form, the best of them: all, or of many terms the best with all."""
+    """The best pairs, in closed form: all, or with many terms the best with all."""
     shared = wanted @ columns
     order = np.argsort(-np.abs(shared))
     columns, shared = columns[:, order], shared[order]
@@ -391,7 +391,7 @@ def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tu
 def _extended(
     states: Sequence[tuple[int, ...]], columns: np.ndarray, wanted: np.ndarray
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """Every state with its best further terms, the best first, each set of terms once."""
+    """Every state with its best further terms, best first, each set of terms once."""
     best: dict[tuple[int, ...], float] = {}
     for state in states:
         basis, _ = np.linalg.qr(columns[:, state])
@@ -415,7 +415,7 @@ def _fitted(
 
 
 def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of columns of any size by least squares, and (row,) what they leave."""
+    """Coefficients of columns of any size by least squares, and (row,) residuals."""
     size = np.linalg.norm(columns, axis=0)
     size[size == 0] = 1.0
     solution, *_ = np.linalg.lstsq(columns / size, wanted, rcond=1e-14)

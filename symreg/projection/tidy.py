@@ -1,9 +1,9 @@
-"""From a polished product to a formula: exponents set to simple numbers, signs, sympy.
+"""From a polished product to a formula: simple exponents, signs, sympy.
 
-What a number costs is what it takes to write it down (description length): a fitted one half the
-logarithm of the number of rows and a few nats, a simple one less, none nothing. A number is set
-where that makes the whole description shorter, so data with much noise get simple formulas and
-exact data keep an exponent of 1.97.
+A number costs what it takes to write it down (description length): a fitted one half the logarithm
+of the number of rows and a few nats, a simple one less, none nothing. A number is set where that
+shortens the whole description, so noisy data get simple formulas and exact data keep an exponent of
+1.97.
 
 Source: Rissanen, Automatica 14, 465 (1978) for description length; the prices are this project's.
 """
@@ -20,20 +20,20 @@ from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting,
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 
 ROUNDING = 1e-11
-"""Relative error that exact data have."""
+"""Relative error of exact data."""
 MORE_STEPS = 60
 FITTED, FACTOR = 3.0, 6.0
 """Nats beyond half log n for a fitted number; for a function with its argument."""
 LARGEST_LOG = 700.0
-"""Logarithm of a constant that float64 holds."""
+"""Largest logarithm of a float64 constant."""
 PROMISING = 2
-"""Exponents that are set in turn, of those that may be."""
+"""Exponents to set in turn."""
 NEAR = 0.35
-"""Distance from a half-integer from which an exponent is not set to it."""
+"""Distance beyond which an exponent is not set to a half-integer."""
 
 
 def price(exponent: float) -> float:
-    """Nats for a number that is set: 0 is free, 1 and -1 are cheap, halves dearer."""
+    """Nats for a set number: 0 is free, 1 and -1 are cheap, halves dearer."""
     if exponent == 0:
         return 0.0
     size = abs(exponent)
@@ -83,7 +83,7 @@ def set_roughly(product: Product, target: Target) -> Product:
 
 
 def set_to_one(product: Product, target: Target) -> list[Product]:
-    """Factors 1 + u to the power of 1 and of -1 instead: for small u that is nearly the same."""
+    """Factors 1 + u to the power 1 or -1 instead: for small u nearly the same."""
     width = target.design.shape[1]
     places = [i for i, f in enumerate(product.factors) if f.shape is BINOMIAL]
     trials = []
@@ -103,7 +103,7 @@ def set_to_one(product: Product, target: Target) -> list[Product]:
 
 
 def _may_be_set(product: Product, target: Target) -> list[int]:
-    """Numbers of exponents that can be set: all but those of an exponential."""
+    """Indices of exponents that can be set: all but an exponential's."""
     width = target.design.shape[1]
     exponential = [width + i for i, f in enumerate(product.factors) if f.shape is EXPONENTIAL]
     free = range(1, len(product.linear))
@@ -111,7 +111,7 @@ def _may_be_set(product: Product, target: Target) -> list[int]:
 
 
 def _all_set(product: Product, target: Target) -> list[Product]:
-    """Every exponent that is near a half-integer, set to it at once."""
+    """Every exponent near a half-integer set to it at once."""
     linear, fixed = product.linear.copy(), product.fixed.copy()
     for i in _may_be_set(product, target):
         nearest = round(2 * linear[i]) / 2
@@ -123,7 +123,7 @@ def _all_set(product: Product, target: Target) -> list[Product]:
 
 
 def _one_set(product: Product, target: Target) -> list[Product]:
-    """One exponent set, each of those in turn that promise the shortest description."""
+    """One exponent set, each in turn of those that promise the shortest description."""
     halves, rows = np.round(2 * product.linear) / 2, len(target.y)
     costs = product.mean_square + cost_of_setting(product, halves, target)
     error = 0.5 * rows * np.log(costs + ROUNDING**2)
@@ -200,14 +200,14 @@ def expression_of(product: Product, target: Target, columns: Sequence[Column]) -
 
 
 MISMATCHES = 0.02
-"""Rows whose sign noise may have turned."""
+"""Rows with a sign that noise may flip."""
 
 
 def _sign(
     wanted: np.ndarray, signs: np.ndarray, turning: Sequence[tuple[np.ndarray, int]],
     written: list[sympy.Expr],
 ) -> float | None:  # fmt: skip
-    """1 or -1 where the signs fit, some odd parts written as magnitudes if need be."""
+    """1 or -1 if the signs fit, some odd parts written as magnitudes if need be."""
     for count in range(min(len(turning), 3) + 1):
         for chosen in combinations(turning, count):
             trial = signs.copy()
@@ -222,5 +222,5 @@ def _sign(
 
 
 def _number(value: float) -> sympy.Expr:
-    """An inner constant: exact where it is a simple number."""
+    """An inner constant: exact if it is a simple number."""
     return sympy.nsimplify(value) if value in SIMPLE else sympy.Float(value)

@@ -1,10 +1,10 @@
 """One form for all rows, constants for every group: which of them the groups share.
 
-A stress-strain curve has one form at all temperatures, and other numbers at each. The form is
-searched in the largest group, in up to two more if it leaves a misfit, and fitted to all of them;
-then one constant after another is made one for all groups, as long as the information criterion
-does not rise. Between forms the same criterion decides. To everything else the result is a formula
-with a column for every group that is one in its rows and zero elsewhere.
+A stress-strain curve has one form at all temperatures, but different numbers at each. The form is
+searched for in the largest group, in up to two more if it leaves a misfit, and fitted to all; then
+constants are shared by all groups, one after another, while the information criterion does not
+rise. The same criterion decides between forms. Elsewhere the result is a formula with a column per
+group: one in its rows, zero in others.
 
 Source: Russeil et al., arXiv:2402.04298, for one form with constants for every group.
 """
@@ -39,22 +39,22 @@ from symreg.recovery.pool import (
 from symreg.recovery.search import Outcome
 
 SEARCHED = 3
-"""Groups in which forms are searched, the largest."""
+"""Groups, the largest, to search for forms."""
 FORMS = 40
-"""Forms, best first, that are fitted to all groups."""
+"""Forms, best first, fitted to all groups."""
 SHARED = 6
-"""Of these, the forms whose constants may be shared."""
+"""Of these, those whose constants may be shared."""
 STEP = 1e-6
 
 
 @dataclass(frozen=True)
 class GroupedLaw:
-    """A form with its constants in every group.
+    """A form with constants for every group.
 
     Attributes:
         base: the form over the features.
         values: (group, constant).
-        shared: constants that all groups have in common.
+        shared: constants common to all groups.
     """
 
     base: Fitted
@@ -63,7 +63,7 @@ class GroupedLaw:
 
     @property
     def places(self) -> np.ndarray:
-        """(group, constant) number of the constant among all that are fitted."""
+        """(group, constant) index of the constant among all fitted."""
         groups, count = self.values.shape
         found, following = np.zeros((groups, count), dtype=int), 0
         for j in range(count):
@@ -74,12 +74,12 @@ class GroupedLaw:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all that are fitted, `c1_2` for the second group's c1."""
+        """Of fitted constants, `c1_2` for the second group's c1."""
         return tuple(name for names in self.by_name.values() for name in names)
 
     @property
     def by_name(self) -> dict[str, tuple[str, ...]]:
-        """Names of what is fitted, by the form's constants: of a shared one, or of each group's."""
+        """Names of fitted constants, by the form's: one if shared, else one per group."""
         groups, _ = self.values.shape
         mark = "_"
         while any(f"{name}{mark}1" in self.own_names for name in self.own_names):
@@ -93,7 +93,7 @@ class GroupedLaw:
 
     @property
     def form(self) -> str:
-        """The form as text, its constants by name."""
+        """The form as text with named constants."""
         named = {constant_symbol(j): sympy.Symbol(name) for j, name in enumerate(self.own_names)}
         return sympy.sstr(self.base.form.xreplace(named))
 
@@ -112,7 +112,7 @@ class GroupedLaw:
         return replace(self.base, constants=tuple(map(float, self.values[group])))
 
     def joint(self, samples: Samples) -> Fitted:
-        """The law of all rows, groups by their columns."""
+        """The law of all rows, with columns for groups."""
         places, columns = self.places, samples.names[-samples.indicators :]
         swapped = {}
         for j in range(self.values.shape[1]):
@@ -142,7 +142,7 @@ def _residuals(law: GroupedLaw, samples: Samples, values: np.ndarray) -> np.ndar
 
 
 def refitted(law: GroupedLaw, samples: Samples) -> GroupedLaw:
-    """The same form, with the same constants shared, fitted to samples."""
+    """The same form, sharing the same constants, fitted to samples."""
     places, groups = law.places, samples.indicated
     if not places.size:
         return law
@@ -174,7 +174,7 @@ def refitted(law: GroupedLaw, samples: Samples) -> GroupedLaw:
 
 
 def group_parts(samples: Samples) -> list[Samples]:
-    """The samples of every group, without the columns that say which it is."""
+    """The samples of every group, without indicator columns."""
     width = samples.X.shape[1] - samples.indicators
     own = replace(samples, X=samples.X[:, :width], names=samples.names[:width], indicators=0)
     if own.feature_errors is not None and own.shares is not None:
@@ -191,19 +191,19 @@ def search_by_group(
     guesses: Sequence[sympy.Expr] = (),
     units: Mapping[str, Unit] | None = None,
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """Search one form for all groups, and which of its constants they share.
+    """Find one form for all groups, and which of its constants they share.
 
     Args:
         engine: that searches.
         samples: with a column for every group.
-        config: budget, error floor, first seed, searches at the same time, a form if one is given.
+        config: budget, error floor, first seed, parallel searches, a form if given.
         seeds: of the search.
-        watch: says when the searches must end, and is told of them.
-        guesses: formulas that are weighed beside those found.
+        watch: ends the searches, and reports them.
+        guesses: formulas weighed beside those found.
         units: by column and of the target.
 
     Returns:
-        The outcome, what errors are taken for, and the rivals.
+        The outcome, the error model, and the rivals.
     """
     parts = group_parts(samples)
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:SEARCHED]
@@ -232,7 +232,7 @@ def _in_turn(lists: Sequence[Sequence[Fitted]]) -> Iterator[Fitted]:
 
 
 def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
-    """One of each form, the first, without its name."""
+    """The first of each form, without its name."""
     found: dict[str, Fitted] = {}
     for law in laws:
         found.setdefault(str(law.form), replace(law, name=None, parameters=()))
@@ -240,7 +240,7 @@ def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
 
 
 def _started(base: Fitted, parts: Sequence[Samples]) -> GroupedLaw:
-    """A form fitted to every group by itself, each from its own start and its neighbour's end."""
+    """A form fitted to each group alone, from its own start and its neighbour's result."""
     values = np.zeros((len(parts), len(base.constants)))
     before = base.constants
     for g, part in enumerate(parts):
@@ -253,7 +253,7 @@ def _started(base: Fitted, parts: Sequence[Samples]) -> GroupedLaw:
 def _chosen(
     laws: list[GroupedLaw], front: list[Candidate], samples: Samples, config: RecoverConfig
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """The form, and its constants shared, that the criterion chooses."""
+    """The form, and its shared constants, chosen by the criterion."""
     floor, n = config.floor, samples.n_effective
     known = {str(law.joint(samples).form): law for law in laws}
 
@@ -287,7 +287,7 @@ def _chosen(
 
 
 def _sharing(law: GroupedLaw, samples: Samples, floor: float) -> Iterator[GroupedLaw]:
-    """The law with one constant more shared, the best at each step, while the criterion falls."""
+    """The law with one more shared constant, the best at each step, while the criterion falls."""
     n = samples.n_effective
     best = law.joint(samples).criterion(n, floor)
     while True:
@@ -312,9 +312,9 @@ def _as_good(
     known: Mapping[str, GroupedLaw],
     samples: Samples,
 ) -> dict[int, Parting]:
-    """Other forms that explain all rows as well with no more numbers, and where they part.
+    """Other forms that explain all rows as well with no more numbers, and where they differ.
 
-    Forms are the same, and part, as they do in the largest group.
+    Forms are compared in the largest group.
     """
     parts = group_parts(samples)
     group = max(range(len(parts)), key=lambda g: len(parts[g].y))

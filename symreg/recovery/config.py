@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from symreg.engines.base import Question
 
 Words = tuple[str, ...] | str
-"""Several words, or one text of them with commas."""
+"""Several words, or one text with commas."""
 Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
 
 
 FIELD_FLOOR = 0.02
-"""Relative error of the field of a model, smooth in r, that no law is asked to explain."""
+"""Relative error of a model's field, smooth in r, that no law need explain."""
 
 
 ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
@@ -25,10 +25,10 @@ ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
 
 @dataclass(frozen=True)
 class Thresholds(Options):
-    """Thresholds: what a law must show, and what a world model must."""
+    """Thresholds for a law, and for a world model."""
 
     exponent_margin: Margin = EXPONENT_MARGIN
-    """Largest difference between the free exponent and the reference law's, on the same rows."""
+    """Largest difference of the free exponent from the reference law's, on the same rows."""
     constant_margin: Margin = 0.05
     """Largest relative error of a constant whose true value is known."""
     r2: Annotated[float, FRACTION] = 0.9
@@ -94,7 +94,7 @@ class Thresholds(Options):
 
 @dataclass(frozen=True)
 class RecoverConfig(Options):
-    """How a law is searched, and what it must show to count as recovered."""
+    """How to search for a law, and when it counts as recovered."""
 
     law: str | None = None
     """Reference law (newton, yukawa(length=1), ...); by default the table's own attribute."""
@@ -111,15 +111,15 @@ class RecoverConfig(Options):
     sigma_of: Words | Mapping[str, str | float] = ()
     """Standard errors of features: a column, a number or a share, as in r=s_r m1=0.02 m2=5%."""
     per_group: str | None = None
-    """Column whose values each have constants of their own in one form, as temperatures may; those
+    """Column whose values each get their own constants in one form, such as a temperature; those
     that the table allows are shared."""
     bad_rows: BadRows = "refuse"
-    """What to do about rows without a finite number in a column that is asked for: refuse and name
-    the first, or mend (leave them out); of trajectories also rows that are out of order."""
+    """What to do about rows without a finite number in a requested column: refuse and name the
+    first, or mend (leave them out); for trajectories also rows out of order."""
     pair: bool = False
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
     guesses: Words = ()
-    """Formulas to start from, or a hall_of_fame.csv of PySR to go on from."""
+    """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     form: str | None = None
     """Formula to fit and judge instead of searching, as in a*x + b*v; names that are not features
     are its constants."""
@@ -172,30 +172,30 @@ class RecoverConfig(Options):
 
     @property
     def target_names(self) -> tuple[str, ...]:
-        """The targets, commas taken apart."""
-        return _words(self.target)
+        """The targets, split at commas."""
+        return words(self.target)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features, commas taken apart."""
-        return _words(self.features)
+        """The features, split at commas."""
+        return words(self.features)
 
     @property
     def unit_texts(self) -> tuple[str, ...]:
-        """The units, commas taken apart."""
-        return _words(self.units)
+        """The units, split at commas."""
+        return words(self.units)
 
     @property
     def sigma_of_texts(self) -> tuple[str, ...]:
-        """The standard errors of features, commas taken apart."""
-        return _words(self.sigma_of)
+        """The standard errors of features, split at commas."""
+        return words(self.sigma_of)
 
     @property
     def question(self) -> "Question":
-        """What an engine is asked: operators, commas taken apart, and loss."""
+        """The question for an engine: operators, split at commas, and loss."""
         from symreg.engines.base import Question  # which needs sympy, as options do not
 
-        return Question(_words(self.operators), self.loss)
+        return Question(words(self.operators), self.loss)
 
     @property
     def floor(self) -> float:
@@ -212,11 +212,11 @@ class RecoverConfig(Options):
 
     @property
     def own_table(self) -> bool:
-        """Whether the table is the user's own, not force samples of a probe."""
+        """Whether the table is the user's own, not a probe's force samples."""
         return bool(self.target) or self.pair
 
     def __post_init__(self) -> None:
-        """Check that the options of a user's own table go together, and the operators."""
+        """Check that the options of a user's table are consistent, and the operators."""
         for name in ("target", "features", "units", "sigma_of", "guesses", "operators"):
             value = getattr(self, name)
             if isinstance(value, Mapping):
@@ -234,7 +234,8 @@ class RecoverConfig(Options):
             )
 
 
-def _words(texts: Words | Mapping[str, Any]) -> tuple[str, ...]:
+def words(texts: Words | Mapping[str, Any]) -> tuple[str, ...]:
+    """The words of several texts, commas taken apart."""
     assert not isinstance(texts, Mapping)  # for the type checker: made words at once
     texts = (texts,) if isinstance(texts, str) else texts
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())

@@ -1,4 +1,4 @@
-"""Constants of physics that a fitted number with a unit may be: proposed, never put in place."""
+"""Constants of physics that a fitted number with a unit may be: proposed, never substituted."""
 
 import math
 from functools import cache
@@ -46,7 +46,7 @@ KNOWN: dict[str, tuple[float, str]] = {
 }
 """Value and unit in SI.
 
-Source: CODATA as scipy has it; IAU 2015 Resolution B3 for the products GM.
+Source: CODATA, from scipy; IAU 2015 Resolution B3 for the products GM.
 """
 
 

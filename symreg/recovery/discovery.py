@@ -1,7 +1,7 @@
-"""Was a law found? What a formula must show that nobody has named.
+"""Was a law found? Requirements for a formula without a name.
 
-It explains rows that it was not fitted to, a part of the range that it was not fitted to, leaves
-no misfit that is smooth in a feature, and is clearly better than a constant.
+It explains rows outside the fit, a part of the range outside the fit, leaves no misfit smooth in a
+feature, and is clearly better than a constant.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import evaluate
 
 OUTER = 0.15
-"""Part of the rows, at either end of a feature, that the formula is carried to."""
+"""Share of the rows at either end of a feature for extrapolation."""
 LEAST_ROWS = 24
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured on a formula; None where the rows are too few to tell.
+    """Measurements on a formula; None if the rows are too few.
 
     Attributes:
         held_out_ratio: rms error on held-out groups over that of the fit.
         range_ratio: the same at the ends of the range, the largest over the features.
-        misfit_p: chance of a misfit as smooth as this in errors that are not.
+        misfit_p: chance of a misfit this smooth in unstructured errors.
         misfit: rms of the smooth misfit.
     """
 
@@ -37,7 +37,7 @@ class Evidence:
 
 
 def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Samples) -> Evidence:
-    """Measure a formula on rows and ranges that it was not fitted to.
+    """Measure a formula on rows and ranges outside its fit.
 
     Args:
         law: fitted to the training rows.
@@ -57,7 +57,7 @@ def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Sample
 
 
 def misfit_of(law: Fitted, samples: Samples) -> float:
-    """Chance of a misfit as smooth as a formula's; one where there is none to speak of."""
+    """Chance of a misfit as smooth as a formula's; one if negligible."""
     chance = misfit_probability(_residuals(law, samples), samples)
     return 1.0 if chance is None else chance
 
@@ -67,7 +67,7 @@ def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
 
 
 def _rms(law: Fitted, samples: Samples) -> float:
-    """Of the errors on samples, the worst hundredth left out."""
+    """Of the errors on samples, without the worst hundredth."""
     return float(np.sqrt(_without_the_worst(_residuals(law, samples) ** 2)))
 
 
@@ -76,7 +76,7 @@ def _ratio(outer: float, inner: float) -> float:
 
 
 def _carried(law: Fitted, samples: Samples) -> float | None:
-    """Fit without the ends of a feature's range, carry the formula there; the worst feature."""
+    """Fit without the ends of a feature's range, extrapolate there; the worst feature."""
     rows = len(samples.y)
     if rows < LEAST_ROWS:
         return None
@@ -100,7 +100,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
 
 
 def _leverage(law: Fitted, inside: Samples, away: Samples) -> np.ndarray:
-    """(row,) standard error of a prediction away from the rows fitted to, of unit errors there."""
+    """(row,) standard error of a prediction away from the fitted rows, for unit errors there."""
     if not law.constants:
         return np.zeros(len(away.y))
     basis = np.linalg.pinv(slopes(law, inside)[0])
@@ -108,10 +108,10 @@ def _leverage(law: Fitted, inside: Samples, away: Samples) -> np.ndarray:
 
 
 def _without_the_worst(squares: np.ndarray) -> float:
-    """Mean of squares, the worst hundredth left out: one wild row is no failure."""
+    """Mean of squares without the worst hundredth: one wild row is no failure."""
     return float(np.mean(np.sort(squares)[: max(1, int(np.ceil(0.99 * len(squares))))]))
 
 
 def misfit_allowed(floor: float) -> float:
-    """Smooth misfit, rms, that a floor explains."""
+    """Rms smooth misfit that a floor explains."""
     return max(LARGEST * floor, EXACT, ROUNDING)

@@ -44,34 +44,34 @@ from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, search_seeds
 
 MOST_FITTED = 20_000_000
-"""Rows times constants of the last fit."""
+"""Rows times constants in the last fit."""
 ONE_BY_ONE = 50
-"""Below so many rows all are searched; each is predicted by the formula fitted to the others."""
+"""With fewer rows all are searched; each is predicted by the formula fitted to the others."""
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one pass found.
+    """The result of one pass.
 
     Attributes:
         outcome: consensus of the seeds, fitted to the training groups.
         law: the selected formula, fitted to all rows.
-        reference: the law it was compared with; None if none was asked for and none fits.
+        reference: the law compared with; None if none was requested and none fits.
         verdict: of the comparison.
         r2_linear: on held-out groups.
-        r2_log: of logarithms; None where a target or prediction is not positive.
+        r2_log: of logarithms; None if a target or prediction is not positive.
         intervals: of the law's constants, in order.
         strength: the constant in front of the reference; None unless the verdict is `MATCHING`.
-        exponents: free exponent of every feature; empty where signs are mixed.
-        true_exponents: those of the reference on the same rows, where they are known.
+        exponents: free exponent of every feature; empty if signs are mixed.
+        true_exponents: the reference's on the same rows, if known.
         samples: the rows judged.
-        evidence: on rows and ranges that the formula was not fitted to.
-        rivals: other formulas of the pool; none where each search chose for itself.
+        evidence: on rows and ranges outside the fit.
+        rivals: other formulas in the pool; none if each search chose for itself.
         covariance: (constant, constant) of the law's constants.
         wild: (row of the samples,) whether it was left out.
-        rows: that the law was fitted to.
+        rows: in the law's fit.
     """
 
     outcome: Outcome
@@ -93,7 +93,7 @@ class Finding:
 
     @property
     def r2(self) -> float:
-        """The better of linear and logarithmic: one is ruled by the largest values."""
+        """The better of linear and logarithmic: the largest values rule one."""
         return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
 
 
@@ -109,19 +109,19 @@ def find(
     any_law: bool = False,
     every: Samples | None = None,
 ) -> Finding:
-    """Search a law in samples and compare it.
+    """Find a law in samples and compare it.
 
     Args:
         samples: features and target.
         references: to compare with.
-        asked: whether the references were asked for; then the best of them is named.
+        asked: whether the references were requested; then the best one is named.
         engine: that searches.
         config: how.
         seeds: of the search.
-        watch: says when the searches must end, and is told of them.
-        units: by column and of the target, where they are known.
-        any_law: whether any law is looked for: one choice from the pool of all formulas.
-        every: all rows of a large table, of which the samples are a part.
+        watch: ends the searches, and reports them.
+        units: by column and of the target, if known.
+        any_law: whether to look for any law: one choice from the pool of all formulas.
+        every: all rows of a large table that the samples are part of.
     """
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(samples, config.floor)
@@ -182,7 +182,7 @@ def _any_law(
     units: Mapping[str, Unit] | None,
     rng: np.random.Generator,
 ) -> tuple["Parts", Outcome, tuple[Rival, ...], np.ndarray]:
-    """One choice from the pool, without rows that stand out; and which of them are wild."""
+    """One choice from the pool, without outlying rows; and which of these are wild."""
     guesses = read_guesses(config.guesses, samples.names)
 
     def searched(aside: np.ndarray, watch: Watch) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
@@ -210,7 +210,7 @@ def _any_law(
 
 
 def _every_row(samples: Samples, wild: np.ndarray, law: Fitted, parts: "Parts") -> Samples:
-    """All rows that are not wild, for the last fit; those judged where that takes too long."""
+    """All rows that are not wild, for the last fit; only those judged if that is too slow."""
     whole = parts.whole
     if whole.spread is not None or len(samples.y) * len(law.constants) > MOST_FITTED:
         return whole
@@ -227,7 +227,7 @@ def _every_row(samples: Samples, wild: np.ndarray, law: Fitted, parts: "Parts") 
 
 @dataclass(frozen=True)
 class Parts:
-    """Samples to search, others to test, all of them, and whether they are too few to part."""
+    """Samples to search, others to test, all of them, and whether too few to split."""
 
     training: Samples
     held_out: Samples
@@ -236,12 +236,12 @@ class Parts:
     errors: ErrorModel
 
     def under(self, errors: ErrorModel) -> "Parts":
-        """The same with the errors that were chosen for those of the search."""
+        """The same with the errors chosen in the search."""
         training, held_out, whole = map(errors.of, (self.training, self.held_out, self.whole))
         return Parts(training, held_out, whole, self.few, errors)
 
     def predicted(self, law: Fitted) -> np.ndarray:
-        """(held-out row,) by the formula, or of few rows each by the formula fitted to others."""
+        """(held-out row,) by the formula, or if few each by the formula fitted to others."""
         if self.few:
             return each_by_the_others(law, self.training)
         return evaluate(law.form, self.held_out.names, self.held_out.X, law.constants)
@@ -275,14 +275,14 @@ def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
-    """Formulas to start from: each text is one, or the path of a hall of fame that PySR wrote.
+    """Formulas to start from: each text is one, or the path of a PySR hall of fame.
 
     Args:
         texts: formulas and paths.
-        names: of the features; in a hall of fame x0, x1, ... stand for them.
+        names: of the features; x0, x1, ... in a hall of fame.
 
     Raises:
-        ValueError: if a text is neither, or a hall of fame is of another table.
+        ValueError: if a text is neither, or a hall of fame is another table's.
     """
     guesses = []
     for text in texts:
@@ -328,7 +328,7 @@ def _verdict(
 
 
 def _tied(law: Fitted) -> sympy.Expr:
-    """The formula for sympy: a named law keeps its parameters as symbols, exactly tied."""
+    """The formula for sympy: a named law keeps its parameters as symbols, tied exactly."""
     if law.name is None or not law.parameters:
         return law.expression
     names = {constant_symbol(i + 1): symbol(name) for i, name in enumerate(law.parameters)}

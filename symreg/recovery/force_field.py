@@ -1,4 +1,4 @@
-"""The force fields that tables hold: radial attraction, the force between two bodies, isotropy."""
+"""Force fields in tables: radial attraction, the force between two bodies, isotropy."""
 
 from dataclasses import dataclass
 
@@ -14,28 +14,27 @@ from symreg.fit.noise import MOST_BINS, NORMAL_MEDIAN, ROWS_IN_A_BIN, weighed
 from symreg.fit.samples import Samples, relative_weights
 
 MASS_COLUMNS = ("gm", "m1", "m2", "mass")
-"""Columns that become features where they vary; where `gm` does, `mass` says nothing new."""
+"""Columns that become features if they vary; if `gm` does, `mass` adds nothing."""
 MASSES = ("m1", "m2")
 FEW_REPELLED = 0.02
-"""Largest fraction of rows with a repulsion that are left out, so that logarithms can be taken."""
+"""Largest fraction of repulsive rows to leave out, so that logarithms can be taken."""
 PAIR_COLUMNS = ("m1", "m2", "x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
-"""Columns that a table of two bodies has; z1, z2, az1 and az2 are read where they are."""
+"""Columns of a table of two bodies; z1, z2, az1 and az2 are read if present."""
 TINY = float(np.finfo(float).tiny)
 PAIR_SPATIAL = ("z1", "z2", "az1", "az2")
 
 
 @dataclass(frozen=True)
 class RadialField:
-    """The radial attraction of a table of force samples, and what is not radial.
+    """The radial attraction in a table of force samples, and the rest.
 
     Attributes:
-        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. Of two
-            bodies whose masses vary the target is the force on the first, -m1 (a·x)/r.
-        non_central: share of an acceleration that is across the line to the centre, median.
-        constants: value of every mass or GM column that does not vary; `gm` also where a mass
-            gives it.
+        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. For two
+            bodies with varying masses the target is the force on the first, -m1 (a·x)/r.
+        non_central: median share of the acceleration across the line to the centre.
+        constants: value of every constant mass or GM column; `gm` also if a mass gives it.
         notes: what was done to the rows.
-        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1, where both accelerations are there.
+        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1, if both accelerations are given.
     """
 
     samples: Samples
@@ -53,8 +52,8 @@ def attraction(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 def radial_field(table: pd.DataFrame) -> RadialField:
     """The radial attraction of force samples (`orbits.force_samples`).
 
-    With columns m1 and m2, positions are those of the first body seen from the second, and
-    accelerations the first body's own in an inertial frame.
+    With columns m1 and m2, positions are the first body's relative to the second, and accelerations
+    the first body's own in an inertial frame.
 
     Raises:
         ValueError: if a separation is zero, or there are fewer than 8 rows.
@@ -93,7 +92,7 @@ def radial_field(table: pd.DataFrame) -> RadialField:
 
 
 def _weights(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
-    """(row,) weights by the standard errors of measured accelerations, where there are any."""
+    """(row,) weights by the standard errors of measured accelerations, if any."""
     names = [f"sigma_a_{axis}" for axis in axes_of(table)]
     if not set(names) <= set(table.columns):
         return None
@@ -103,11 +102,11 @@ def _weights(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
 
 
 def _across(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
-    """(row,) smooth error of an attraction, relative, as its own field shows it.
+    """(row,) relative smooth error of an attraction, from its own field.
 
-    A central force has nothing across the line to the centre, so what is there is error. The error
-    along the line is taken to be as large, and all of it to be smooth, which is most. A model that
-    is off by a fixed length is off by r²/dt² in shares of gravity: bins of distance show that.
+    A central force has no component across the line to the centre, so any such component is error.
+    The error along the line is assumed equal, and smooth, as most of it is. A model off by a fixed
+    length is off by r²/dt² relative to gravity: bins of distance show that.
     """
     bins = min(MOST_BINS, len(table) // ROWS_IN_A_BIN)
     if bins < 2:
@@ -125,7 +124,7 @@ def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float
     """Masses and GM that vary, and the values of those that do not.
 
     Raises:
-        ValueError: if one is not positive, or only one of m1 and m2 is there.
+        ValueError: if one is not positive, or only one of m1 and m2 is given.
     """
     there = [name for name in MASS_COLUMNS if name in table.columns]
     if len([name for name in there if name in MASSES]) == 1:
@@ -148,7 +147,7 @@ def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float
 
 
 def groups_of(table: pd.DataFrame) -> np.ndarray:
-    """(row,) group numbers: the orbit, and the body where there are several."""
+    """(row,) group numbers: the orbit, and the body if several."""
     keys = [name for name in ("orbit", "body") if name in table.columns]
     return table.groupby(keys, sort=True).ngroup().to_numpy()
 
@@ -159,7 +158,7 @@ class PairForce:
 
     Attributes:
         samples: F = m1 a1 along the line between the bodies, against r, m1 and m2.
-        non_central: share of m1 a1 that is across that line, median.
+        non_central: median share of m1 a1 across that line.
         third_law: rms of m1 a1 + m2 a2 over rms of m1 a1; zero where action equals reaction.
     """
 
@@ -203,19 +202,19 @@ def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
 
 
 def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:
-    """Relative rms of the part of an attraction that goes with the direction.
+    """Relative rms of the part of an attraction that depends on direction.
 
-    What depends on the features is taken out first: a product of powers, then the mean of every
-    bin of distances. What is left is fitted by the first two harmonics of the direction; the part
-    that chance gives such a fit is taken off.
+    The dependence on features is removed first: a product of powers, then the mean in every bin of
+    distance. The rest is fitted by the first two harmonics of direction; the part of such a fit due
+    to chance is subtracted.
 
     Args:
         samples: the attraction, with `r` among the features.
         directions: (row, axis) unit vectors.
-        floor: relative error below which rows do not count more (`symreg.fit.scatter`).
+        floor: relative error below which rows count no more (`symreg.fit.scatter`).
 
     Returns:
-        None where it cannot be told: not all rows attract, or there are too few.
+        None if undetermined: not all rows attract, or there are too few.
     """
     bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
     if not usable(samples) or bins < 1:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecoverFileConfig(RecoverConfig):
-    """How a law is searched in a file, and how trajectories are read and measured first."""
+    """How to search for a law in a file, and first to read and measure trajectories."""
 
     trajectories: bool = False
-    """The table holds positions over time, as `orbits import` reads them; accelerations are
-    measured along them first."""
+    """The table holds positions over time, as for `orbits import`; accelerations are measured along
+    them first."""
     importing: ImportConfig = field(default_factory=ImportConfig)
     measuring: ForcesConfig = field(default_factory=ForcesConfig)
 
@@ -36,7 +36,7 @@ class RecoverFileConfig(RecoverConfig):
     }
     """Short names of the options of `orbits import` and `orbits forces` too."""
     DECIDED: ClassVar[tuple[str, ...]] = ("importing.law", "importing.gm", "importing.bad_rows")
-    """A law that is granted is not searched; bad rows are one option for all tables."""
+    """A given law is not searched for; bad rows are one option for all tables."""
     RARE: ClassVar[tuple[str, ...]] = (
         "compare_limit", *RecoverConfig.ALIASES, *option_names(ForcesConfig)
     )  # fmt: skip
@@ -57,11 +57,11 @@ class RecoverFileConfig(RecoverConfig):
     def forces_of(
         self, table: str, announce: Callable[[str], object] | None = None
     ) -> "ForceSamples | None":
-        """Force samples along the trajectories of a table or a dataset.
+        """Force samples along trajectories of a table or dataset.
 
         Args:
             table: the file, or the dataset's folder.
-            announce: told every remark on the import.
+            announce: gets every remark on the import.
 
         Returns:
             None for a file that holds forces itself.
@@ -86,7 +86,7 @@ class RecoverFileConfig(RecoverConfig):
 
 
 def forces_along(data: "xr.Dataset", measuring: ForcesConfig | None = None) -> "ForceSamples":
-    """Force samples along trajectories; where no law is known, with the drag that is in them.
+    """Force samples along trajectories; without a known law, with the drag in them.
 
     Args:
         data: the trajectories.

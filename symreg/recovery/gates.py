@@ -1,4 +1,4 @@
-"""Gates: conditions that carry numbers. Words are made of them here, where they are shown."""
+"""Gates: conditions that carry numbers, put into words here for display."""
 
 import math
 from collections.abc import Iterable
@@ -10,20 +10,20 @@ Kind = Literal["number", "share", "times", "chance", "count"]
 
 @dataclass(frozen=True)
 class Gate:
-    """One condition: what is asked, what was found, and whether that is enough.
+    """One condition: what is required, what was found, and whether that is enough.
 
     Attributes:
-        name: of what is looked at.
-        passed: None where nothing was measured, or nothing is asked.
-        value: the number that was found.
+        name: of the quantity.
+        passed: None if nothing was measured or is required.
+        value: the number found.
         least: the smallest that passes.
         most: the largest that passes.
-        centre: where a number is asked to lie between `least` and `most` around it.
-        kind: a plain number, a share (of `what`), so many times something, the chance p, or a
-            count out of `of`.
-        what: what a number is of; or in words what is asked, where no number is.
-        told: in words what was found, where that is no number.
-        of: of how many it counts.
+        centre: of the interval from `least` to `most`, if a number must lie near it.
+        kind: a plain number, a share (of `what`), a multiple of something, the chance p, or a count
+            out of `of`.
+        what: what a number refers to; or the requirement in words, if not a number.
+        told: what was found in words, if not a number.
+        of: total of the count.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Gate:
 
     @property
     def required(self) -> str:
-        """What is asked, in words."""
+        """The demand, in words."""
         if self.least is None and self.most is None:
             return self.what
         if self.centre is not None and self.most is not None:
@@ -61,7 +61,7 @@ class Gate:
 
     @property
     def found(self) -> str:
-        """What was found, in words."""
+        """The finding in words."""
         if self.told or self.value is None:
             return self.told or "none"
         if self.kind == "count":
@@ -74,8 +74,7 @@ class Gate:
 
     @property
     def room_used(self) -> float | None:
-        """Part of the room that is used: 0 at the best value, 1 at the limit; None where nobody
-        can say."""
+        """Share of the margin used: 0 at the best value, 1 at the limit; None if undefined."""
         if self.value is None or self.kind in ("count", "chance"):
             return None
         if self.centre is not None and self.most is not None:
@@ -88,23 +87,23 @@ class Gate:
 
 
 def at_least(name: str, value: float | None, least: float) -> Gate:
-    """A gate that asks for a least value; what was not measured does not pass."""
+    """A gate with a minimum; an unmeasured value does not pass."""
     return Gate(name, value is not None and value >= least, _finite(value), least)
 
 
 def measured(gate: Gate) -> Gate:
-    """The same, saying nothing where nothing was measured."""
+    """The same, undecided if nothing was measured."""
     return gate if gate.value is not None else replace(gate, passed=None)
 
 
 def at_most(name: str, value: float | None, most: float, strictly: bool = False) -> Gate:
-    """A gate that asks for a largest value; what was not measured says nothing."""
+    """A gate with a maximum; undecided if unmeasured."""
     passed = None if value is None else value < most if strictly else value <= most
     return Gate(name, passed, _finite(value), most=most)
 
 
 def share(name: str, value: float | None, line: float, what: str, above: bool = False) -> Gate:
-    """A gate that allows a largest share of something unwanted, or asks for a least one."""
+    """A gate with a largest share of something unwanted, or a least share."""
     value = _finite(value)
     if above:
         good = value is not None and value > line
@@ -115,7 +114,7 @@ def share(name: str, value: float | None, line: float, what: str, above: bool = 
 
 
 def within(name: str, value: float, centre: float, margin: float, relative: bool = False) -> Gate:
-    """A gate that asks for a number near another."""
+    """A gate for a number near another."""
     room = abs(margin * centre) if relative else margin
     kind: Kind = "share" if relative else "number"
     near = abs(value - centre) <= room
@@ -123,23 +122,23 @@ def within(name: str, value: float, centre: float, margin: float, relative: bool
 
 
 def times(name: str, value: float | None, most: float, what: str) -> Gate:
-    """A gate that allows so many times something; what was not measured says nothing."""
+    """A gate for at most so many times something; undecided if unmeasured."""
     passed = None if value is None else value <= most
     return Gate(name, passed, _finite(value), most=most, kind="times", what=what)
 
 
 def agreeing(name: str, value: int, of: int, least: float) -> Gate:
-    """A gate that asks for a least share of a count."""
+    """A gate for a least share of a count."""
     return Gate(name, value >= least * of, value, least, kind="count", of=of)
 
 
 def stated(name: str, passed: bool | None, asked: str, told: str) -> Gate:
-    """A gate of words."""
+    """A gate in words."""
     return Gate(name, passed, what=asked, told=told)
 
 
 def passed(gates: Iterable[Gate]) -> bool:
-    """Whether every gate is."""
+    """Whether all passed."""
     return all(gate.passed for gate in gates)
 
 

@@ -1,12 +1,12 @@
 """The one judge: every condition on a law, on a world model and on its kind, as gates.
 
-A law counts as recovered from a table when its structure is the reference's (sympy), its constants
-and free exponents are near the truth where that is known, it predicts held-out groups, the
-acceleration is central, most seeds agree on it, and permuted targets yield no law.
+A law counts as recovered from a table if its structure is the reference's (sympy), its constants
+and free exponents are near the truth where known, it predicts held-out groups, the acceleration is
+central, most seeds agree on it, and permuted targets yield no law.
 
 On the orbits it was trained on, a model that merely fits ellipses also yields Newton's law, so
-nothing that is read off held-out orbits counts for a model. What counts is read off kicked states:
-the velocity turned and rescaled in mid-orbit, where only a model that knows the force can go on.
+nothing read off held-out orbits counts for a model. What counts is read off kicked states: the
+velocity turned and rescaled in mid-orbit, where only a model that knows the force stays right.
 """
 
 import itertools
@@ -56,26 +56,26 @@ FAR, LOCAL = "far states", "locality of the Jacobian"
 REGION, CERTAIN = "far states by distance", "nothing else for certain"
 SMOOTH = "nothing smooth left over"
 RADIAL_PARTS = ("exponent", "curvature")
-"""Parts of a field that a central force of another shape has; a constant may be off by more."""
+"""Parts of a field that another central force has; a constant may be off by more."""
 OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
-"""That the accelerations form a field, whatever its law: gates, and the numbers that they ask."""
+"""That the accelerations form a field, whatever its law: gates, and their numbers."""
 SOME = "a force at all"
 LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
-"""Controls that must be told from a force, and what their gates are called."""
+"""Controls to be told from a force, and the names of their gates."""
 LATER_STEP = 4
-"""Steps after a kick at which the answer must be right too, beside the first step read."""
+"""Steps after a kick at which the answer must be right, besides the first step read."""
 
 
 def law_gates(
     finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
 ) -> list[Gate]:
-    """Every condition on the law of a table, but for what its controls say.
+    """Every condition on the law of a table, apart from its controls.
 
     Args:
         finding: of the search.
         quantities: constant and parameters of the law.
         t: where the lines are drawn.
-        non_central: part of the acceleration across the line to the centre, where it is known.
+        non_central: part of the acceleration across the line to the centre, if known.
     """
     verdict = finding.verdict.verdict
     gates = [
@@ -99,7 +99,7 @@ def law_gates(
 
 
 def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
-    """What a formula must show to be a law at all, whether anybody has named it or not."""
+    """What a formula must show to be a law at all, named or not."""
     outcome, evidence = finding.outcome, finding.evidence
     names = {symbol.name for symbol in finding.law.form.free_symbols}
     depends = bool(names & set(finding.samples.features))
@@ -116,7 +116,7 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
 
 
 def _alone(finding: Finding) -> Gate:
-    """No other formula, of all that were searched and their neighbours, explains the table too."""
+    """No other formula, among those searched and their neighbours, explains the table too."""
     others = sum(rival.as_good for rival in finding.rivals)
     return stated("no other law as good", not others, "none", str(others or "none"))
 
@@ -128,7 +128,7 @@ def _central(non_central: float | None, t: Thresholds) -> list[Gate]:
 
 
 def _misfit(finding: Finding, t: Thresholds) -> Gate:
-    """No misfit that is smooth in a feature; one that the error floor explains is said to be."""
+    """No misfit smooth in a feature; one that the error floor explains is reported as such."""
     evidence, name = finding.evidence, "no smooth misfit"
     chance = evidence.misfit_p
     if chance is None:
@@ -140,7 +140,7 @@ def _misfit(finding: Finding, t: Thresholds) -> Gate:
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:
-    """A gate that asks for nothing to be found."""
+    """A gate that requires nothing to be found."""
     told = "recovered" if null.recovered else NOT_RECOVERED
     return stated(name, not null.recovered, NOT_RECOVERED, told)
 
@@ -148,11 +148,11 @@ def null_gate(name: str, null: Null | Recovery) -> Gate:
 def far_gates(
     far: Mapping[str, Metric], injected: Mapping[str, Metric], t: Thresholds
 ) -> list[Gate]:
-    """What the whole field must show on states that no training orbit is like.
+    """What the whole field must show on states unlike any training orbit.
 
     Args:
-        far: numbers of the read-out `far`; empty where it was not asked.
-        injected: the same of the injected law: no model need be better than three times that.
+        far: numbers of the read-out `far`; empty if it was not run.
+        injected: the same for the injected law: no model need beat three times that.
         t: where the lines are drawn.
     """
 
@@ -182,7 +182,7 @@ def far_gates(
 
 
 def _beyond_doubt(far: Mapping[str, Metric], name: str) -> Metric:
-    """The part of a field that its uncertainty does not explain."""
+    """The part of a field beyond its uncertainty."""
     size, half = far.get(name), far.get(f"{name}_half_width")
     return None if size is None or half is None else max(0.0, size - half)
 
@@ -197,11 +197,10 @@ class Region:
 
 
 def region(far: Mapping[str, Metric], line: float) -> Region | None:
-    """The widest range of distances over which the median error stays below a line, if there is
-    one.
+    """The widest range of distances over which the median error stays below a line, if any.
 
     Args:
-        far: numbers of the read-out `far`, by ranges of distance that hold equally many states.
+        far: numbers of the read-out `far`, by ranges of distance with equally many states.
         line: a relative error.
     """
     places = list(itertools.takewhile(lambda k: f"place_{k}_to" in far, itertools.count(1)))
@@ -226,7 +225,7 @@ def unnoticed(far: Mapping[str, Metric], t: Thresholds) -> dict[str, float]:
     """How far a force may depart from the law before a gate on far states fails.
 
     The departure is added to the model's own field: a part that no central force has stays below
-    both lines up to the smaller of `field_part` less its half-width and `field_sure` plus that;
+    both lines up to the smaller of `field_part` minus its half-width and `field_sure` plus it;
     another central force adds to the parts that depend on distance.
 
     Args:
@@ -302,15 +301,15 @@ def model_gates(
 
 
 def _reached(injected: Recovery | None, step: int, line: float) -> float:
-    """R² that is asked after a kick: no model lacks more than three times what the law lacks there,
-    whose second differences of coarse steps are not its acceleration."""
+    """R² required after a kick: a model may lack three times what the law lacks there, since its
+    second differences at coarse steps are not its acceleration."""
     found = {} if injected is None else injected.metrics.get("kick_r2") or {}
     known = found.get(str(step))
     return line if known is None else min(line, 1 - 3 * (1 - known))
 
 
 def after_a_kick(step: int) -> str:
-    """What the R² so many steps after a kick is called, whoever asks for it."""
+    """Name of the R² so many steps after a kick."""
     return f"{KICK} after {plural(step, 'step')}"
 
 
@@ -323,32 +322,30 @@ def first_step(kick_r2: Mapping[str, float | None]) -> int:
 class WorldModelKind:
     """The world-model score: which kind of model the evidence shows.
 
-    A model is *Newtonian* if it knows the force on the states that it was asked: after its velocity
-    is turned in mid-orbit, its predictions imply the right acceleration at once and four steps
-    later, they depend on the last positions alone, the law comes out of those kicked states, and
-    the acceleration is the law's on far states too, with no part that a central force lacks.
-    One that is right after a kick and lost on far states is an *interpolator*: it looks up what it
-    was trained on. One whose accelerations form one field on far and kicked states, which is not
-    the named law's, knows *another force*.
-    It is *Keplerian* if it knows the shape of orbits: right on undisturbed orbits, wrong as soon
-    as the velocity is turned and still four steps later, because it continues the curve on which
-    it was. A *parrot* is right on undisturbed orbits and lost after a kick too, but repeats: it
-    lacks little of the squared error of a naive copier of its context, on both, and errs on
-    undisturbed orbits in the same directions. Everything else is *neither*: wrong on undisturbed
-    orbits already, right again soon
-    after the kick (a model that extrapolates from a few positions more than it needs), or somewhere
-    between the two, and the gates of both kinds say which.
+    A model is *Newtonian* if it knows the force on the states tested: after the velocity is turned
+    in mid-orbit, its predictions imply the right acceleration at once and four steps later, they
+    depend on the last positions alone, the law comes out of those kicked states, and the
+    acceleration is the law's on far states too, with no part that a central force lacks. One that
+    is right after a kick and lost on far states is an *interpolator*: it looks up its training
+    data. One whose accelerations form one field on far and kicked states, but not the named law's,
+    knows *another force*. It is *Keplerian* if it knows the shape of orbits: right on undisturbed
+    orbits, wrong as soon as the velocity is turned and still four steps later, because it continues
+    its former curve. A *parrot* is also right on undisturbed orbits and lost after a kick, but it
+    copies: its squared error is hardly below that of a naive copier of its context, on both, and on
+    undisturbed orbits it errs in the same directions. Everything else is *neither*: wrong on
+    undisturbed orbits already, right again soon after the kick (a model that extrapolates from a
+    few positions more than it needs), or in between; the gates of both kinds say which.
 
-    "Newtonian" speaks of the kind of law, not of its exponent: a model that knows Hooke's force is
+    "Newtonian" refers to the kind of law, not its exponent: a model that knows Hooke's force is
     Newtonian, one that continues Hooke's ellipses is Keplerian.
 
     Attributes:
         kind: Newtonian, another force, interpolator, Keplerian, parrot or neither.
-        newtonian: what a Newtonian model must show; `passed` is None where nothing was measured.
-        keplerian: the same of a Keplerian one.
-        parrot: the same of a parrot.
-        another: the same of a model that knows another force.
-        region: distances within which the acceleration is the law's, where far states were asked.
+        newtonian: requirements for a Newtonian model; `passed` is None if nothing was measured.
+        keplerian: the same for a Keplerian one.
+        parrot: the same for a parrot.
+        another: the same for another force.
+        region: distances within which the acceleration is the law's, if far states were tested.
         unnoticed: departures from the law, by name, up to which no gate would have failed.
     """
 
@@ -372,22 +369,22 @@ def world_model_kind(
     copiers: Mapping[str, Any] | None = None,
     far: Mapping[str, Mapping[str, Metric]] | None = None,
 ) -> WorldModelKind:
-    """Which kind of world model the evidence shows; kicked states alone can decide.
+    """Which kind of world model the evidence shows; only kicked states can decide.
 
     Args:
-        orbit_r2: R² on undisturbed held-out orbits, if they were looked at.
+        orbit_r2: R² on undisturbed held-out orbits, if measured.
         kicked: what was recovered from kicked states.
         kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
         t: where the lines are drawn.
-        locality: of the Jacobian, if it was measured.
-        gm_varies: whether GM differs between orbits; it must be inferred from older positions
-            then, and a Jacobian that reaches back is no fault.
+        locality: of the Jacobian, if measured.
+        gm_varies: whether GM differs between orbits; it must then be inferred from older positions,
+            and a Jacobian that reaches back is no fault.
         injected: what was recovered from the law itself on the same states, if that control was
-            run; a law that is not found even there is not asked of the model.
-        copiers: the metrics of undisturbed orbits, which say how the model compares with naive
-            copiers there, if that was measured: see `worldmodel.probes.comparison`.
-        far: numbers of the read-out `far`, of the model ("") and of each control; a model that was
-            not asked there is not called Newtonian.
+            run; a law not found even there is not required of the model.
+        copiers: the metrics of undisturbed orbits, which compare the model with naive copiers, if
+            measured: see `worldmodel.probes.comparison`.
+        far: numbers of the read-out `far`, of the model ("") and of each control; a model not
+            tested there is not called Newtonian.
     """
     step = first_step(kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
@@ -440,10 +437,10 @@ def world_model_kind(
 def _parrot_gates(
     orbit: Mapping[str, Any], kicked: Mapping[str, Any], step: int, t: Thresholds
 ) -> list[Gate]:
-    """That a model gains nothing over a naive copier, and errs as that does.
+    """That a model gains nothing over a naive copier, and has its errors.
 
-    Of the copiers that were looked at, the first that it is no better than; else the one whose
-    errors are likest its own.
+    Among the copiers measured, the first that it does not beat; else the one whose errors are most
+    like its own.
     """
     found = {
         name: _copier_gates(title, orbit.get(name) or {}, kicked.get(name) or {}, step, t)
@@ -472,7 +469,7 @@ def _copier_gates(
 def _ellipse_gates(
     orbit: Mapping[str, Any], kicked: Mapping[str, Any], step: int, t: Thresholds
 ) -> list[Gate]:
-    """That a model errs after a kick as a fitted ellipse does, where orbits are ellipses."""
+    """That a model errs after a kick like a fitted ellipse, if orbits are ellipses."""
     if ((orbit.get("ellipse") or {}).get("r2") or 0.0) < t.r2:
         return []
     found = (kicked.get("ellipse") or {}).get("kick_likeness", {})

@@ -1,9 +1,9 @@
-"""The formulas next to one: what a search missed, and what a table cannot tell from it.
+"""A formula's neighbours: what a search missed, and what a table cannot tell from it.
 
 A search ends with the best of what it proposed. Before a formula is called the law, everything one
-edit away is fitted too: another function that begins alike, a term or a factor less, an exponent
-set free, a variable more in one place. A better one takes its place and is edited in turn; those
-that explain the table as well stay beside it, and then no single law was found.
+edit away is fitted too: another function with the same leading term, one term or factor fewer, an
+exponent freed, an extra variable in one place. A better one replaces it and is edited in turn;
+those that explain the table as well are kept, and then no single law was found.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,27 +27,27 @@ from symreg.projection.bases import is_angle
 from symreg.recovery.discovery import misfit_of
 
 ROUNDS = 4
-"""Times that the best formula is edited, if an edit was better."""
+"""Times to edit the best formula, if an edit was better."""
 EDITED = 2
-"""Formulas that are edited in a round, the selected one first."""
+"""Formulas edited in a round, the selected one first."""
 MOST_EDITS = 200
-"""Edits that are fitted in all: a long formula has more, and they help it less."""
+"""Edits fitted in all: a long formula has more, and gains less from them."""
 EXPLAINED = 0.01
-"""Chance of a misfit as smooth as a formula's, above which nothing is added to it."""
+"""Chance of a misfit as smooth as a formula's above which nothing is added to it."""
 SIMPLIFIED = 3
-"""New formulas of a round that are simplified."""
+"""New formulas simplified in a round."""
 AS_GOOD = 6.0
-"""Difference of twice the log-likelihood from which a formula explains a table less well: 'strong'
+"""Difference in twice the log-likelihood at which a formula explains a table less well: 'strong'
 on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2; one to twenty."""
 AS_LONG = 12
-"""Nodes that a formula may be longer and still explain a table no worse than a shorter one: two
-functions more."""
+"""Extra nodes with which a formula still competes with a shorter one that explains as well: two
+functions."""
 ALIKE = 1e-9
-"""Relative difference of formulas that say the same."""
+"""Relative difference of equivalent formulas."""
 WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
-"""Factors by which ranges are widened to see two formulas part."""
+"""Factors that widen ranges until two formulas part."""
 PARTED = 10.0
-"""They have parted at so many times the error of the fit."""
+"""They part at so many times the error of the fit."""
 POINTS = 2048
 
 Made = Callable[[sympy.Expr], sympy.Expr]
@@ -55,7 +55,7 @@ ODD: dict[type, Made] = {
     sympy.sin: sympy.sin, sympy.tan: sympy.tan, sympy.tanh: sympy.tanh, sympy.asin: sympy.asin,
     sympy.atan: sympy.atan,
 }  # fmt: skip
-"""Functions that begin as their argument does."""
+"""Functions that start as their argument."""
 ODD_FORMS: tuple[Made, ...] = (
     lambda u: u,
     lambda u: u / (1 + u),
@@ -80,12 +80,12 @@ POWERS = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(3, 2), sympy.In
 
 @dataclass(frozen=True)
 class Parting:
-    """Where a formula and another part: the next measurement that tells them from each other.
+    """Where two formulas part: the next measurement to tell them apart.
 
     Attributes:
         at: value of every feature.
         difference: relative, there.
-        inside: whether that is within the table's ranges.
+        inside: whether it is within the table's ranges.
     """
 
     at: dict[str, float]
@@ -94,9 +94,9 @@ class Parting:
 
 
 def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitted]:
-    """A pool with the formulas next to its best, the best of those edited again.
+    """A pool with its best formulas' neighbours, the best of those edited again.
 
-    It has no limit of time but `MOST_EDITS`: without it nothing may be said to stand alone.
+    No time limit but `MOST_EDITS`: without this step no law may be called the only one.
     """
     n, pool = samples.n_effective, list(pool)
     known = {str(law.form) for law in pool}
@@ -127,12 +127,12 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitt
 
 
 def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iterator[sympy.Expr]:
-    """Every formula that one edit makes of a formula; numbers in it are to be fitted again.
+    """Every formula one edit away; its numbers need refitting.
 
     Args:
         expression: to edit.
-        samples: whose features they may have.
-        longer: whether a variable or a wave more is tried in every place too.
+        samples: with the allowed features.
+        longer: whether to try an extra variable or wave in every place too.
     """
     symbols = {s.name: s for s in feature_symbols(samples.names, samples.X)}
     known = {s.name: s for s in expression.free_symbols}
@@ -157,7 +157,7 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
 
 
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
-    """A function for another that begins alike, a power of a sum for another."""
+    """A function for another that starts alike, a power of a sum for another."""
     if node.func in ODD:
         (u,) = node.args
         yield from (make(u) for func, make in ODD.items() if func is not node.func)
@@ -188,7 +188,7 @@ def _shorter(node: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _loosened(node: sympy.Expr) -> Iterator[sympy.Expr]:
-    """An exponent as a number to fit, from where it is and from its neighbours."""
+    """An exponent as a number to fit, from its value and neighbouring ones."""
     if node.is_Pow and node.exp.is_Rational and not node.base.is_number:
         yield node.base ** sympy.Float(float(node.exp) + 0.01)
         yield from (node.base ** (node.exp + step) for step in (-1, 1) if node.exp + step != 0)
@@ -197,7 +197,7 @@ def _loosened(node: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
-    """A term, or the argument of a function, with a variable or a wave more in it."""
+    """A term, or a function's argument, with an extra variable or wave."""
     if node.is_Add:
         for argument in node.args:
             rest = node - argument
@@ -208,13 +208,13 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple[Fitted, Parting]]:
-    """The formulas of a pool that explain a table as well as the law, with no more numbers.
+    """The formulas in a pool that explain a table as well as the law, with no more numbers.
 
-    Those that say the same do not count, to ten times the ranges of the table, nor those that hold
-    the law as a special case: with noise every law is one of a longer one.
+    Equivalent ones, up to ten times the table's ranges, do not count, nor those with the law as a
+    special case: with noise every law is one of a longer one.
 
     Returns:
-        Each with the place where it and the law part.
+        Each with the place where it departs from the law.
     """
     n = samples.n_effective
     most = max(law.mean_square, ROUNDING**2) * np.exp(AS_GOOD / n)
@@ -234,10 +234,10 @@ def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple
 
 
 def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
-    """Where two formulas part by more than the table's errors, as near to its ranges as may be.
+    """Where two formulas part by more than the table's errors, as near its ranges as can be.
 
     Returns:
-        None if they do not, to ten times the ranges.
+        None if they do not within ten times the ranges.
     """
     low, high = samples.X.min(axis=0), samples.X.max(axis=0)
     unit = qmc.Sobol(len(low), seed=0).random(POINTS)

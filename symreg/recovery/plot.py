@@ -13,17 +13,16 @@ from symreg.recovery.result import Recovery
 SMALLEST = 1e-16
 """Losses below this are rounding."""
 WIDE = 10.0
-"""Positive values that span more than this stand on a logarithmic axis."""
+"""Positive values that span more than this get a logarithmic axis."""
 
 
 def plot_law(law: Recovery) -> Figure:
-    """The law beside the rows that it was fitted to, and below them what it leaves, in per cent.
+    """The law with the rows it was fitted to, and below them the residuals, in per cent.
 
-    Against the feature, if the law has one alone; otherwise the measured values stand against the
-    law's.
+    Against the feature, if the law has only one; otherwise measured values against the law's.
 
     Raises:
-        ValueError: if the result was written without its rows.
+        ValueError: if the result was saved without its rows.
     """
     import matplotlib.pyplot as plt
 
@@ -54,11 +53,11 @@ def plot_law(law: Recovery) -> Figure:
 
 
 def plot_pareto_front(axes: Axes, laws: Mapping[str, Recovery]) -> Axes:
-    """Loss against complexity of every candidate; the complexity of the law kept is ringed.
+    """Loss against complexity of every candidate; the selected law's complexity is ringed.
 
     Args:
         axes: where to draw.
-        laws: what was recovered, by the name to show.
+        laws: recoveries, by the name to show.
     """
     for number, (name, law) in enumerate(laws.items()):
         color = COLORS.get(name, CYCLE[number % len(CYCLE)])

@@ -1,9 +1,9 @@
-"""One choice from the pooled formulas of all searches, and how firm it is.
+"""One choice from the pooled formulas of all searches, and its robustness.
 
-For a table of one's own: errors are relative, or the same for all rows, whichever is likelier; the
-simplest formula that no other is clearly better than is selected; then the choice is repeated on
-resampled groups. How often it comes out again is its agreement; the weight of every rival is its
-share of the posterior.
+For a user's table: errors are relative, or the same for all rows, whichever is likelier; the
+simplest formula that no other clearly beats is selected; then the choice is repeated on resampled
+groups. How often it recurs is its agreement; the weight of every rival is its share of the
+posterior.
 
 Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
 """
@@ -43,14 +43,14 @@ from symreg.recovery.search import (
 )
 
 REFINED = 8
-"""Formulas of the pool, best first, that are simplified."""
+"""Formulas of the pool, best first, to simplify."""
 COMPARED = 25
 """Formulas that a resample chooses from."""
 WEIGHED = 200
-"""Formulas, best first, that may explain a table as well as the selected one."""
+"""Formulas, best first, considered as good as the selected one."""
 RESAMPLES = 100
 LARGEST_RELATIVE = 0.3
-"""Relative errors beyond this are no model of errors: zero would be a good prediction."""
+"""Larger relative errors are no error model: zero would be a good prediction."""
 
 
 Refit = Callable[[Fitted, Samples], Fitted]
@@ -58,11 +58,11 @@ Refit = Callable[[Fitted, Samples], Fitted]
 
 @dataclass(frozen=True)
 class Rival:
-    """Another formula of the pool and its share of the posterior.
+    """Another formula in the pool and its share of the posterior.
 
     Attributes:
         as_good: whether it explains the table as well, with no more numbers.
-        parting: where it and the selected formula part, for one that does.
+        parting: where it and the selected formula part, if they do.
     """
 
     law: Fitted
@@ -73,16 +73,16 @@ class Rival:
 
 @dataclass(frozen=True)
 class ErrorModel:
-    """What a residual is divided by, where nobody gave the errors: nothing said, as `Samples` do.
+    """Divisors of residuals if no errors are given; by default as in `Samples`.
 
     Attributes:
         size: of equal errors.
-        law: relative errors are relative to what it predicts. Were they to the noisy target, what
-            is too low by chance would count for more, and constants be off by twice the variance.
-        through: the law through whose slopes the errors of features count.
-        scatter: factor of the target's errors beside those.
+        law: relative errors are relative to its prediction. Relative to the noisy target, what is
+            too low by chance would count for more, and constants be off by twice the variance.
+        through: the law whose slopes propagate the errors of features.
+        scatter: factor on the target's errors besides those.
 
-    Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that goes with the mean.
+    Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that follows the mean.
     """
 
     size: float | None = None
@@ -91,7 +91,7 @@ class ErrorModel:
     scatter: float = 1.0
 
     def of(self, samples: Samples) -> Samples:
-        """Samples with these errors; those with errors of their own keep them."""
+        """Samples with these errors; those with their own keep them."""
         found = self._of_the_target(samples)
         if self.through is None or samples.feature_errors is None:
             return found
@@ -122,17 +122,17 @@ def search_pool(
     guesses: Sequence[sympy.Expr] = (),
     units: Mapping[str, Unit] | None = None,
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """Search with every seed and select one formula of all.
+    """Search with every seed and select one formula from all.
 
     Args:
         engine: that searches.
         samples: to search and fit on.
         config: budget, error floor, first seed, searches at the same time.
         seeds: of the search.
-        watch: says when the searches must end, and is told of them.
-        guesses: formulas that are weighed beside those found; symbols that are no features are
-            constants to fit.
-        units: by column and of the target; formulas that they cannot match are dropped.
+        watch: ends the searches, and reports them.
+        guesses: formulas weighed beside those found; symbols that are not features are constants to
+            fit.
+        units: by column and of the target; formulas that cannot match them are dropped.
 
     Returns:
         The outcome, what errors are taken for, and the rivals.
@@ -196,7 +196,7 @@ def search_pool(
 def _given(
     text: str, samples: Samples, config: RecoverConfig
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """A form of the user's own in place of a search."""
+    """A user's form in place of a search."""
     errors, (law,) = errors_of(samples, [fit_form(text, samples)], config.floor)
     outcome = Outcome(law, law, RESAMPLES, RESAMPLES, config.floor, [])
     return outcome, errors, (Rival(law, 1.0),)
@@ -232,7 +232,7 @@ def _refitted(front: Sequence[Candidate], samples: Samples) -> list[Fitted]:
 
 
 def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
-    """One of each form, the best fitted; a formula that is a named law's gets the name."""
+    """The best fit of each form; a formula equal to a named law gets the name."""
     best: dict[tuple[str, bool], Fitted] = {}
     for law in laws:
         key = str(law.form), law.name is not None
@@ -244,7 +244,7 @@ def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
 def errors_of(
     samples: Samples, laws: Sequence[Fitted], floor: float = 0.0, refit: Refit = refit_law
 ) -> tuple[ErrorModel, list[Fitted]]:
-    """What errors are taken for, those of features included, and the laws fitted under them.
+    """The error model, including errors of features, and the laws fitted under it.
 
     Args:
         samples: the rows.
@@ -269,12 +269,12 @@ def errors_of(
 
 
 def _own(samples: Samples) -> np.ndarray:
-    """(row,) errors of the target, but for a factor."""
+    """(row,) errors of the target, up to a factor."""
     return samples.scale if samples.errors is None else samples.errors
 
 
 def _spread(law: Fitted, samples: Samples) -> np.ndarray:
-    """(row,) error that those of the features make in what a law predicts."""
+    """(row,) error in a law's prediction from those of the features."""
     slopes = slopes_of(law.form, samples, samples.X, law.constants)
     with np.errstate(all="ignore"):
         spread = np.linalg.norm(slopes * samples.feature_errors, axis=1)
@@ -284,10 +284,10 @@ def _spread(law: Fitted, samples: Samples) -> np.ndarray:
 def with_likelier_errors(
     samples: Samples, laws: Sequence[Fitted], floor: float = 0.0, refit: Refit = refit_law
 ) -> tuple[ErrorModel, list[Fitted]]:
-    """Relative errors or equal ones, by the likelihood of the best formula under each.
+    """Relative or equal errors, by the likelihood of the best formula under each.
 
-    Equal errors are those of a meter with one scale; relative ones those of most laws over decades.
-    Nothing is chosen where the errors are given, or the data are exact.
+    Equal errors suit a meter with one scale; relative ones most laws over decades. Nothing is
+    chosen if the errors are given, or the data are exact.
 
     Args:
         samples: the rows.
@@ -326,15 +326,15 @@ def agreeing_with(
     law: Fitted, pool: Sequence[Fitted], samples: Samples, floor: float, seed: int,
     same: Callable[[Fitted], bool],
 ) -> int:  # fmt: skip
-    """Of `RESAMPLES` draws of groups, those on which the same law is selected.
+    """Of `RESAMPLES` draws of groups, those that select the same law.
 
     Args:
         law: selected.
-        pool: that it was selected from.
+        pool: it was selected from.
         samples: the rows.
         floor: relative error that buys nothing.
         seed: of the draws.
-        same: whether another one is the same.
+        same: whether another law is the same.
     """
     squares = np.array(
         [
@@ -358,7 +358,7 @@ def agreeing_with(
 
 
 def _unlike(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[Fitted]:
-    """The formulas that say anything else: not the law with a term of rounding's size added."""
+    """The formulas that differ: not the law plus a term of rounding size."""
 
     def values(each: Fitted) -> np.ndarray:
         return evaluate(each.form, samples.names, samples.X, each.constants)
@@ -384,8 +384,8 @@ def rivals_of(
         law: that was selected.
         pool: it and the others.
         n: rows that count.
-        floor: relative error that no formula has to explain.
-        places: by `id` of those as good, where they part from it.
+        floor: relative error that no formula need explain.
+        places: by `id` of those as good, where they depart from it.
     """
     criteria = np.array([each.criterion(n, floor) for each in pool])
     shares = np.exp(-(criteria - criteria.min()) / 2)

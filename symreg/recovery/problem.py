@@ -1,4 +1,4 @@
-"""What is asked of a recovery: samples, the references to compare with, and what else must hold."""
+"""The problem for a recovery: samples, references to compare with, and what else must hold."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -43,24 +43,24 @@ Source = str | os.PathLike[str] | pd.DataFrame
 
 @dataclass(frozen=True)
 class Problem:
-    """A table made ready for the search.
+    """A table ready for the search.
 
     Attributes:
         samples: features, target and groups.
         references: to compare with.
-        asked: whether they were asked for, or are all that are known.
+        asked: whether they were requested, or are all the known ones.
         rows: of the table.
         notes: what was done to the rows.
-        non_central: part of the acceleration across the line to the centre, where the target is
-            its radial part.
-        gates: what else must hold, whatever is found.
+        non_central: part of the acceleration across the line to the centre, if the target is its
+            radial part.
+        gates: other conditions, whatever is found.
         metrics: of the probe that wrote the table.
-        units: of the columns, where they are given.
-        any_law: whether any law may be in the table: one of the user's own, or forces of data whose
-            law nobody knows.
-        columns: names of columns that formulas cannot hold, by how they are written there.
-        group_values: of the column whose groups have constants of their own.
-        every: all rows of a large table, of which the samples are a part.
+        units: of the columns, if given.
+        any_law: whether the table may follow any law: a user's own, or forces from data with an
+            unknown law.
+        columns: names of columns that formulas cannot contain, by their spelling there.
+        group_values: of the column whose groups have their own constants.
+        every: all rows of a large table that the samples are part of.
     """
 
     samples: Samples
@@ -79,12 +79,12 @@ class Problem:
 
     @property
     def si_units(self) -> dict[str, str]:
-        """Units for an engine that knows dimensions; that of the target under its own name."""
+        """Units for an engine that knows dimensions; the target's under its own name."""
         names = {self.samples.target: TARGET}
         return {names.get(name, name): unit.si_text for name, unit in self.units.items()}
 
     def constant_unit(self, spec: str | None, strength: str) -> Unit | None:
-        """The unit of the constant in front of a reference, where the columns have units."""
+        """The unit of the constant in front of a reference, if the columns have units."""
         for reference in self.references if self.units else ():
             if reference.spec == spec and reference.strength == strength:
                 try:
@@ -95,10 +95,10 @@ class Problem:
 
 
 def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
-    """The radial attraction of force samples, or the force between their two bodies.
+    """The radial attraction in force samples, or the force between their two bodies.
 
     Raises:
-        ValueError: for an unknown law, too few rows, or masses that make no sense.
+        ValueError: for an unknown law, too few rows, or unphysical masses.
     """
     found = radial_field(samples.table)
     wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
@@ -124,7 +124,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
 
 
 def _whose(samples: ForceSamples) -> tuple[str, ...]:
-    """Whose acceleration it is, where several bodies attract one another."""
+    """Whose acceleration it is, if several bodies attract one another."""
     bodies = samples.attributes.get("bodies") or []
     if len(bodies) < 2:
         return ()
@@ -141,12 +141,12 @@ def _whose(samples: ForceSamples) -> tuple[str, ...]:
 def of_user_table(source: Source, config: RecoverConfig) -> Problem:
     """A table of the user's own: any target, any features, any units.
 
-    With one target, that column is searched against the features. With the components of a
-    vector (a_x, a_y[, a_z]) and positions among the features, its radial part is. With `pair`,
-    the force between two bodies is taken from their accelerations and masses.
+    With one target, that column is sought as a function of the features; with the components of a
+    vector (a_x, a_y[, a_z]) and positions among the features, its radial part. With `pair`, the
+    force between two bodies comes from accelerations and masses.
 
     Raises:
-        ValueError: for whatever is wrong with the table, the columns, the units or the law.
+        ValueError: for anything wrong with the table, the columns, the units or the law.
     """
     if config.pair:
         return _pair(source, config)
@@ -278,7 +278,7 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
-    """Those columns, with those of the groups and the standard errors."""
+    """Those columns, plus groups and standard errors."""
     sigmas = sigmas_of_features(config.sigma_of_texts, config.feature_names)
     extra = (config.groups, config.per_group, *map(sigma_column, (config.sigma, *sigmas.values())))
     return read_user_table(

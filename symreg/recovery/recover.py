@@ -1,4 +1,4 @@
-"""From a table of forces to a verdict: search, refine, compare, and try to be wrong."""
+"""From a table of forces to a verdict: search, refine, compare, try to refute."""
 
 import contextlib
 import os
@@ -50,9 +50,9 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.words import PERMUTED, explain
 
 RIVALS = 5
-"""Formulas of the pool that are listed."""
+"""Formulas of the pool to list."""
 SHOWN = 200
-"""Rows that a result keeps, for its picture."""
+"""Rows kept in a result for its picture."""
 NULL_SEEDS = 2
 """Searches on permuted targets."""
 
@@ -69,22 +69,22 @@ def recover(
     *args: P.args,
     **options: P.kwargs,
 ) -> Recovery:
-    """Search the law of a table, compare it with a reference law, and say how sure that is.
+    """Find the law of a table, compare it with a reference law, and say how sure it is.
 
     Args:
-        table: force samples (as `worldmodel.probe` gives them, a DataFrame with their columns, or
-            their Parquet file); trajectories (a dataset or its folder), along which forces are
-            measured first; or with `target` any DataFrame, CSV or Parquet file.
-        config: how to search and what to ask.
-        progress: is told what happens.
-        **options: of `RecoverConfig`, in place of those in `config`: `target="F"`,
-            `features="r,m1,m2"`, `law="newton"`, `seeds=3`.
+        table: force samples (from `worldmodel.probe`, a DataFrame with their columns, or their
+            Parquet file); trajectories (a dataset or its folder), along which forces are first
+            measured; or with `target` any DataFrame, CSV or Parquet file.
+        config: how to search and judge.
+        progress: called with progress.
+        **options: of `RecoverConfig`, overriding `config`: `target="F"`, `features="r,m1,m2"`,
+            `law="newton"`, `seeds=3`.
 
     Returns:
         The law with its evidence: `.expression`, `.predict()`, `.recovered`, `.explanation`.
 
     Raises:
-        ValueError: for a table, a column, a unit, a law or an engine that will not do (says why).
+        ValueError: for an unusable table, column, unit, law or engine (says why).
     """
     config = options_from(RecoverConfig, config, options)
     if config.own_table:
@@ -113,7 +113,7 @@ def _force_samples(table: Table) -> ForceSamples:
 
 
 def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
-    """Search the law of a problem and judge what is found.
+    """Find the law of a problem and judge it.
 
     Raises:
         ValueError: for an unknown engine, or one that cannot run.
@@ -224,7 +224,7 @@ def _searched(found: Finding) -> tuple[str, ...]:
 
 
 def _unfit_units(found: Finding, problem: Problem) -> tuple[str, ...]:
-    """That the units of the columns do not fit the formula, where they do not."""
+    """A note if the units of the columns do not fit the formula."""
     if not problem.units:
         return ()
     try:
@@ -244,7 +244,7 @@ def _ended_early(watch: Watch) -> tuple[str, ...]:
 
 
 def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
-    """What a result says about its formula, whatever it is compared with."""
+    """A result's fields about its formula, whatever the reference."""
     outcome = found.outcome
     return dict(
         rivals=tuple(
@@ -287,7 +287,7 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
 
 
 def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
-    """The same search on shuffled targets, where no law is left to find."""
+    """The same search on shuffled targets, with no law left to find."""
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
     seeds = min(NULL_SEEDS, config.seeds)
     found = find(
@@ -320,7 +320,7 @@ def form_of(law: Fitted) -> str:
 
 
 def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Quantity]:
-    """Every fitted number with its interval, and its unit where the columns have units."""
+    """Every fitted number with its interval, and its unit if the columns have units."""
     law, known = finding.law, dict[str, Unit]()
     if units:
         with contextlib.suppress(ValueError):
@@ -334,7 +334,7 @@ def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Qu
 
 
 def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
-    """A quantity that has a unit; a constant of physics is recognised by both."""
+    """A quantity with a unit; a constant of physics is recognised by both."""
     if unit is None:
         return quantity
     value, low, high = quantity.value, quantity.low, quantity.high
@@ -362,7 +362,7 @@ def coefficient_names(law: Fitted) -> list[str]:
 
 
 def parameters_of(finding: Finding) -> dict[str, Quantity]:
-    """The law's own parameters, with intervals and, for the reference, the truth."""
+    """The law's parameters, with intervals and, for the reference, the truth."""
     same = finding.reference is not None and finding.reference.law == finding.law.name
     truths = finding.reference.parameters if same and finding.reference is not None else {}
     return {

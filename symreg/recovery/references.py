@@ -1,4 +1,4 @@
-"""What a selected formula is compared with: a reference law, or a formula that the user gives."""
+"""What a selected formula is compared with: a reference law, or a user's formula."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from symreg.formulas.units import (
 
 STRENGTH = "GM"
 DIMENSIONS = {"G": G_DIMENSION, "GM": GM_DIMENSION}
-"""Dimensions of the strengths that have a value in nature."""
+"""Dimensions of strengths with a value in nature."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Reference:
 
     Attributes:
         spec: its text.
-        law: name of the law of `orbits.forces`, if it is one.
-        family: formula over the features; its own constants are symbols.
+        law: name in `orbits.forces`, if it is one.
+        family: formula in the features; its own constants are symbols.
         strength: name of the constant in front.
-        truth: value of that constant, where it is known.
-        parameters: values of its own parameters, where they are known.
-        numeric: the formula with numbers for all constants, where they are known.
-        granted: whether the table is said to obey it: else nothing of it is the truth.
+        truth: value of that constant, if known.
+        parameters: values of its own parameters, if known.
+        numeric: the formula with numbers for all constants, if known.
+        granted: whether the table is said to obey it; otherwise nothing in it is the truth.
     """
 
     spec: str
@@ -52,10 +52,10 @@ class Reference:
     granted: bool = True
 
     def exponents(self, samples: Samples) -> dict[str, float]:
-        """Exponents of the features in one product of powers fitted to the law on the rows.
+        """Exponents of the features in a product of powers fitted to the law on the rows.
 
-        Empty where nobody says that the table obeys it, and where the law's constants are not known
-        and it is no product of powers itself.
+        Empty unless the table is said to obey it, and if the law's constants are unknown and it is
+        not a product of powers.
         """
         if not self.granted:
             return {}
@@ -75,7 +75,7 @@ def of_field(
 
     Args:
         names: of the features; `gm`, `mass`, `m1` and `m2` are where they vary.
-        constants: their values where they do not (GM is the Sun's if the table says nothing).
+        constants: their values if they do not (by default GM is the Sun's).
         wanted: a law, a formula in the features, or None for every reference law.
 
     Raises:
@@ -95,15 +95,15 @@ def of_field(
 
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
-    """References for a table of the user's own: strengths and sources are not known.
+    """References for a user's table: strengths and sources are unknown.
 
     Args:
         names: of the features.
         wanted: a law, a formula in the features, or None for every reference law.
 
     Raises:
-        ValueError: if the text is neither a law nor a formula in the features, or a law is asked
-            for and no feature is called `r`.
+        ValueError: if the text is neither a law nor a formula in the features, or a law is
+            requested and no feature is called `r`.
     """
     if wanted is not None and not is_law(wanted):
         return [_formula(wanted, names)]
@@ -152,8 +152,8 @@ def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
 def _of_masses(law: ForceLaw, masses: Sequence[str], constants: Mapping[str, float]) -> Reference:
     """A law of the central mass, or the force between m1 and m2 (m1 times the acceleration).
 
-    The relative motion of two bodies has GM = G (m1 + m2); its force is the reduced mass times
-    that law's acceleration, which is G m1 m2 times the law's shape where the law is linear in GM.
+    The relative motion of two bodies has GM = G (m1 + m2); its force is the reduced mass times that
+    law's acceleration, which is G m1 m2 times the law's shape if the law is linear in GM.
     """
     k, one = symbol("k"), sympy.Integer(1)
     factor, gm = one, k * symbol("mass")
@@ -205,7 +205,7 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
 
 
 def is_law(text: str) -> bool:
-    """Whether a text is a name, or a name with values: a law, perhaps misspelt, and no formula."""
+    """Whether a text is a name, or a name with values: a law, perhaps misspelt, not a formula."""
     name, bracket, rest = text.strip().partition("(")
     return name.strip().isidentifier() and (
         not bracket or (name.strip() not in FUNCTIONS and rest.endswith(")"))
@@ -220,16 +220,16 @@ def shape(reference: Reference) -> sympy.Expr:
 def in_units(
     reference: Reference, units: Mapping[str, Unit], target: str, asked: bool
 ) -> Reference:
-    """The reference with the value that its strength must have in these units, if it has one.
+    """The reference with its strength's value in these units, if it has one.
 
     Args:
         reference: of a table.
         units: by column.
         target: name of the target.
-        asked: whether the reference was asked for; then units that cannot match are an error.
+        asked: whether the reference was requested; then units that cannot match are an error.
 
     Raises:
-        ValueError: if they cannot (says which dimension the strength would have).
+        ValueError: if they cannot match (says the strength's dimension).
     """
     try:
         unit = strength_unit(shape(reference), units, target)
@@ -264,7 +264,7 @@ def _another_source_fits(reference: Reference, units: Mapping[str, Unit], target
 
 
 def strength_at_one(reference: Reference, samples: Samples, own: dict[str, float]) -> np.ndarray:
-    """(row,) the reference with strength one and its own parameters at the given values.
+    """(row,) the reference with strength one and its own parameters as given.
 
     Args:
         reference: the law.

@@ -1,4 +1,4 @@
-"""What a recovery found, with its evidence: the object that `symreg.recover` returns."""
+"""A recovery's result with its evidence: the object that `symreg.recover` returns."""
 
 import html
 import os
@@ -21,19 +21,19 @@ from symreg.recovery.gates import Gate
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a law with its interval, and the truth where it is known.
+    """A number in a law with its interval, and the truth if known.
 
     Attributes:
         name: of the constant, the parameter or the feature whose exponent it is.
-        value: None where it could not be measured.
+        value: None if it could not be measured.
         low: limit of the 95 % interval, statistical and systematic in quadrature.
         high: the other limit.
         statistical: half-width of the bootstrap's interval.
         systematic: largest shift by a smooth error that the residuals allow.
         truth: of the law that generated the data.
         relative_error: value over truth, less one.
-        recognised: a known constant that it may be.
-        unit: its dimension in SI's base units, where the columns have units.
+        recognised: a known constant it may be.
+        unit: its dimension in SI base units, if the columns have units.
         unit_in_si: size of the unit of `value`.
     """
 
@@ -51,7 +51,7 @@ class Quantity:
 
     @classmethod
     def of(cls, name: str, interval: Interval | None, truth: float | None) -> "Quantity":
-        """A quantity of an interval; of None where nothing was measured."""
+        """A quantity from an interval; None if nothing was measured."""
         if interval is None:
             return cls(name, truth=truth)
         return cls(
@@ -68,7 +68,7 @@ class Quantity:
 
     @property
     def holds_truth(self) -> bool | None:
-        """Whether the interval holds the truth; None where one of them is not known."""
+        """Whether the interval contains the truth; None if either is unknown."""
         if self.truth is None or self.low is None or self.high is None:
             return None
         return self.low <= self.truth <= self.high
@@ -76,14 +76,14 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Seeds:
-    """How many searches or resamples chose the formula that was kept.
+    """How many searches or resamples chose the selected formula.
 
     Attributes:
-        run: of them there were.
-        agreeing: chose the same structure.
+        run: their number.
+        agreeing: those with the same structure.
         of: `searches` of an engine, or `resamples` of the table's groups.
-        unaided: searches that chose it without being offered the named laws, exponents rounded
-            afterwards; None of resamples.
+        unaided: searches that chose it without the named laws on offer, exponents rounded
+            afterwards; None for resamples.
     """
 
     run: int
@@ -100,7 +100,7 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Null:
-    """What the same search found where there is nothing to find."""
+    """What the same search found with nothing to find."""
 
     verdict: str
     recovered: bool
@@ -110,15 +110,15 @@ class Null:
 
 @dataclass(frozen=True)
 class RivalFormula:
-    """A formula of those searched, and its share of their posterior.
+    """One of the formulas searched, and its share of the posterior.
 
     Attributes:
         expression: numbers fitted.
-        weight: share of the posterior of all that were searched.
+        weight: share of the posterior over all searched.
         complexity: in nodes.
         as_good: whether it explains the table as well as the selected formula, with no more numbers
-            and not as a special case: one more law that the table allows.
-        measure_at: the value of every feature near the table where the two part; empty for others.
+            and not as a special case: another law that the table allows.
+        measure_at: values of the features near the table where the two part; empty for others.
         difference: relative, there.
     """
 
@@ -144,14 +144,14 @@ class FrontPoint:
 
 @dataclass(frozen=True)
 class PerGroup:
-    """One form with constants of their own in every group.
+    """One form with separate constants in every group.
 
     Attributes:
-        column: whose values are the groups.
+        column: its values are the groups.
         values: of the groups, in order.
         form: the formula with its constants by name.
-        constants: by those names the coefficients: one that all groups share, or one for each.
-        indicators: in the formula of all rows, the column of every group: one there, else zero.
+        constants: the coefficients by name: one if shared by all groups, or one per group.
+        indicators: in the formula for all rows, each group's column: one there, else zero.
     """
 
     column: str
@@ -166,51 +166,51 @@ class Recovery:
     """The law, the verdict and the evidence.
 
     Attributes:
-        recovered: whether the law asked for was recovered: every gate holds, for this table alone.
+        recovered: whether the requested law was recovered: every gate holds, for this table alone.
         found: whether a law was found, named or not: every gate of `found_gates` holds.
-        matches: name of the law that it is; None for a law that nobody has named.
-        forms: textbook laws that have its form, and its units where the columns have any.
+        matches: name of the law; None for an unnamed one.
+        forms: textbook laws with its form, and its units if the columns have any.
         verdict: of the comparison with the reference (`symreg.formulas.compare`).
         reference: the law compared with; None if there was none and no known law fits.
         expression: selected formula, exponents snapped, numbers fitted.
-        raw_expression: what the engine found alone: constants refitted, nothing snapped.
-        law: name of the selected law, where it has one.
-        selected_from: the engine that found the selected formula, or `named-laws`.
+        raw_expression: the engine's own: constants refitted, nothing snapped.
+        law: name of the selected law, if any.
+        selected_from: the engine that found it, or `named-laws`.
         constant: the strength.
-        exponents: free exponent of every feature in one product of powers; the truth is the
-            reference law's on the same rows.
+        exponents: free exponent of every feature in a product of powers; the truth is the reference
+            law's on the same rows.
         parameters: of the law.
         r2: on held-out groups, the better of linear and log.
         r2_linear: on held-out groups.
-        r2_log: the same of logarithms; None where a target is not positive.
+        r2_log: the same for logarithms; None if a target is not positive.
         seeds: of the searches.
         nulls: by kind of null control.
         gates: every condition on `recovered`.
         found_gates: every condition on `found`.
         rivals: formulas of the pool, the selected one first, then those that explain the table as
-            well; a law is found if there are none of these.
-        coefficients: every fitted number of the formula, as `form` names them.
-        columns: names of columns that a formula cannot hold, by how they are written in it.
-        per_group: the form and its constants by group, where `per_group` was asked for.
-        covariance: (constant, constant) of the coefficients, in their order; it gives predictions
-            their intervals.
-        domain: lowest and highest value of every feature; the formula is not known outside.
-        form: the formula with names in place of its numbers.
-        points: of some of the rows, drawn at random: every feature, and last the target, by name.
-        engine: that searched.
-        engine_reason: why that one.
+            well; a law is found only if there are none of these.
+        coefficients: every fitted number of the formula, named as in `form`.
+        columns: names of columns that a formula cannot contain, by their spelling in it.
+        per_group: the form and its constants by group, if `per_group` was given.
+        covariance: (constant, constant) of the coefficients, in their order, for intervals of
+            predictions.
+        domain: lowest and highest value of every feature; the formula is untested outside.
+        form: the formula with names for its numbers.
+        points: some rows, drawn at random: every feature, and last the target, by name.
+        engine: its name.
+        engine_reason: why it was chosen.
         pareto_front: every candidate of every search.
         rows: of the table.
-        rows_used: drawn at random from them for the last fit.
-        rows_left_out: wild ones, that no fit has seen.
+        rows_used: rows drawn for the last fit.
+        rows_left_out: wild ones, excluded from all fits.
         groups: of the table (orbits).
         non_central: share of an acceleration that is tangential, median over the rows.
-        error_floor: relative error that no law was asked to explain.
+        error_floor: relative error that no law need explain.
         explanation: in plain words.
         notes: what was done to the rows before the search.
         metrics: of the probe that wrote the table, passed on.
         configuration: options of this recovery.
-        versions: of everything that can influence a number.
+        versions: of everything that can affect a number.
         seconds: taken.
     """
 
@@ -265,14 +265,14 @@ class Recovery:
 
     @cached_property
     def formula(self) -> sympy.Expr:
-        """The selected formula in sympy; symbols are positive where the features are."""
+        """The selected formula in sympy; symbols are positive if the features are."""
         values = {name: quantity.value for name, quantity in self.coefficients.items()}
         text = self.form if self.form and None not in values.values() else self.expression
         formula, symbols = self._parsed(text)
         return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
-        """A formula of this result with its symbols, positive where the features are."""
+        """A formula of this result with its symbols, positive if the features are."""
         symbols = {s.name: s for s in parse_expression(text).free_symbols}
         for name, (low, _) in self.domain.items():
             if low <= 0 and name in symbols:
@@ -288,7 +288,7 @@ class Recovery:
             features: an array (or column) for each name in the formula: `{"r": [0.5, 1, 2]}`.
 
         Returns:
-            (row,) float64; NaN where the formula is not defined.
+            (row,) float64; NaN where the formula is undefined.
 
         Raises:
             ValueError: if a feature that the formula has is not given.
@@ -299,7 +299,7 @@ class Recovery:
     def _columns_of(
         self, features: Mapping[str, Any] | pd.DataFrame
     ) -> tuple[list[str], np.ndarray]:
-        """Names of the features that the formula has, and (row, feature) of them."""
+        """Names of the formula's features, and (row, feature) values."""
         names = sorted(s.name for s in self.formula.free_symbols)
         if self.per_group is not None and set(names) & set(self.per_group.indicators):
             features = self._indicated(self.per_group, features)
@@ -316,7 +316,7 @@ class Recovery:
     def _indicated(
         self, groups: PerGroup, features: Mapping[str, Any] | pd.DataFrame
     ) -> dict[str, Any]:
-        """The features with the columns that say which group a row is of."""
+        """The features with indicator columns for the groups."""
         given: dict[str, Any] = {str(name): values for name, values in features.items()}
         if groups.column not in given:
             raise ValueError(f"the constants differ by group: {groups.column} is needed too.")
@@ -334,11 +334,11 @@ class Recovery:
         """Every constant in every group, with its interval.
 
         Returns:
-            One row for every value of the column: `c1`, `c1_low`, `c1_high`, `c2`, ...; a constant
-            that all groups share is the same in every row.
+            One row per value of the column: `c1`, `c1_low`, `c1_high`, `c2`, ...; a constant shared
+            by all groups is the same in every row.
 
         Raises:
-            ValueError: if the groups have no constants of their own.
+            ValueError: if the groups have no separate constants.
         """
         if self.per_group is None:
             raise ValueError("no groups were told apart; name their column: per_group='temp'.")
@@ -353,17 +353,17 @@ class Recovery:
         return pd.DataFrame(found, index=index)
 
     def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
-        """The law's value with the 95 % interval that its constants' uncertainty leaves.
+        """The law's value with the 95 % interval from its constants' uncertainty.
 
-        The interval is that of the law, to first order in the constants; a new measurement scatters
-        about it as the table's rows do.
+        The interval is the law's, to first order in the constants; a new measurement scatters about
+        it like the table's rows.
 
         Args:
             features: as for `predict`.
 
         Returns:
             Columns `value`, `low`, `high`, and `inside`: whether every feature lies within
-            `domain`, outside of which the formula was never tried.
+            `domain`, outside which the formula is untested.
 
         Raises:
             ValueError: if a feature that the formula has is not given.
@@ -392,7 +392,7 @@ class Recovery:
         )
 
     def plot(self) -> Any:
-        """The law beside its data, and what it leaves of them.
+        """The law beside its data, and the residuals.
 
         Returns:
             The matplotlib `Figure`.
@@ -405,7 +405,7 @@ class Recovery:
         return plot_law(self)
 
     def plot_pareto(self, axes: Any = None) -> Any:
-        """The Pareto front of all searches, the complexity of the formula kept ringed.
+        """The Pareto front of all searches, with the selected complexity ringed.
 
         Returns:
             The matplotlib `Axes`.
@@ -427,10 +427,10 @@ class Recovery:
 
     @classmethod
     def of(cls, value: Any, name: str = "the recovery") -> "Recovery":
-        """A recovery from what `to_dict` gave.
+        """A recovery from `to_dict`.
 
         Raises:
-            ValueError: if it is none (says where).
+            ValueError: if it is not one (says where).
         """
         return of_json(cls, value, name)
 
@@ -439,7 +439,7 @@ class Recovery:
         """A recovery from the JSON file that `write` or `symreg recover` wrote.
 
         Raises:
-            ValueError: if the file is missing or holds none (says where).
+            ValueError: if the file is missing or not one (says where).
         """
         return read_typed(cls, path)
 
@@ -465,7 +465,7 @@ class Recovery:
         return f"Recovery({self.expression}; {self.verdict}, {found})"
 
     def __str__(self) -> str:
-        """The law and its numbers as a table, and what they come to."""
+        """The law and its numbers as a table, and the conclusion."""
         from symreg.recovery.words import conclusion, summary
 
         told = [conclusion(self), *(f"Note: {note}." for note in self.notes)]

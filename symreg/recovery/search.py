@@ -1,4 +1,4 @@
-"""Several seeds of one engine, refined and weighed against the named laws: one consensus."""
+"""Several seeds of one engine, refined and compared with the named laws: one consensus."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from symreg.recovery.by_group import GroupedLaw
 
 REFINED = 4
-"""Candidates of a seed, best first, that are simplified."""
+"""Candidates per seed, best first, to simplify."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What several seeds agree on.
+    """The consensus of several seeds.
 
     Attributes:
-        law: selected among the engine's formulas and the named laws.
-        raw: the best of the engine's own, refitted, with nothing snapped; None if it found none.
+        law: selected from the engine's formulas and the named laws.
+        raw: the engine's best, refitted, nothing snapped; None if it found none.
         agreeing: seeds whose own selection has the same structure.
-        unaided: seeds of which the same is true without the named laws, and before exponents are
-            snapped, but for exponents that snap to the law's afterwards.
+        unaided: seeds that agree without the named laws and before exponents are snapped, apart
+            from exponents that later snap to the law's.
         seeds: run.
         floor: relative error that bought nothing.
         front: every candidate of every seed, as the engine returned it.
-        by_group: the law's constants in every group, where groups have their own.
+        by_group: the law's constants in every group, if groups have their own.
     """
 
     law: Fitted
@@ -65,19 +65,19 @@ def search_seeds(
     watch: Watch,
     guesses: Sequence[sympy.Expr] = (),
 ) -> Outcome:
-    """Search with every seed, refine, weigh against the named laws, and find the consensus.
+    """Search with every seed, refine, compare with the named laws, and find the consensus.
 
-    Each seed selects, by the criterion of `symreg.fit.refine`, among its own formulas and the named
-    laws; the consensus is the structure most seeds selected.
+    Each seed selects, by the criterion of `symreg.fit.refine`, from its own formulas and the named
+    laws; the consensus is the structure that most seeds selected.
 
     Args:
         engine: that searches.
         samples: to search and fit on.
-        config: budget of one search, error that buys nothing, searches at the same time (threads:
-            the engines work outside Python), first seed.
+        config: budget of one search, error that buys nothing, parallel searches (threads: the
+            engines work outside Python), first seed.
         seeds: number of searches.
-        watch: says when the searches must end, and is told of them.
-        guesses: formulas that every seed weighs beside its own; symbols that are no features are
+        watch: ends the searches, and reports them.
+        guesses: formulas that every seed weighs beside its own; symbols that are not features are
             constants to fit.
     """
     fronts = search_fronts(engine, samples.rows(sharp(samples)), config, seeds, watch)
@@ -120,7 +120,7 @@ def search_seeds(
 def search_fronts(
     engine: Engine, rows: Samples, config: RecoverConfig, seeds: int, watch: Watch
 ) -> list[list[Candidate]]:
-    """The fronts of all seeds, as far as the watch leaves time for them."""
+    """The fronts of all seeds, as far as the watch leaves time."""
     budget = Budget(config.individuals, config.generations, config.max_size, watch=watch)
     wanted = range(config.seed, config.seed + seeds)
     fronts = engine.search_all(rows.X, rows.y, rows.names, wanted, budget, config.jobs)
@@ -162,7 +162,7 @@ def _tidied(
 
 
 def merged_by_form(laws: list[Fitted]) -> list[Fitted]:
-    """One of each form, best fitted; an engine's formula that is a named law's gets the name."""
+    """The best fit of each form; an engine's formula equal to a named law gets the name."""
     names = {str(law.form): law for law in laws if law.name is not None}
     merged: dict[str, Fitted] = {}
     for law in laws:

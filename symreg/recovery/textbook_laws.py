@@ -1,4 +1,4 @@
-"""Laws of textbooks, recognised by their form and units, whatever the columns are called."""
+"""Textbook laws, recognised by form and units, whatever the names of the columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from symreg.fit.refine import Fitted
 from symreg.formulas.expressions import merged, skeleton, with_floats
 
 MOST_TOLD = 3
-"""Laws of one form that are told where no units decide."""
+"""Laws of one form to list if units do not decide."""
 TELLING = 9
-"""Nodes from which on a form alone says anything: c*x*y is the form of every other law."""
+"""Least nodes for a form alone to mean anything: c*x*y is the form of every other law."""
 
 
 @dataclass(frozen=True)
 class TextbookLaw:
-    """A law: its name, formula, and the units of what it gives and of its variables.
+    """A law: its name, formula, and the units of its value and variables.
 
     Every other symbol in the formula is a constant.
     """
@@ -86,13 +86,13 @@ LAWS = tuple(
 def recognised_laws(
     law: Fitted, names: Sequence[str], target: str, units: Mapping[str, Unit]
 ) -> tuple[str, ...]:
-    """Names of the textbook laws that have a formula's form, and its units where these are known.
+    """Names of the textbook laws with a formula's form, and its units if known.
 
     Args:
         law: found.
         names: of the features.
         target: name of the target.
-        units: by column; empty where none are known.
+        units: by column; empty if unknown.
     """
     used = sorted({s.name for s in law.form.free_symbols} & set(names))
     if not used or (not units and law.nodes < TELLING):
@@ -115,7 +115,7 @@ def recognised_laws(
 def _assignments(
     known: TextbookLaw, used: Sequence[str], units: Mapping[str, Unit]
 ) -> Iterator[tuple[str, ...]]:
-    """The ways to give a law's variables columns, of the right units where they are known."""
+    """The ways to assign columns to a law's variables, of the right units if known."""
     wanted = [_unit(text).powers for text in known.variables.values()]
     for order in permutations(used):
         if not units or [units[name].powers for name in order] == wanted:

@@ -1,4 +1,4 @@
-"""Tables of the user's own: CSV, Parquet or a DataFrame with a target and its features."""
+"""Users' tables: CSV, Parquet or a DataFrame with a target and its features."""
 
 import keyword
 import os
@@ -20,20 +20,20 @@ from symreg.formulas.expressions import CONSTANT_PREFIX
 LEAST_ROWS = 5
 FEW_ROWS = 20
 MOST_GROUPS = 50
-"""With constants of their own."""
+"""With their own constants."""
 MOST_ROWS = 50_000
-"""Of larger tables so many rows, drawn at random, are searched and judged, and all are fitted."""
+"""In larger tables so many random rows are searched and judged, and all are fitted."""
 
 
 @dataclass(frozen=True)
 class UserTable:
-    """The columns that were asked for, checked.
+    """The requested columns, checked.
 
     Attributes:
         table: the rows kept.
         rows: in the file.
         notes: what was done to the rows.
-        every: all rows, where those kept are a part.
+        every: all rows, if only a part was kept.
     """
 
     table: pd.DataFrame
@@ -49,13 +49,13 @@ def read_user_table(
     labels: Sequence[str] = (),
     bad_rows: BadRows = "refuse",
 ) -> UserTable:
-    """The columns of a file or of a DataFrame, and at most `MOST_ROWS` rows of them to search.
+    """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
     Args:
-        source: a DataFrame, or a file as `orbits.importing.tables.read_columns` takes it.
-        columns: names that must be there.
+        source: a DataFrame, or a file for `orbits.importing.tables.read_columns`.
+        columns: required names.
         seed: of the draw of rows.
-        labels: those of them that need not be numbers.
+        labels: those that need not be numbers.
         bad_rows: what to do about rows without a finite number: refuse, or mend (leave them out).
 
     Raises:
@@ -94,7 +94,7 @@ def read_user_table(
 
 
 def name_of(source: str | os.PathLike[str] | pd.DataFrame) -> str:
-    """What a table is called in messages."""
+    """A table's name in messages."""
     return "the table" if isinstance(source, pd.DataFrame) else str(source)
 
 
@@ -166,10 +166,10 @@ def samples_of(
 
 
 def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
-    """What `--sigma-of` says of each feature.
+    """`--sigma-of` for each feature.
 
     Raises:
-        ValueError: if a text is no `name=column`, or a name is no feature.
+        ValueError: if a text is not `name=column`, or a name is no feature.
     """
     found = {}
     for text in texts:
@@ -185,7 +185,7 @@ def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[st
 
 
 def written_names(names: Sequence[str]) -> dict[str, str]:
-    """How formulas write columns: by name, or without what a formula cannot hold.
+    """How formulas write columns: by name, without what a formula cannot contain.
 
     `log P (days)` is written `log_P_days`, `r²` `r2`, `lambda` is `lambda_`, and `pi`, a number,
     `pi_`.
@@ -204,7 +204,7 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
-    """Check that no column is asked for twice, and that none is named like our constants.
+    """Check that no column is requested twice or named like our constants.
 
     Raises:
         ValueError: if one is (says which).
@@ -219,10 +219,9 @@ def require_names(target: str, features: Sequence[str]) -> None:
 
 
 def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The features that can tell something, and notes on those that are left out.
+    """The informative features, and notes on those left out.
 
-    A constant column has no exponent that could be told, and one that is a multiple of another adds
-    nothing to it.
+    A constant column has no measurable exponent, and a multiple of another adds nothing to it.
 
     Raises:
         ValueError: if none is left.
@@ -246,11 +245,11 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
 
 
 ALIKE = 1e-12
-"""Relative difference of numbers that are the same but for rounding."""
+"""Relative difference of numbers equal up to rounding."""
 
 
 def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
-    """How many times the other column a column is, the same in every row; or None."""
+    """The constant ratio of a column to another; None if not constant."""
     other = others.to_numpy(dtype=float)
     place = int(np.argmax(np.abs(other)))
     if other[place] == 0:
@@ -270,13 +269,13 @@ def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
 def with_indicators(
     samples: Samples, table: pd.DataFrame, column: str, taken: Sequence[str]
 ) -> tuple[Samples, tuple[str | float, ...]]:
-    """Samples with a column of zeros and ones for every value of a column, and those values.
+    """Samples with an indicator column for every value of a column, and those values.
 
     Args:
         samples: of all rows of the table.
         table: with that column.
         column: of the groups.
-        taken: names that are in use.
+        taken: names in use.
 
     Raises:
         ValueError: for one group, too many, one with too few rows, or rows without a group.
@@ -314,7 +313,7 @@ def with_indicators(
 
 
 def sigma_column(sigma: str | None) -> str | None:
-    """The column that standard errors name; None if they are a number or a share, or not given."""
+    """The column named by standard errors; None if a number or a share, or not given."""
     if sigma is None:
         return None
     try:
@@ -333,7 +332,7 @@ def _errors(table: pd.DataFrame, sigma: str) -> np.ndarray:
 
 
 def _errors_of_feature(table: pd.DataFrame, name: str, sigma: str) -> np.ndarray:
-    """(row,) standard errors of a feature, zero where it is exact."""
+    """(row,) standard errors of a feature, zero if it is exact."""
     if sigma.endswith("%") and sigma_column(sigma) is None:
         errors = float(sigma[:-1]) / 100 * np.abs(table[name].to_numpy(dtype=float))
     else:
@@ -346,7 +345,7 @@ def _errors_of_feature(table: pd.DataFrame, name: str, sigma: str) -> np.ndarray
 
 
 def _sigmas(table: pd.DataFrame, sigma: str) -> np.ndarray | None:
-    """(row,) of a column or a number; None of a share."""
+    """(row,) from column or number; None of a share."""
     column = sigma_column(sigma)
     if column is not None:
         return table[column].to_numpy(dtype=float)
@@ -354,7 +353,7 @@ def _sigmas(table: pd.DataFrame, sigma: str) -> np.ndarray | None:
 
 
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """The rows that have a finite number, or a label, in every column."""
+    """The rows with a finite number, or a label, in every column."""
     good = np.ones(len(table), dtype=bool)
     for column, values in table.items():
         if column in labels:

@@ -1,4 +1,4 @@
-"""Every sentence about a finding, and how numbers are written: the one place for words."""
+"""Every sentence about a finding, and the format of numbers: the one place for words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,23 +25,23 @@ DEPARTURES = {
     "quartic": "{:.2g} au² in a term of 1/r⁴",
     "yukawa": "a Yukawa length above {:.2g} au",
 }
-"""Other central forces, by their names among the metrics of `far`, with a size."""
+"""Other central forces, by their names in the metrics of `far`, with a size."""
 OUTSIDE = {"closer in than any orbit": "closer", "farther out": "farther"}
 """States outside the distances of training, up to 1.5 times."""
 FAMILIES = ("at rest", "inward", "outward", "slow", "circular", "fast", "unbound")
-"""Families of far states, as the metrics of `far` name them."""
+"""Families of far states, as named in the metrics of `far`."""
 RIGHT = 0.1
-"""Relative error up to which a family of states is said to be right."""
+"""Relative error up to which a family of states is called right."""
 PERMUTED, UNTRAINED, INJECTED = "permuted targets", "untrained network", "true law injected"
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 COPIERS = {"copier": "a copier", "training_copier": "a copier of the training orbits"}
-"""Naive copiers that a model stands beside, by their names among the metrics of a probe."""
+"""Naive copiers for comparison, by their names in a probe's metrics."""
 RIVAL_SHARE = 0.01
-"""Formulas with less of the posterior are not spoken of."""
+"""Formulas with less of the posterior are not mentioned."""
 KICK = "kick R²"
-"""What the gates of the kick test are called, before the step."""
+"""Names of the kick test's gates, before the step."""
 
 NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model knows."
 
@@ -96,9 +96,9 @@ MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
 
 
 def digits_of(quantity: Quantity) -> int:
-    """Significant digits that an interval leaves of its value: two of the half-width, at least two.
+    """Significant digits supported by an interval: two of the half-width, at least two.
 
-    Six where there is no interval, and at most.
+    Six without an interval, and at most.
     """
     if quantity.value is None or quantity.low is None or quantity.high is None:
         return MOST_DIGITS
@@ -110,7 +110,7 @@ def digits_of(quantity: Quantity) -> int:
 
 
 def with_its_digits(result: Recovery) -> str:
-    """The formula of a result, no number with more digits than its interval bears."""
+    """The formula of a result, no number with more digits than its interval has."""
     if not result.form or not result.coefficients:
         return result.expression
     formula = parse_expression(result.form)
@@ -130,8 +130,8 @@ def _in_a_line(formula: str) -> str:
 def interval(quantity: Quantity, spec: str | None = None) -> str:
     """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
 
-    Without a `spec` they have three digits of the half-width, where that is a number to be written
-    out, else five of their own.
+    Without a `spec` they have three digits of the half-width, if that can be written out, else five
+    of their own.
     """
     if quantity.value is None:
         return "none"
@@ -152,8 +152,8 @@ def _written_out(low: float, high: float) -> str:
 
 
 def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
-    """The unit of a found constant, `au³/yr²`; nothing where the law that moved the orbits, or the
-    form that was found, has none to tell.
+    """The unit of a found constant, `au³/yr²`; empty if the orbits' law, or the form found, does
+    not fix one.
     """
     unit = law.gm_unit() if law is not None and result.verdict in MATCHING else None
     units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
@@ -166,7 +166,7 @@ def shortened(text: str, length: int) -> str:
 
 
 def explain(result: Recovery, least_r2: float) -> str:
-    """Two or three sentences that a physicist would sign: the law, its numbers, the verdict."""
+    """Two or three sentences for a physicist: the law, its numbers, the verdict."""
     if result.per_group is not None:
         sentences = [*_found(result, _in_a_line(result.per_group.form)), *_by_group(result)]
     elif result.rivals:
@@ -199,7 +199,7 @@ def explain(result: Recovery, least_r2: float) -> str:
 
 
 def summary(result: Recovery) -> dict[str, str]:
-    """The law and its numbers, by what they are called."""
+    """The law and its numbers by name."""
     many = [q for q in result.coefficients.values() if q.value is not None]
     if len(many) < 2 or result.law is not None:
         many = [result.constant]
@@ -224,7 +224,7 @@ def summary(result: Recovery) -> dict[str, str]:
 
 
 def conclusion(result: Recovery) -> str:
-    """What a recovery comes to."""
+    """A recovery's conclusion."""
     if result.rivals:
         return " ".join([_whether_found(result), *_rivals(result)])
     if not result.recovered:
@@ -249,7 +249,7 @@ def _whether_found(result: Recovery) -> str:
 
 
 def _found(result: Recovery, formula: str) -> list[str]:
-    """Whether a law was found, how sure that is, and what else it may be."""
+    """Whether a law was found, how sure that is, and alternatives."""
     if result.found:
         sentences = [
             f"A law was found: {formula}{_numbers(result)}. It is selected in "
@@ -264,7 +264,7 @@ def _found(result: Recovery, formula: str) -> list[str]:
 
 
 def _rivals(result: Recovery) -> list[str]:
-    """What else the law may be, and where to measure to find out."""
+    """Other possible laws, and where to measure to find out."""
     sentences = []
     as_good = [rival for rival in result.rivals if rival.as_good]
     if as_good:
@@ -281,7 +281,7 @@ def _rivals(result: Recovery) -> list[str]:
 
 
 def _by_group(result: Recovery) -> list[str]:
-    """Which constants all groups share, and what the others are in each."""
+    """Which constants all groups share, and the others in each."""
     assert result.per_group is not None  # for the type checker: asked for such results only
     groups, sentences = result.per_group, []
     for name, coefficients in groups.constants.items():
@@ -308,14 +308,14 @@ def _next_measurement(other: RivalFormula) -> str:
 def about_the_model(
     law: str, gates: Sequence[Gate], orbit_r2: float | None, keplerian: bool, poor: float
 ) -> str:
-    """What the gates say about a world model.
+    """The gates' words on a world model.
 
     Args:
         law: that moved the training orbits.
         gates: of the model.
-        orbit_r2: R² on undisturbed held-out orbits; None where they were not looked at.
+        orbit_r2: R² on undisturbed held-out orbits; None if not measured.
         keplerian: whether the world-model score says so.
-        poor: R² below which predictions are poor on undisturbed orbits already.
+        poor: R² below which predictions are poor even on undisturbed orbits.
     """
     failed = [gate.name for gate in gates if not gate.passed]
     if not failed:
@@ -388,11 +388,11 @@ def about_the_kind(found: "WorldModelKind") -> str:
 
 @dataclass(frozen=True)
 class FarFindings:
-    """What far states say: where the implied acceleration is right, and what the test can miss.
+    """Findings on far states: where the implied acceleration is right, what the test can miss.
 
     Attributes:
         region: where the acceleration is the law's, in a sentence or two.
-        errors: by family of states; rows of a table, the head first.
+        errors: by family of states; rows of a table, header first.
         parts: of the acceleration that no central force has; likewise.
         limits: departures from the law that would have gone unnoticed, in a sentence.
     """
@@ -410,7 +410,7 @@ def about_far_states(
 
     Args:
         far: numbers of the read-out `far`.
-        found: the score, if kicked states were asked too.
+        found: the score, if kicked states were used too.
     """
     region, small = (found.region, found.unnoticed) if found else (None, {})
     stems = {name: name.replace(" ", "_") for name in FAMILIES} | OUTSIDE
@@ -485,7 +485,7 @@ def _strength(constant: Quantity) -> str:
 
 
 def with_unit(quantity: Quantity) -> str:
-    """A quantity with its interval and its unit, in SI's base units."""
+    """A quantity with its interval and unit, in SI base units."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
     size = "" if quantity.unit_in_si == 1 else f"× {quantity.unit_in_si:.4g} "

@@ -1,4 +1,4 @@
-"""Which law: families and searched formulas compete on the equations, beside a free curve."""
+"""Which law: families and discovered formulas compete on the equations, with a free curve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,32 +18,32 @@ from symreg.weighing.shapes import Curve, Given, PowerLaw, ScreenedPower, Shape,
 from symreg.weighing.weak import Equations
 
 GAIN = 10.0
-"""Nats that a further parameter must gain."""
+"""Nats that an extra parameter must gain."""
 LEAST_GAIN = 0.8
-"""Part of a power's squares that another law must come below: rounding is not independent."""
+"""Part of a power's squares that another law must stay below: rounding is not independent."""
 SHOWN = 5
-"""Formulas of the engines that are listed."""
+"""Formulas from engines to list."""
 SHOWN_POINTS = 9
 EXPLAINED = 0.1
-"""What a law may leave of the part that a simpler one leaves: a body that is not seen cannot be
-written into a law, but a little of it can."""
+"""Largest share of a simpler law's residual that a law may leave: an unseen body cannot be written
+into a law, but a little of it can."""
 NAMED = 2.0
 """Half-widths of the interval within which an exponent is a half-integer: one table in twenty lies
-outside one of them, one in ten thousand outside two."""
+outside one, one in ten thousand outside two."""
 SNAP = 1e-6
-"""Exponents closer to a half-integer than this are it, however sure the fit is."""
+"""Exponents this close to a half-integer are set to it, however sure the fit."""
 CURVE_STEPS = 1
-"""Steps from the best power to the free curve, which is all but linear there."""
+"""Steps from the best power to the free curve, which is nearly linear there."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What was found on the equations.
+    """The selection on the equations.
 
     Attributes:
         best: the simplest law that explains most.
-        power: the nearest power, its exponent free.
-        tried: laws that were tried.
+        power: the nearest power, with free exponent.
+        tried: all laws tried.
         curve: the free curve over the law.
     """
 
@@ -54,11 +54,11 @@ class Selection:
 
 
 def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Selection:
-    """The law that explains most with least.
+    """The law that explains most with fewest parameters.
 
-    The nearest power first. Where it leaves something that no drag explains, a free curve says
-    whether any function of the distance explains it; only then are the other families tried and
-    formulas for the curve searched.
+    The nearest power first. If it leaves something that no drag explains, a free curve shows
+    whether any function of distance does; only then are other families tried and formulas for the
+    curve searched.
 
     Args:
         equations: of the system.
@@ -107,12 +107,12 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
 
 
 def _left(equations: Equations, fit: Fit, config: WeighConfig) -> float:
-    """What a fit leaves of the accelerations, of the body of which it leaves most."""
+    """The largest residual acceleration of any body after a fit."""
     return float(np.max(misfit_of(equations, fit, config.noise)))
 
 
 def simple(equations: Equations, power: Fit, errors: Errors, extra: np.ndarray) -> Fit:
-    """The power with the half-integer for its exponent that the data allow; else as it is."""
+    """The power with a half-integer exponent if the data allow; else unchanged."""
     (n,), k = power.parameters, len(power.masses)
     half = round(2 * n) / 2
     half_width = TWO_SIDED * float(np.sqrt(errors.covariance[k, k]))
@@ -123,7 +123,7 @@ def simple(equations: Equations, power: Fit, errors: Errors, extra: np.ndarray) 
 
 
 def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Fit:
-    """The power of the distance that explains most, with the masses."""
+    """The power of distance that explains most, with the masses."""
     simplest = families(LENGTHS[config.unit])[0]
     exponent = first_exponent(equations, extra)
     starts = simplest.start(exponent, equations.system.separations)
@@ -131,7 +131,7 @@ def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) 
 
 
 def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:
-    """What a family without a name has found, for its exponent to be made a simple one."""
+    """A nameless family's result, whose exponent may become simple."""
     return [
         found.shape.expression(found.parameters)
         for found in tried
@@ -140,7 +140,7 @@ def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:
 
 
 def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
-    """The shortest description of those with the fewest parameters that leave hardly more."""
+    """The shortest description among those with fewest parameters and hardly more residual."""
 
     def nats(found: Fit) -> float:
         return _description(equations, found, power.loss)
@@ -156,7 +156,7 @@ def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
 
 
 def _description(equations: Equations, fit: Fit, loss: float) -> float:
-    """Nats to describe the residuals and the parameters of a family."""
+    """Nats to describe a family's residuals and parameters."""
     independent = sum(
         np.count_nonzero(equations.group == g) / equations.set_of(g).overlap
         for g in range(equations.groups)
@@ -178,7 +178,7 @@ def _granted(config: WeighConfig) -> Shape:
 def _curve_points(
     equations: Equations, law: Fit, base: float, extra: np.ndarray
 ) -> tuple[CurvePoint, ...]:
-    """The free curve over the law, with the scale of the masses taken out."""
+    """The free curve over the law, without the scale of the masses."""
     r = np.geomspace(*equations.system.separations, SHOWN_POINTS)
     curve = free_curve(equations, law, base, extra)
     scale = float(np.sum(curve.masses) / np.sum(law.masses))
@@ -191,7 +191,7 @@ def _curve_points(
 
 
 def free_curve(equations: Equations, law: Fit, base: float, extra: np.ndarray) -> Fit:
-    """One step from the law to a free curve, which is all but linear there."""
+    """One step from the law to a free curve, which is nearly linear there."""
     distances = np.concatenate(
         [pair.r.ravel()[:: max(1, pair.r.size // 500)] for pair in equations.system.pairs]
     )

@@ -1,4 +1,4 @@
-"""Options of `symreg weigh`; light, so that `--help` is fast."""
+"""Options of `symreg weigh`; light, so `--help` is fast."""
 
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
@@ -13,13 +13,13 @@ from orbits.options import (
     refuse_decided,
     require_known,
 )
-from symreg.recovery.config import RecoverConfig
+from symreg.recovery.config import RecoverConfig, Words, words
 
 ASKED = ("engine", "seed", "seeds", "individuals", "generations", "max_size", "jobs", "time_limit")
-"""Options of `symreg recover` that count for the search of a formula for the free curve."""
+"""Options of `symreg recover` that apply to the search for the free curve's formula."""
 
 BIAS = 1e-4
-"""Relative error of a curve of splines, which no formula is asked to explain."""
+"""Relative error of a spline curve, which no formula need explain."""
 
 
 QUANTITIES = ("x", "y", "ra", "dec", "rv")
@@ -30,7 +30,7 @@ QUANTITIES = ("x", "y", "ra", "dec", "rv")
 class SkyConfig(Options):
     """One body as observers see it."""
 
-    observe: tuple[str, ...] = ()
+    observe: Words = ()
     """What the table holds of one body, as QUANTITY or QUANTITY=COLUMN: x and y (offsets to the
     east and north), or ra and dec, and rv. Errors are in columns such as rv_error or rv_err."""
     time: str = "time"
@@ -66,8 +66,8 @@ class SkyConfig(Options):
             ValueError: for one that is not known.
         """
         found: dict[str, str] = {}
-        for word in (part for each in self.observe for part in each.split(",")):
-            quantity, _, column = word.strip().partition("=")
+        for word in words(self.observe):
+            quantity, _, column = word.partition("=")
             require_known("quantity", quantity, QUANTITIES)
             if quantity in found:
                 raise OptionError("observe", f"names {quantity} twice.")
@@ -96,16 +96,16 @@ class WeighConfig(Options):
     noise: Annotated[float, AtLeast(0)] = 0.0
     """Standard error of a position, au; 0 estimates it from the positions, body by body."""
     orbit: Annotated[int, AtLeast(-1)] = -1
-    """Row of the dataset to weigh; -1 takes all rows if they are one system, otherwise the
+    """Row of the dataset to weigh; -1 means all rows if they are one system, otherwise the
     first."""
     scales: Annotated[float, Between(1.1, 4)] = 2.0
-    """Ratio of the width of one set of test functions to the next."""
+    """Ratio of successive widths of test functions."""
     relativity: Literal["none", "einstein", "fitted"] = "none"
     """The heaviest body's first post-Newtonian term: left out, added, or added with a coefficient
-    that is fitted to the whole motion (1 is Einstein, 0 is Newton)."""
+    fitted to the whole motion (1 is Einstein, 0 is Newton)."""
     unseen: Annotated[int, Between(0, 1)] = 0
     """Number of unobserved bodies to look for: mass and orbit are fitted to the whole motion under
-    --law (newton by default), and the answer says whether such a body is needed."""
+    --law (newton by default), and the result says whether such a body is needed."""
     search: RecoverConfig = field(
         default_factory=lambda: RecoverConfig(engine="projection", seeds=1, error_floor=BIAS)
     )
@@ -121,7 +121,7 @@ class WeighConfig(Options):
     DECIDED: ClassVar[tuple[str, ...]] = tuple(
         f"search.{name}" for name in option_names(RecoverConfig) if name not in ASKED
     )
-    """Options of the search that weighing decides by itself."""
+    """Options of the search that weighing sets itself."""
 
     def __post_init__(self) -> None:
         """Check that nothing is asked of the search that weighing decides, or that has no effect.

@@ -1,4 +1,4 @@
-"""A drag beside the law: told apart from a law of the distance, and not called one."""
+"""A drag beside the law, kept apart from a law of distance."""
 
 from dataclasses import replace
 
@@ -10,25 +10,25 @@ from symreg.weighing.result import Estimate
 from symreg.weighing.weak import Equations
 
 DRAGGED = 0.3
-"""What a drag may leave of the part that is not explained, to count as one; and five standard
-errors are asked."""
+"""Largest share of the unexplained part that a drag may leave; five standard errors are needed
+too."""
 SURE = 5.0
 
 
 def beside_drag(
     equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, noise: float
 ) -> tuple[Estimate, tuple[Fit, Errors, np.ndarray] | None]:
-    """The coefficient of a drag, and where it explains what the law does not, the law beside it.
+    """The coefficient of a drag and, if it explains what the law does not, the law beside it.
 
     Args:
         equations: of the system.
         fit: of the law.
         errors: of the fit.
         extra: (row,) accelerations that are known.
-        noise: of a position, au; 0 where it is to be found.
+        noise: of a position, au; 0 if it is to be found.
 
     Returns:
-        The coefficient; and the law, its errors, and (row,) all accelerations that are known then.
+        The coefficient; and the law, its errors, and (row,) all accelerations then known.
     """
     columns = equations.drag()
     if columns is None:
@@ -44,7 +44,7 @@ def beside_drag(
 
 
 def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
-    """A drag beside the law: its coefficient, whether it is any, and what it does to every row."""
+    """A drag beside the law: its coefficient, whether it is real, and its effect on every row."""
     own = fit.jacobian.shape[1]
     design = np.concatenate([fit.jacobian, columns], axis=1)
     step = solved(design, fit.residuals, fit.weights)

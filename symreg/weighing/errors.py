@@ -1,4 +1,4 @@
-"""How sure masses and exponents are: noise carried through every step, and what no law explains."""
+"""Uncertainty of masses and exponents: noise propagated through every step, and misfit."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from symreg.weighing.fit import NULL, Fit, solved
 from symreg.weighing.weak import Equations, System
 
 ENOUGH = 30
-"""Integrals from which the noise of a body is told."""
+"""Least integrals for estimating a body's noise."""
 CHANCE = 4.0
-"""Standard errors by which a mean square must exceed that of the noise to be something else."""
+"""Standard errors by which a mean square must exceed the noise's to be something else."""
 BLOCKS = 5
-"""Parts of the time, of which one at a time is left out."""
+"""Parts of the time, left out one at a time."""
 TINY = 1e-300
 STEP = 1e-5
-"""Relative step of the derivative of g by r."""
+"""Relative step of dg/dr."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Errors:
         covariance: (estimate, estimate) of masses and parameters.
         noise: (body,) standard error of its positions, au.
         misfit: (body,) rms of what is neither law nor noise, over the rms acceleration.
-        free: (estimate,) whether the data leave it free altogether.
+        free: (estimate,) whether the data leave it undetermined.
     """
 
     covariance: np.ndarray
@@ -40,16 +40,16 @@ class Errors:
 def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     """Covariance of a fit.
 
-    The noise of every position goes through both sides of the equations, exactly to first order:
-    through the bumps' second derivatives on the left, and through the forces on the right. What
-    is left of the residuals besides goes in as well, as if bumps that overlap said the same and
-    those of different widths too; and where there is such a rest, so does what parts of the
-    equations (stretches of time left out, widths left out) say otherwise.
+    The noise of every position passes through both sides of the equations, exactly to first order:
+    through the bumps' second derivatives on the left, and through the forces on the right. Any
+    remaining residual enters as well, as if overlapping bumps, and those of different widths, were
+    fully correlated; if there is one, so does the variation among parts of the equations (with
+    stretches of time or widths left out).
 
     Args:
         equations: of the system.
         fit: of a shape.
-        noise: of a position, au; 0 takes the lesser of what positions and residuals tell.
+        noise: of a position, au; 0 takes the lesser estimate from positions and residuals.
     """
     equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)
@@ -70,9 +70,9 @@ def misfit_of(equations: Equations, fit: Fit, noise: float) -> np.ndarray:
 
 
 def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
-    """(estimate, estimate) covariance by the residuals alone: quick, and about right.
+    """(estimate, estimate) covariance from the residuals alone: quick and approximate.
 
-    Every integral has the variance of its width and body, and those that overlap say the same.
+    Every integral has the variance of its width and body; overlapping ones are correlated.
     """
     estimator, _ = _estimator(fit)
     square = _mean_square(equations, fit.residuals)
@@ -81,7 +81,7 @@ def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
 
 
 def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """(estimate, row) sensitivity of the estimates to the rows, and which are left free."""
+    """(estimate, row) sensitivity of the estimates to rows, and which are undetermined."""
     weighted = fit.jacobian * fit.weights[:, None]
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
@@ -93,7 +93,7 @@ def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
-    """(body,) noise of the positions, au: of high differences, or of the narrow bumps if less."""
+    """(body,) noise of the positions, au: from high differences, or narrow bumps if less."""
     system = equations.system
     found = np.zeros(system.bodies)
     for i in equations.seen:
@@ -114,9 +114,9 @@ def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
 
 
 def _chance(equations: Equations) -> np.ndarray:
-    """(group,) factor by which chance raises a mean square at most.
+    """(group,) largest factor by which chance raises a mean square.
 
-    It gives one of k independent numbers a relative error sqrt(2/k).
+    For k independent numbers its relative error is sqrt(2/k).
     """
     counts = np.bincount(equations.group, minlength=equations.groups)
     overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
@@ -156,9 +156,9 @@ def share_left(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
 
 
 def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
-    """(body,) rms change of its acceleration by the noise of all positions, au/yr^2 a coordinate.
+    """(body,) rms change of its acceleration from the noise of all positions, au/yr^2 per axis.
 
-    In bumps longer than a revolution this is more than the noise of the left side.
+    In bumps longer than a revolution this exceeds the noise of the left side.
     """
     system = equations.system
     axes = system.position.shape[-1]
@@ -173,16 +173,16 @@ def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
 
 
 def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """g and its derivative by r."""
+    """g and dg/dr."""
     ends = [fit.strength(r * (1 + sign * STEP)) for sign in (1, -1)]
     return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
 
 
 def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
-    """(estimate,) variance among parts of the equations, beyond that of the noise.
+    """(estimate,) variance among parts of the equations beyond the noise's.
 
-    Jackknife over fifths of the time, and over widths: what is not in the law (a body that is not
-    seen, relativity) does not weigh alike on all of them.
+    Jackknife over fifths of the time, and over widths: what is not in the law (an unseen body,
+    relativity) affects them differently.
     """
     width = equations.group // len(equations.seen)
     block = np.minimum((equations.when * BLOCKS).astype(int), BLOCKS - 1)
@@ -202,10 +202,10 @@ def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
 
 
 def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarray:
-    """Covariance by pulls that are wrong by a part of themselves, each pair by one of its own.
+    """Covariance from pulls with a relative error, one per pair.
 
-    Relativity, coarse sampling or a figure that is no sphere change the pulls so. How large the
-    part is, what the motions of single bodies say of the heaviest tells: they scatter by it.
+    Relativity, coarse sampling or a non-spherical figure change the pulls so. Single bodies'
+    motions reveal its size: the heaviest's mass from each scatters by it.
 
     Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377, for the scatter.
     """
@@ -230,7 +230,7 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
 
 
 def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
-    """The further variance with which the values scatter as by chance; 0 if they do."""
+    """The extra variance that explains the values' scatter; 0 if none is needed."""
     if len(values) < 2:
         return 0.0
 
@@ -245,7 +245,7 @@ def _scatter(values: np.ndarray, variances: np.ndarray) -> float:
 
 
 def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) -> np.ndarray:
-    """Covariance by what is unexplained: smooth, so that widths of one body add up."""
+    """Covariance from the unexplained part: smooth, so widths of one body add up."""
     total = np.zeros((len(estimator), len(estimator)))
     starts = np.searchsorted(equations.group, np.arange(equations.groups + 1))
     for i in equations.seen:
@@ -268,7 +268,7 @@ def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) 
 def _of_noise(
     equations: Equations, fit: Fit, estimator: np.ndarray, sigma: np.ndarray
 ) -> np.ndarray:
-    """Covariance by the noise of the positions, through both sides of the equations."""
+    """Covariance from the noise of positions, through both sides of the equations."""
     weights, totals = equations.spread(estimator)
     system = equations.system
     for pair in system.pairs:
@@ -287,9 +287,9 @@ def _of_noise(
 
 
 def momentum(equations: Equations, masses: np.ndarray, sigma: np.ndarray) -> tuple[float, float]:
-    """How little momentum is conserved: rms of sum m a over the largest m a; what noise gives.
+    """Violation of momentum conservation: rms of sum m a over the largest m a; that from noise.
 
-    Only positions and the masses found enter, no law.
+    Uses only positions and the masses found, no law.
     """
     system: System = equations.system
     n = len(equations.seen)

@@ -10,27 +10,27 @@ from symreg.weighing.shapes import Parameters, PowerLaw, Shape
 from symreg.weighing.weak import Equations
 
 EXPONENTS = np.arange(-2.0, 4.01, 0.5)
-"""Exponents of the powers of which the best is the start."""
+"""Exponents of powers, the best of which is the start."""
 ROUNDS = 12
-"""Of new weights, each after a few steps of Gauss and Newton."""
+"""Of new weights, each after a few Gauss-Newton steps."""
 STEADY = 0.03
-"""Relative change of the weights below which they are settled."""
+"""Relative change below which the weights have settled."""
 STEPS = 25
 LONGEST_STEP = 1.0
-"""Of a parameter at once: exponents, logarithms and coefficients of about one."""
+"""Of a parameter: exponents, logarithms and coefficients of order one."""
 SETTLED = 1e-6
-"""Relative change of the weighted residuals below which nothing more is gained."""
+"""Relative change of the weighted residuals that ends the fit."""
 SMALLEST_STEP = 1e-13
 """Of a parameter: rounding."""
 FLOOR = 1e-14
-"""Residuals, over the accelerations, that are rounding."""
+"""Residuals over accelerations that are rounding."""
 NULL = 1e-9
-"""Singular value, over the largest, of a combination of masses that the data leave free."""
+"""Singular value, over the largest, of a combination of masses left undetermined."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A shape with its parameters and the masses.
+    """A shape with parameters, and the masses.
 
     Attributes:
         shape: family of laws.
@@ -59,7 +59,7 @@ class Fit:
 
 
 def first_exponent(equations: Equations, extra: np.ndarray) -> float:
-    """The exponent of the power that fits best, of a grid: where every search starts."""
+    """The best-fitting exponent on a grid: where every search starts."""
     weights = group_weights(equations, equations.left)
     least, best = np.inf, 2.0
     for exponent in EXPONENTS:
@@ -83,9 +83,9 @@ def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
 
 
 def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted least squares; of combinations that the rows leave free, the least.
+    """Weighted least squares; minimal in undetermined combinations.
 
-    NaN where the design is not defined: a formula that has no value at some distance.
+    NaN if the design is undefined: a formula without a value at some distance.
     """
     weighted = design * weights[:, None]
     if not np.all(np.isfinite(weighted)):
@@ -104,15 +104,15 @@ def fitted(
     weights: np.ndarray | None = None,
     steps: int = STEPS,
 ) -> Fit:
-    """The best parameters near a start, and masses, with weights by the residuals.
+    """The best parameters near a start, and masses, with weights from the residuals.
 
     Args:
         equations: of the system.
         shape: family of laws.
         start: its parameters.
-        extra: (row,) accelerations that are known (relativity).
-        weights: (row,) kept as they are; without them they follow the residuals.
-        steps: of Gauss and Newton, at most.
+        extra: (row,) known accelerations (relativity).
+        weights: (row,) kept fixed; by default they follow the residuals.
+        steps: Gauss-Newton steps at most.
     """
     fixed = weights is not None
     weights = group_weights(equations, equations.left) if weights is None else weights
@@ -166,7 +166,7 @@ def _at(
 
 
 def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = STEPS) -> Fit:
-    """Steps of Gauss and Newton, halved until they gain, at fixed weights."""
+    """Gauss-Newton steps, halved until they gain, at fixed weights."""
     if not fit.parameters:
         step = solved(fit.jacobian, fit.residuals, fit.weights)
         masses = fit.masses + step

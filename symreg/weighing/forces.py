@@ -1,4 +1,4 @@
-"""Bodies weighed by accelerations, state by state: those that a model implies, or measured ones."""
+"""Bodies weighed by accelerations, state by state: implied by a model, or measured."""
 
 from typing import cast
 
@@ -11,21 +11,21 @@ from symreg.recovery.config import FIELD_FLOOR
 from symreg.weighing.weak import Bumps, Equations, System
 
 LEAST_STATES = 16
-"""Fewer say nothing of three bodies."""
+"""Fewer are useless for three bodies."""
 
 
 class PointEquations(Equations):
-    """What the acceleration of every body says of the masses in every state.
+    """The equations for the masses from every body's acceleration in every state.
 
     The same equations as those of the bumps, each bump one state; the accelerations are given.
-    The field of a model may be off by some per cent, smoothly: that is no misfit of a law.
+    A model's field may be off smoothly by a few per cent: that is no misfit of a law.
     """
 
     CENTRAL = FIELD_FLOOR
     ADEQUATE = FIELD_FLOOR
 
     def __init__(self, system: System, acceleration: np.ndarray) -> None:
-        """Take (stretch, time, body, axis) accelerations, au/yr^2, in the frame of the system."""
+        """Take (stretch, time, body, axis) accelerations, au/yr^2, in the system's frame."""
         states = system.position.shape[1]
         one, none = sparse.identity(states, format="csr"), sparse.csr_matrix((states, states))
         # positions are exact: what is left is the model's own error
@@ -39,12 +39,12 @@ class PointEquations(Equations):
 
 
 def system_of(samples: ForceSamples, orbit: int = -1) -> tuple[System, np.ndarray, list[str]]:
-    """The bodies of a table of forces, their accelerations, and what there is to say.
+    """The bodies of a table of forces, their accelerations, and remarks.
 
     Args:
-        samples: of bodies as seen from the first (`worldmodel probe` of three or more visible
+        samples: of bodies relative to the first (`worldmodel probe` of three or more visible
             bodies, `orbits forces`), or of two about their barycentre.
-        orbit: number in the table; -1 takes all that are one system, else the first.
+        orbit: number in the table; -1 means all that are one system, else the first.
 
     Returns:
         The system, and (stretch, time, body, axis) accelerations in its frame.

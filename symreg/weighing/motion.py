@@ -1,9 +1,8 @@
-"""The whole motion integrated and held against every position: first states, masses, relativity.
+"""The whole motion integrated and compared with every position: first states, masses, relativity.
 
-Integrals against bumps see a stretch of time each; what adds up over centuries, a perihelion that
-turns or a body that nobody saw, shows in the motion as a whole. A model of it is integrated, and
-first states and masses are fitted by least squares, with derivatives by differences of the
-integration.
+Integrals against bumps each see a stretch of time; what adds up over centuries, such as a turning
+perihelion or an unseen body, shows in the motion as a whole. A model is integrated, and first
+states and masses are fitted by least squares, with derivatives from differences of integrations.
 """
 
 from collections.abc import Callable
@@ -20,41 +19,41 @@ from orbits.units import G
 from symreg.formulas.watch import Watch
 
 EPOCHS = 2000
-"""Times at which the motion is held against the positions; more are thinned out."""
+"""Times at which the motion is compared with positions; more are thinned out."""
 STEP = 1e-8
 """Of differences: of a coordinate, au, of a velocity, au/yr, of a mass, parts of the largest."""
 STEP_OF_TERM = 0.1
 """Of the coefficient of the post-Newtonian term, whose effect is small."""
 ROUNDS = 60
-"""Evaluations of a fit at most."""
+"""Most evaluations in a fit."""
 LOST = 1e12
-"""Standard errors that are left where a motion cannot be followed."""
+"""Residual, in standard errors, if a motion cannot be followed."""
 SETTLED = 1e-10
 """Relative change of the sum of squares, or of the parameters, below which a fit has ended."""
 NULL = 1e-13
-"""Singular value, over the largest, of a combination of parameters that is left free."""
+"""Singular value, over the largest, of an undetermined combination of parameters."""
 KEPT = 0.2
-"""Part of the rest that a step leaves at most, for derivatives to serve once more."""
+"""Largest part of the residual a step may leave for derivatives to be reused."""
 GROWING, FEWEST = (1 / 32, 1 / 8, 1 / 2), 8
-"""Parts of the time that are looked at first; times in each at least."""
+"""Parts of the time used first; least times in each."""
 LAGS = 0.1
-"""Part of the record over which residuals are asked how long they stay alike."""
+"""Part of the record over which the residuals' correlation is measured."""
 BLOCKS = 5
-"""Parts of the time, of which one at a time is left out."""
+"""Parts of the time, left out one at a time."""
 BEYOND = 1.1
-"""Rms of what is left, in standard errors, above which it is not noise alone."""
+"""Rms residual, in standard errors, above which it is not noise alone."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Positions of bodies of one system, at times of any spacing.
+    """Positions of bodies in one system, at times of any spacing.
 
     Attributes:
         times: (time,) yr, ascending from 0.
         position: (time, body, axis) au.
-        velocity: (body, axis) at time 0, au/yr; about right is enough.
+        velocity: (body, axis) at time 0, au/yr; approximate.
         noise: (body,) standard error of a position, au.
-        inertial: whether the frame is; else the first body rests in the origin.
+        inertial: whether the frame is; else the first body rests at the origin.
     """
 
     times: np.ndarray
@@ -66,7 +65,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Motion:
-    """What is integrated: bodies that are seen first, then those that are not.
+    """What is integrated: observed bodies first, then unseen ones.
 
     Attributes:
         law: the attraction.
@@ -74,7 +73,7 @@ class Motion:
         velocity: (body, axis) at time 0, au/yr.
         mass: (body,) solar masses.
         relativity: coefficient of the heaviest body's first post-Newtonian term.
-        term_free: whether that is fitted.
+        term_free: whether it is fitted.
     """
 
     law: ForceLaw
@@ -97,7 +96,7 @@ class Motion:
         return gm, *conic_from_state(x, v, gm)
 
     def beside(self, position: np.ndarray, velocity: np.ndarray, mass: float) -> "Motion":
-        """The same with one body more."""
+        """The same with one more body."""
         return replace(
             self,
             position=np.vstack([self.position, position]),
@@ -107,15 +106,15 @@ class Motion:
 
 
 class Problem:
-    """Motions as vectors of parameters, and what they leave of the positions.
+    """Motions as vectors of parameters, and their residuals.
 
-    Parameters are first positions, first velocities, masses, and the term's coefficient where it is
-    free; in a frame that is not inertial the first body's state is none.
+    Parameters are first positions, first velocities, masses, and the term's coefficient if free; in
+    a frame that is not inertial, without the first body's state.
 
     Args:
         seen: positions.
         like: a motion, for the law and the bodies.
-        watch: is told how far a fit is.
+        watch: gets the progress of fits.
     """
 
     def __init__(self, seen: Seen, like: Motion, watch: Watch) -> None:
@@ -129,12 +128,12 @@ class Problem:
 
     @property
     def states(self) -> int:
-        """Parameters that are positions, and as many that are velocities."""
+        """Parameters that are positions; as many are velocities."""
         return (self.bodies - self.first) * self.axes
 
     @property
     def of_last(self) -> np.ndarray:
-        """Which parameters are those of the last body."""
+        """Which parameters are the last body's."""
         ends = np.array([self.states, 2 * self.states])
         state = (ends[:, None] - self.axes + np.arange(self.axes)).ravel()
         return np.append(state, 2 * self.states + self.bodies - 1)
@@ -180,7 +179,7 @@ class Problem:
         return self.simulator.bodies(self.like.law, position, velocity, G * mass, times, used)
 
     def positions(self, vectors: np.ndarray) -> np.ndarray:
-        """(motion, time, body, axis) of the bodies that are seen, as they are seen, au.
+        """(motion, time, body, axis) of the observed bodies, as observed, au.
 
         Raises:
             IntegrationError: if a motion cannot be followed to the end.
@@ -189,7 +188,7 @@ class Problem:
         return found[:, :, : self.seen.position.shape[1]] - (found[:, :, :1] if self.first else 0.0)
 
     def predicted(self, vectors: np.ndarray) -> np.ndarray:
-        """(motion, number) the same, in standard errors, without a first body at rest."""
+        """(motion, number) the same in standard errors, without a first body at rest."""
         shown = self.positions(vectors)[:, :, self.first :] * self.weights
         return shown.reshape(len(vectors), -1)
 
@@ -208,7 +207,7 @@ class Problem:
         return ((found[1:] - found[0]) / self.steps[free, None]).T
 
     def residuals(self, vector: np.ndarray) -> np.ndarray:
-        """(number,) what a motion leaves, in standard errors of the positions."""
+        """(number,) a motion's residuals, in standard errors of positions."""
         try:
             predicted = self.predicted(vector[None])[0]
         except IntegrationError:
@@ -218,13 +217,13 @@ class Problem:
     def fit(
         self, start: Motion, free: np.ndarray | None = None, beside: np.ndarray | None = None
     ) -> "Fitted":
-        """The motion of least squares, from one that is near it.
+        """The least-squares motion, from one near it.
 
         Args:
             start: the motion to begin with.
-            free: parameters that are fitted; all if left out.
-            beside: (number, direction) orthonormal; what lies in these is not counted, as if
-                parameters that act so were fitted too.
+            free: parameters to fit; by default all.
+            beside: (number, direction) orthonormal directions not counted, as if parameters acting
+                along them were fitted too.
         """
         whole = self.vector(start)
         free = np.arange(len(whole)) if free is None else free
@@ -246,7 +245,7 @@ class Problem:
             return found
 
         def jacobian(chosen: np.ndarray) -> np.ndarray:
-            """That of before, as long as every step with it leaves a small part of the rest."""
+            """The previous one, while every step with it leaves little of the residual."""
             nonlocal size, known
             before, size = size, left  # it is asked for where the residuals were asked for last
             if known is None or size > KEPT * before:
@@ -262,12 +261,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A motion of least squares.
+    """A least-squares motion.
 
     Attributes:
         problem: what was fitted.
         vector: (parameter,) of the motion.
-        residuals: (number,) what it leaves, in standard errors of the positions.
+        residuals: (number,) in standard errors of the positions.
         jacobian: (number, parameter) derivatives.
     """
 
@@ -283,7 +282,7 @@ class Fitted:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """(time, body, axis) what it leaves of the positions, au."""
+        """(time, body, axis) residuals of the positions, au."""
         problem = self.problem
         found = np.zeros(problem.seen.position.shape)
         found[:, problem.first :] = -self.residuals.reshape(problem.target.shape) / problem.weights
@@ -291,13 +290,13 @@ class Fitted:
 
     @cached_property
     def by_body(self) -> np.ndarray:
-        """(body,) rms of what is left of each one that is seen, in standard errors."""
+        """(body,) rms residual of each observed body, in standard errors."""
         shape = self.problem.target.shape
         return np.sqrt(np.mean(self.residuals.reshape(shape) ** 2, axis=(0, 2)))
 
     @cached_property
     def alike(self) -> np.ndarray:
-        """(body, axis) neighbouring residuals that say the same, one or more."""
+        """(body, axis) how many neighbouring residuals are correlated."""
         left = self.residuals.reshape(self.problem.target.shape)
         left = left - left.mean(axis=0)
         count = len(left)
@@ -316,10 +315,10 @@ class Fitted:
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """(parameter, parameter) by noise, and by what is left beyond it.
+        """(parameter, parameter) from noise, and from residuals beyond it.
 
-        What is left widens it by its size and by how long it stays alike; and by what the motion
-        would be if a fifth of the time had not been seen.
+        Residuals widen it by their size and correlation time, and by how the motion changes if a
+        fifth of the time is left out.
         """
         weighted = self.jacobian / np.sqrt(self.inflation)[:, None]
         scale = np.linalg.norm(weighted, axis=0)
@@ -332,7 +331,7 @@ class Fitted:
         return np.asarray(covariance)
 
     def _of_parts(self) -> np.ndarray:
-        """(parameter, parameter) by the jackknife over parts of the time."""
+        """(parameter, parameter) by jackknife over parts of the time."""
         scale = np.linalg.norm(self.jacobian, axis=0)
         scale[scale == 0] = 1.0
         shape = (len(self.problem.target), -1, len(scale))
@@ -347,10 +346,10 @@ class Fitted:
         return (BLOCKS - 1) / BLOCKS * apart.T @ apart
 
     def spread(self, values: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """What is computed of the parameters, and its standard errors to first order.
+        """A function of the parameters, and its standard errors to first order.
 
         Args:
-            values: of (motion, parameter) to (motion, value).
+            values: from (motion, parameter) to (motion, value).
         """
         steps = np.minimum(self.problem.steps, np.sqrt(np.diag(self.covariance)))
         found = values(self.vector + np.vstack([np.zeros(len(steps)), np.diag(steps)]))
@@ -360,15 +359,15 @@ class Fitted:
 
 
 def followed_on(seen: Seen, start: Motion, watch: Watch) -> Fitted:
-    """The motion of least squares over all times, from one that need only fit their beginning.
+    """The least-squares motion over all times, from one that need only fit their beginning.
 
-    A velocity that is a little off is many turns off in the end. So first states are fitted to a
-    short part of the time, and to longer ones.
+    A small error in velocity grows to many turns. So first states are fitted to a short part of the
+    time, then to longer ones.
 
     Args:
         seen: positions.
-        start: its masses are kept until all of the time is looked at.
-        watch: is told how far a fit is.
+        start: its masses are kept until all of the time is used.
+        watch: gets the progress of fits.
     """
     motion = replace(start, term_free=False)
     for share in GROWING:
@@ -381,9 +380,9 @@ def followed_on(seen: Seen, start: Motion, watch: Watch) -> Fitted:
 
 
 def gain(before: Fitted, after: Fitted) -> float:
-    """Twice the logarithm by which the likelihood grows, for noise that the residuals tell.
+    """Twice the log-likelihood gained, for noise as the residuals show it.
 
-    Of residuals that stay alike over many times, so many count as one.
+    Residuals correlated over many times count as one.
     """
     count = np.mean(before.problem.target.shape[0] / after.alike, axis=1) * before.problem.axes
     ratio = np.maximum(before.by_body, 1.0) / np.maximum(after.by_body, 1.0)

@@ -10,7 +10,7 @@ from symreg.weighing.result import Weighing
 
 
 def plot_weighing(found: Weighing) -> Figure:
-    """The masses with their intervals, and the free curve of the law over the law."""
+    """The masses with their intervals, and the free curve over the law."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     known = [mass for mass in found.masses if mass.value is not None and mass.value > 0]
     for mass in known:

@@ -1,4 +1,4 @@
-"""What a law leaves: on which bodies, when, and which way it points."""
+"""What a law leaves: on which bodies, when, and in which direction."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from symreg.weighing.result import Rest
 from symreg.weighing.weak import Equations
 
 SHOWN = 3
-"""Bodies that are spoken of."""
+"""Bodies to mention."""
 
 
 def rests_of(equations: Equations, fit: Fit, errors: Errors) -> tuple[Rest, ...]:
-    """Where the accelerations are least explained, of the bodies of which most is left.
+    """Where accelerations are least explained, for bodies with the largest residuals.
 
     Args:
         equations: of the system.

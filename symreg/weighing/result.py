@@ -1,4 +1,4 @@
-"""What weighing found: the object that `symreg.weigh` returns."""
+"""A weighing's result: the object that `symreg.weigh` returns."""
 
 import html
 import os
@@ -14,7 +14,7 @@ TWO_SIDED = 1.959964
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; None where the data leave it free."""
+    """A number with its 95 % interval; None if undetermined."""
 
     value: float | None = None
     low: float | None = None
@@ -22,7 +22,7 @@ class Estimate:
 
     @classmethod
     def of(cls, value: float, error: float) -> "Estimate":
-        """A number with its interval by a standard error."""
+        """A number with an interval, by a standard error."""
         half = TWO_SIDED * error
         return cls(float(value), float(value - half), float(value + half))
 
@@ -44,12 +44,12 @@ class Mass:
 
     Attributes:
         body: its name.
-        value: None where the data leave it free.
+        value: None if undetermined.
         low: limit of the 95 % interval.
         high: the other limit.
-        weighable: whether the interval is narrower than half of the mass on each side.
+        weighable: whether the interval is narrower than half the mass on each side.
         noise: standard error of its positions, au.
-        misfit: rms of its acceleration that neither law nor noise explains, over the whole.
+        misfit: rms acceleration that neither law nor noise explains, over the whole.
     """
 
     body: str
@@ -63,11 +63,11 @@ class Mass:
 
 @dataclass(frozen=True)
 class Momentum:
-    """Whether sum m a vanishes, by positions and masses alone.
+    """Whether sum m a vanishes, from positions and masses alone.
 
     Attributes:
-        unbalanced: rms of sum m a over the largest m a; None in a frame that is not inertial.
-        expected: what the noise of the positions gives.
+        unbalanced: rms of sum m a over the largest m a; None in a non-inertial frame.
+        expected: its value from the noise of the positions.
     """
 
     unbalanced: float | None = None
@@ -76,16 +76,16 @@ class Momentum:
 
 @dataclass(frozen=True)
 class Rest:
-    """Where what no law explains is largest.
+    """Where the unexplained acceleration is largest.
 
     Attributes:
-        body: on which it acts.
+        body: it acts on.
         stretch: number of the stretch of time.
         time: since the first state of the stretch, yr.
         around: half of the time over which it is averaged, yr.
-        acceleration: (axis,) what is left, au/yr^2.
+        acceleration: (axis,) unexplained, au/yr^2.
         heaviest: the heaviest other body.
-        angle: between what is left and the direction to that, degrees.
+        angle: between it and the direction to that body, degrees.
     """
 
     body: str
@@ -99,20 +99,20 @@ class Rest:
 
 @dataclass(frozen=True)
 class Unseen:
-    """A body that nobody observed, by what it does to those that are seen.
+    """An unobserved body, from its effect on the observed ones.
 
     Attributes:
-        mass: solar masses; free where no body is needed, and all else with it.
+        mass: solar masses; undetermined, like all else, if no body is needed.
         semi_major_axis: of the ellipse about the centre at the middle of the time, au.
-        eccentricity: of that.
+        eccentricity: of that ellipse.
         centre: the heaviest body.
         times: from the first state to the last, yr after the first.
         distance: from the centre at those times, au.
         longitude: seen from the centre, in the table's axes, degrees.
         latitude: the same.
-        gain: twice the logarithm by which the likelihood grows with such a body.
-        needed: by how much it must grow.
-        before: largest rms of what is left of a body's positions without it, in standard errors.
+        gain: twice the log-likelihood gained with such a body.
+        needed: least gain required.
+        before: largest rms residual of a body's positions without it, in standard errors.
         after: the same with it.
     """
 
@@ -137,13 +137,13 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Relativity:
-    """The first post-Newtonian term of the heaviest body, with a coefficient of its own.
+    """The first post-Newtonian term of the heaviest body, with a free coefficient.
 
     Attributes:
         coefficient: 1 for Einstein, 0 for Newton.
-        body: whose perihelion turns most.
-        precession: of that, arc seconds a century, by the coefficient.
-        left: largest rms of what is left of a body's positions, in standard errors.
+        body: with the fastest-turning perihelion.
+        precession: of that, arc seconds a century, from the coefficient.
+        left: largest rms residual of a body's positions, in standard errors.
     """
 
     coefficient: Estimate
@@ -171,13 +171,13 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A family of laws, or a formula of the engines, that was tried.
+    """A family of laws, or a formula from an engine, that was tried.
 
     Attributes:
         family: its name.
         parameters: by name.
-        loss: mean square of the weighted residuals, over that of the best power.
-        formula: g(r)/G with the parameters' names, where the family is `formula`.
+        loss: mean square of the weighted residuals over the best power's.
+        formula: g(r)/G with the parameters' names, if the family is `formula`.
     """
 
     family: str
@@ -191,29 +191,28 @@ class Weighing:
     """The law between bodies, and their masses, with the evidence.
 
     Attributes:
-        law: as `orbits.parse_law` reads it; `none` where no law of the distance explains the
-            motion.
-        formula: attraction of a body of mass m, au/yr^2.
-        exponent: n of the r^-n that fits best.
+        law: as for `orbits.parse_law`; `none` if no law of distance explains the motion.
+        formula: attraction by a body of mass m, au/yr^2.
+        exponent: n of the best-fitting r^-n.
         parameters: of the law, by name.
         masses: of every body, solar masses.
-        scale: what fixes the one scale that positions leave free.
+        scale: what fixes the scale, which positions leave free.
         central: whether attraction along the lines between the bodies explains the motion.
-        misfit: largest part of a body's acceleration that neither law nor noise explains.
-        drag: coefficient of -v in every acceleration, 1/yr, beside the law; free where something
-            is left that neither law nor drag explains, and for forces without velocities.
+        misfit: largest share of a body's acceleration that neither law nor noise explains.
+        drag: coefficient of -v in every acceleration, 1/yr, beside the law; undetermined if neither
+            law nor drag explains all, and for forces without velocities.
         momentum: whether it is conserved.
         curve: the free curve over the law.
-        alternatives: families that were tried.
-        rests: where what is left is largest; none where law, drag and noise explain all.
-        unseen: the body that nobody observed, where one was asked for.
-        relativity: the post-Newtonian term, where it was fitted.
+        alternatives: families tried.
+        rests: where residuals are largest; none if law, drag and noise explain all.
+        unseen: the unobserved body, if one was requested.
+        relativity: the post-Newtonian term, if fitted.
         bodies: their number.
         states: of each.
         explanation: in plain words.
-        notes: what else there is to say.
+        notes: further remarks.
         configuration: options.
-        versions: of everything that can influence a number.
+        versions: of everything that can affect a number.
         seconds: taken.
     """
 
@@ -242,7 +241,7 @@ class Weighing:
 
     @property
     def unseen_found(self) -> bool:
-        """Whether a body that is not seen was asked for, and is needed."""
+        """Whether an unseen body was requested and is needed."""
         return self.unseen is not None and self.unseen.exists
 
     def mass(self, body: str) -> Mass:
@@ -271,12 +270,12 @@ class Weighing:
         """A weighing from the JSON file that `write` or `symreg weigh` wrote.
 
         Raises:
-            ValueError: if the file is missing or holds none (says where).
+            ValueError: if the file is missing or not one (says where).
         """
         return read_typed(cls, path)
 
     def plot(self) -> Any:
-        """The masses with their intervals, and the free curve of the law over the law.
+        """The masses with their intervals, and the free curve over the law.
 
         Returns:
             The matplotlib `Figure`.
@@ -286,7 +285,7 @@ class Weighing:
         return plot_weighing(self)
 
     def __str__(self) -> str:
-        """The law, the masses, and what they come to."""
+        """The law, the masses, and the conclusion."""
         from symreg.weighing.words import masses, summary
 
         return "\n\n".join([facts(summary(self)), table(masses(self)), wrapped(self.explanation)])

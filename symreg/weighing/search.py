@@ -1,8 +1,8 @@
-"""The pair law searched by the engines: formulas for the free curve, weighed on the equations.
+"""The engines' search for the pair law: formulas for the free curve, tested on the equations.
 
-The free curve says what the attraction is at every distance that was seen, and how surely. The
-discovery search of `symreg recover` writes formulas for it; each becomes a shape, whose constants
-and the masses are fitted together to the equations, and competes with the families of laws.
+The free curve gives the attraction at every distance seen, with its uncertainty. The discovery
+search of `symreg recover` finds formulas for it; each becomes a shape, whose constants are fitted
+with the masses to the equations, and competes with the families of laws.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,27 +26,27 @@ from symreg.weighing.shapes import Curve, Parameters, Shape
 from symreg.weighing.weak import Equations
 
 SPAN = 0.2
-"""Range of log r that a knot of the searched curve spans: its splines are right to 1e-5 then."""
+"""Range of log r per knot of the searched curve: its splines are then right to 1e-5."""
 PIECES = (8, 16)
 """Least and largest number of pieces of the searched curve."""
 POINTS = 120
-"""Distances at which the curve is handed over."""
+"""Distances at which the curve is sampled."""
 SEEN = (0.002, 0.998)
-"""Quantiles of the distances, beyond which the curve is not handed over."""
+"""Quantiles of the distances beyond which the curve is not sampled."""
 BIASED = 1e-5
-"""Relative error of a spline through a smooth law, which no formula is asked to explain."""
+"""Relative error of a spline through a smooth law, which no formula need explain."""
 UNKNOWN = 0.1
-"""Relative error beyond which the curve says nothing of a distance."""
+"""Relative error beyond which the curve says nothing at a distance."""
 GAINED = 0.5
-"""Part of a power's squares that the free curve must come below for formulas to be searched."""
+"""Share of a power's squares that the free curve must stay below to search for formulas."""
 WEIGHED = 12
-"""Formulas of the search, best first, that are fitted to the equations."""
+"""Formulas of the search, best first, to fit to the equations."""
 R = symbol("r")
 
 
 @dataclass(frozen=True)
 class Formula(Shape):
-    """A formula of r that an engine wrote, G in front; its parameters are its other numbers.
+    """A formula in r from an engine, G in front; its parameters are its other numbers.
 
     Attributes:
         form: in r and free constants, `r**(-2) + _c0*r`.
@@ -82,26 +82,26 @@ class Formula(Shape):
 
     @property
     def text(self) -> str:
-        """g(r)/G with the names of its parameters."""
+        """g(r)/G with parameter names."""
         names = {constant_symbol(k): sympy.Symbol(name) for k, name in enumerate(self.names)}
         return sympy.sstr(self.form.xreplace(names))
 
     def written(self, parameters: Parameters) -> str:
-        """g(r)/G with its numbers in place, six digits of each."""
+        """g(r)/G with its numbers, to six digits."""
         return written(substituted(self.form, parameters))
 
 
 def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
-    """The shape of an attraction: G takes the place of one constant, which positions do not tell.
+    """The shape of an attraction: G replaces one constant, which positions do not determine.
 
-    That is the constant in front of the steepest power of r, or of the whole where there is none.
+    That is the constant in front of the steepest power of r, or of the whole if there is none.
 
     Args:
         expression: of r.
         ends: least and largest distance, au.
 
     Returns:
-        None if it is no function of r, or cannot be written so.
+        None if it is not a function of r, or cannot be written so.
     """
     try:
         plain = sympy.expand_log(merged(expression), force=True)  # log(k*r) is log(k) + log(r)
@@ -124,7 +124,7 @@ def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | N
 
 
 def _steepness(term: sympy.Expr) -> tuple[bool, float]:
-    """Order of the terms: powers of r first, the steepest of them before all."""
+    """Order of the terms: powers of r first, the steepest at the front."""
     power = sympy.sympify(term.as_powers_dict().get(R, 0))
     pure = term == R**power and power != 0
     return not pure, float(power) if power.is_real and power.is_number else 0.0

@@ -1,7 +1,7 @@
-"""How the attraction of two bodies goes with their distance: families of laws, and a free curve.
+"""How two bodies' attraction depends on distance: families of laws, and a free curve.
 
 A shape gives g(r) and its derivatives by its parameters; m_j g(r) is the acceleration that body j
-gives to another. Every shape fixes its own scale, since positions tell only m g.
+gives to another. Every shape fixes its own scale, since positions give only m g.
 """
 
 from abc import ABC, abstractmethod
@@ -166,7 +166,7 @@ class ScreenedPower(Shape):
 
 @dataclass(frozen=True)
 class Given(Shape):
-    """A law whose shape is granted."""
+    """A law of given shape."""
 
     law: ForceLaw
     name: ClassVar[str] = "given"
@@ -184,7 +184,7 @@ class Given(Shape):
 
 @dataclass(frozen=True)
 class Curve(Shape):
-    """A free curve: r^-base times a cubic spline in log r, one in the middle of its range."""
+    """A free curve: r^-base times a cubic spline in log r, equal to one in mid-range."""
 
     base: float
     knots: tuple[float, ...]
@@ -198,7 +198,7 @@ class Curve(Shape):
         span: float = CURVE_SPAN,
         counts: tuple[int, int] = CURVE_KNOTS,
     ) -> "Curve":
-        """With knots where the distances are, by their quantiles."""
+        """With knots at quantiles of the distances."""
         logs = np.log(separations)
         low, high = float(logs.min()), float(logs.max())
         pieces = int(np.clip(np.ceil((high - low) / span), *counts))
@@ -215,7 +215,7 @@ class Curve(Shape):
 
     @property
     def held(self) -> int:
-        """The spline whose coefficient is kept at one: positions tell only m g."""
+        """The spline with coefficient fixed at one: positions give only m g."""
         return self.count // 2
 
     @property
@@ -239,5 +239,5 @@ class Curve(Shape):
 
 
 def families(unit: float) -> Sequence[Shape]:
-    """The laws that are tried, simple ones first."""
+    """The laws to try, simple ones first."""
     return PowerLaw(unit), Screened(), Softened(), ScreenedPower()

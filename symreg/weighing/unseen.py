@@ -1,9 +1,9 @@
-"""A body that nobody observed: where it must be, if what a motion leaves is its doing.
+"""An unobserved body: where it must be, if a motion's residuals are its doing.
 
 Le Verrier's question. Orbits of all sizes and longitudes, circular and in the plane of the others,
-are tried with a small mass: what they do to the bodies that are seen is proportional to it, so each
-one's best mass and its gain are a projection. The best few are fitted in full, first among the
-bodies that are slow, which is quick, then among all.
+are tried with a small mass: the effect on the observed bodies is proportional to it, so each one's
+best mass and gain are a projection. The best few are fitted in full, first with the slow bodies
+only, which is quick, then with all.
 """
 
 from collections.abc import Sequence
@@ -19,41 +19,41 @@ from symreg.weighing.motion import BEYOND, Fitted, Motion, Problem, Seen, follow
 from symreg.weighing.result import TWO_SIDED
 
 LONGITUDES = 24
-"""Of circular orbits that are tried."""
+"""Of the circular orbits tried."""
 APART = 0.1
-"""Turns by which two orbits that are tried, neighbours in size, part over the time; and the
-logarithm of their sizes at most."""
+"""Turns by which trial orbits of neighbouring size part over the time; and the largest difference
+in log size."""
 TIMES = 400
-"""At which orbits that are tried are held against the positions."""
+"""At which trial orbits are compared with positions."""
 INNERMOST, OUTERMOST = 0.3, 4.0
-"""Radii that are tried: times that of the first body, and of the last."""
+"""Radii tried: times that of the first body, and of the last."""
 TURNS = 60
-"""A body that turns more often while it is seen is counted to the centre in the search."""
+"""A body with more turns in the record is merged with the centre in the search."""
 FASTEST = 30
-"""Turns of the innermost orbit that is tried."""
+"""Turns of the innermost orbit tried."""
 TINY = 1e-12
-"""Rise of the sum of squares that is none."""
+"""Negligible rise of the sum of squares."""
 ALIKE = 1e-3
-"""Relative difference of the sums of squares of orbits that are the same one, found twice."""
+"""Relative difference in sums of squares of the same orbit found twice."""
 FEWEST = 2
-"""Bodies of the search beside the centre, where there are so many."""
+"""Bodies in the search besides the centre, if there are as many."""
 MASS = 1e-7
-"""Of a body that is tried, of the centre's."""
+"""Of a trial body, over the centre's."""
 SHELL, REFINED = 0.25, 3
-"""Orbits of sizes within so much, in logarithms, of which so many are fitted as if what the others
-do about it were linear: one that shakes a neighbour well is not the only kind."""
+"""Range of log size, and number of orbits in it fitted as if the others responded linearly: one
+that strongly disturbs a neighbour is not the only kind."""
 TRIED = 12
-"""Of those, orbits that are fitted in full, until one leaves noise alone."""
+"""Orbits among those fitted in full, until one leaves only noise."""
 AT_ONCE = 96
 """Orbits integrated together."""
 LEFT = 0.1
-"""Part of the rest that a body may leave at most; what explains less is no explanation of it."""
+"""Largest share of the residual that a body may leave; otherwise it is no explanation."""
 NEEDED = 30.0
-"""Twice the logarithm by which the likelihood must grow; see `unseen_body`."""
+"""Least gain in twice the log-likelihood; see `unseen_body`."""
 LINEAR = 0.02
-"""Relative standard error of the mass up to which its covariance is all there is to say."""
+"""Relative standard error of the mass up to which the covariance suffices."""
 STRIDE = 0.15
-"""Logarithm of the mass from one motion of a valley to the next, or a standard error if more."""
+"""Step in log mass between motions of a valley, or a standard error if more."""
 FARTHEST = 12
 """Motions on each side of a valley."""
 LEVEL = TWO_SIDED**2
@@ -62,12 +62,12 @@ LEVEL = TWO_SIDED**2
 
 @dataclass(frozen=True)
 class Valley:
-    """The motions of least squares for masses of the unseen body on both sides of the best.
+    """Least-squares motions for masses of the unseen body on both sides of the best.
 
     Attributes:
-        best: the motion of least squares.
+        best: the least-squares motion.
         ends: (end, parameter) of the two motions where the sum of squares is `LEVEL` higher; none
-            where the covariance of the best serves.
+            if the best one's covariance suffices.
     """
 
     best: Fitted
@@ -76,13 +76,13 @@ class Valley:
 
 @dataclass(frozen=True)
 class Found:
-    """What came of the search.
+    """The search's result.
 
     Attributes:
-        without: the motion of the bodies that are seen alone.
-        beside: the motion with one more; None where none could be fitted.
-        gain: twice the logarithm by which the likelihood grows.
-        needed: by how much it must grow at least.
+        without: the motion of the observed bodies alone.
+        beside: the motion with one more; None if none could be fitted.
+        gain: twice the log-likelihood gained.
+        needed: least gain required.
     """
 
     without: Fitted
@@ -92,7 +92,7 @@ class Found:
 
     @property
     def left(self) -> float:
-        """Root mean square of what the body leaves beyond the noise, over that of before."""
+        """Root mean square residual beyond the noise with the body, over that without."""
         if self.beside is None:
             return 1.0
         before, after = (
@@ -111,16 +111,16 @@ class Found:
 
 
 def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
-    """The body that explains best what the others leave, and whether one is needed.
+    """The body that best explains the others' residuals, and whether one is needed.
 
-    It is where the likelihood, with the noise that the residuals themselves tell, grows by more
-    than the numbers of a body cost (BIC) and by `NEEDED`, which a search among so many orbits does
-    not reach by chance; and where at least nine tenths of what is left are gone with it.
+    It is if the likelihood, with noise as the residuals show it, grows by more than a body's
+    parameters cost (BIC) and by `NEEDED`, which a search among so many orbits does not reach by
+    chance; and if at least nine tenths of the residual disappear.
 
     Args:
         seen: positions.
-        start: a motion of the bodies that are seen, about right.
-        watch: is told how far the search is.
+        start: an approximate motion of the observed bodies.
+        watch: gets the search's progress.
     """
     without = followed_on(seen, start, watch)
     free = 2 * seen.position.shape[2] + 1
@@ -147,11 +147,11 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
 
 
 def valley(fitted: Fitted) -> Valley:
-    """What the data leave of a body whose mass is hardly told: its likelihood is no ellipse.
+    """The range of a body whose mass is poorly determined: its likelihood is not an ellipse.
 
-    A lighter body that came closer does nearly the same as a heavier one farther out. So its mass
-    is held at values on both sides, all else is fitted again, and the ends are where the sum of
-    squares, weighted by what is left, has risen by `LEVEL`.
+    A lighter body closer in does nearly the same as a heavier one farther out. So its mass is fixed
+    at values on both sides, all else is refitted, and the ends are where the sum of squares,
+    weighted by the residuals, has risen by `LEVEL`.
     """
     problem = fitted.problem
     at = problem.of_last[-1]
@@ -191,9 +191,9 @@ def valley(fitted: Fitted) -> Valley:
 
 
 def _slow(without: Fitted, watch: Watch) -> tuple[Seen, Motion]:
-    """The centre, with the fast bodies counted to it, first, and the slow ones.
+    """The centre, merged with the fast bodies, first, then the slow ones.
 
-    Positions are the motion of these few, and what the motion of all leaves.
+    Positions are the motion of these few plus the residuals of all.
     """
     seen, motion = without.problem.seen, without.motion
     times = np.unique(np.linspace(0, len(seen.times) - 1, TIMES).round().astype(int))
@@ -232,9 +232,9 @@ def _slow(without: Fitted, watch: Watch) -> tuple[Seen, Motion]:
 
 
 def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
-    """Motions with one body more that explain most of the rest, the best first.
+    """Motions with one more body that explain most of the residual, best first.
 
-    Circular orbits, each the best of its neighbourhood, are where they begin.
+    They start from circular orbits, each the best of its neighbourhood.
     """
     motion, problem = rough.motion, rough.problem
     x, v = motion.position - motion.position[0], motion.velocity - motion.velocity[0]
@@ -289,7 +289,7 @@ def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
 
 
 def _sizes(problem: Problem, motion: Motion, low: float, high: float) -> np.ndarray:
-    """Radii of which neighbours can be told apart by the end, from the outermost inwards."""
+    """Radii whose neighbours are distinguishable by the end, from the outermost inwards."""
     sizes, span = [high], problem.seen.times[-1]
     while sizes[-1] > low:
         turns = span * float(_rate(motion, np.array(sizes[-1:]))[0]) / (2 * np.pi)
@@ -306,7 +306,7 @@ def _rate(motion: Motion, r: np.ndarray) -> np.ndarray:
 
 
 def _plane(x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions of the mean plane of some orbits, the second a quarter turn ahead."""
+    """Two directions in the mean plane of some orbits, the second a quarter turn ahead."""
     if x.shape[1] == 2:
         way = np.sign(np.sum(x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0])) or 1.0
         return np.array([1.0, 0.0]), np.array([0.0, way])

@@ -1,8 +1,8 @@
 """Positions and forces integrated against bumps of many widths: linear equations for the masses.
 
-For a smooth bump phi of compact support, int phi'' x dt = int phi a dt. The left side needs
-positions alone; the right side is a sum over all other bodies, linear in their masses. Narrow bumps
-see the fast bodies, wide ones the slow, and noise counts by how wide they are.
+For a smooth bump phi of compact support, int phi'' x dt = int phi a dt. The left side needs only
+positions; the right side is a sum over all other bodies, linear in their masses. Narrow bumps see
+the fast bodies, wide ones the slow, and noise depends on the width.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ from orbits.derivatives.bumps import bump
 from symreg.formulas.watch import Watch
 
 NARROWEST = 8
-"""Samples in half of the narrowest bump."""
+"""Samples in half the narrowest bump."""
 OVERLAP = 3
-"""Bumps begin in each half-width."""
+"""Bumps begun per half-width."""
 MOST_ROWS = 600
-"""Bumps of one width in all stretches: of the narrowest there would be tens of thousands."""
+"""Bumps of one width in all stretches: the narrowest would be tens of thousands."""
 
 PAIRS_AT_ONCE = 64
-"""Pairs of bodies whose forces are in memory together."""
+"""Pairs of bodies with forces in memory at once."""
 
 Field = Callable[[np.ndarray], np.ndarray]
 
@@ -35,9 +35,9 @@ class Bumps:
     Attributes:
         half_width: samples.
         phi: (bump, time) values, each row summing to one.
-        second: (bump, time) second derivatives by time, yr^-2, of the same.
-        noise: standard error of an integral for positions of unit noise, yr^-2.
-        overlap: bumps that tell the same, about.
+        second: (bump, time) their second time derivatives, yr^-2.
+        noise: standard error of an integral for unit noise in positions, yr^-2.
+        overlap: roughly, number of equivalent bumps.
         square: sum of the squares of the values.
     """
 
@@ -55,7 +55,7 @@ def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bum
     Args:
         samples: of every trajectory.
         dt: yr.
-        ratio: of one width to the next.
+        ratio: of successive widths.
         stretches: trajectories that share the bumps.
 
     Raises:
@@ -95,14 +95,14 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
 
 @dataclass(frozen=True)
 class System:
-    """Bodies that attract one another, evenly sampled, maybe in several stretches.
+    """Mutually attracting bodies, evenly sampled, perhaps in several stretches.
 
     Attributes:
         position: (stretch, time, body, axis) au.
         dt: yr.
         names: of the bodies.
-        inertial: whether the frame is; else the first body is at rest in its origin.
-        velocity: (stretch, time, body, axis) au/yr; only relativity looks at it.
+        inertial: whether the frame is; else the first body is at rest at its origin.
+        velocity: (stretch, time, body, axis) au/yr; only used for relativity.
     """
 
     position: np.ndarray
@@ -118,7 +118,7 @@ class System:
 
     @cached_property
     def pairs(self) -> list["Pair"]:
-        """Every two bodies once."""
+        """All pairs of bodies."""
         return [
             Pair.of(self.position, i, j)
             for i in range(self.bodies)
@@ -127,7 +127,7 @@ class System:
 
     @cached_property
     def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Distances and directions of some pairs at a time, (time, stretch, pair[, axis])."""
+        """Distances and directions of some pairs at once, (time, stretch, pair[, axis])."""
         return [
             (
                 np.stack([pair.r for pair in some], axis=2),
@@ -141,7 +141,7 @@ class System:
 
     @cached_property
     def fastest(self) -> tuple[float, "Pair"]:
-        """The two bodies whose line turns most from one state to the next, and by how much, rad."""
+        """The two bodies whose line turns most between states, and by how much, rad."""
         turns = [
             float(np.max(np.linalg.norm(np.diff(pair.towards, axis=0), axis=-1), initial=0.0))
             for pair in self.pairs
@@ -151,7 +151,7 @@ class System:
 
     @cached_property
     def separations(self) -> tuple[float, float]:
-        """The least and the largest distance of two bodies, au."""
+        """The least and largest distance of two bodies, au."""
         return (
             min(float(pair.r.min()) for pair in self.pairs),
             max(float(pair.r.max()) for pair in self.pairs),
@@ -183,18 +183,18 @@ class Pair:
 
 
 class Equations:
-    """The weak equations of a system: what every bump says of every body.
+    """The weak equations of a system: one set per bump and body.
 
-    Rows are in order of (width, body, bump, stretch, axis). Of a frame that is not inertial they
-    are those of the bodies relative to the first, whose own are left out.
+    Rows are in order of (width, body, bump, stretch, axis). In a non-inertial frame they are for
+    bodies relative to the first, whose own are left out.
     """
 
     CENTRAL = 3e-5
-    """Part of an acceleration that may be left without explanation. The Solar System's own is 3e-6
+    """Share of an acceleration that may stay unexplained. The Solar System's own is 3e-6
     (relativity, asteroids, the Moon's figure), that of an integration to 1e-6 as much."""
     ADEQUATE = 1e-5
-    """Part of it below which no other law than a power is tried: the Solar System's own departures
-    from Newton's law (relativity, asteroids) are below it."""
+    """Share below which no law but a power is tried: the Solar System's own departures from
+    Newton's law (relativity, asteroids) are below it."""
 
     def __init__(self, system: System, ratio: float) -> None:
         stretches, samples = system.position.shape[:2]
@@ -211,13 +211,13 @@ class Equations:
         self.system = system
         self.sets = sets
         self.watch = Watch()
-        """Is told how far the work on them is."""
+        """Gets the progress of work on them."""
         first = 0 if system.inertial else 1
         self.seen = range(first, system.bodies)
         stretches, axes = system.position.shape[0], system.position.shape[3]
         sizes = [s.phi.shape[0] * stretches * axes for s in self.sets for _ in self.seen]
         self.group = np.repeat(np.arange(len(sizes)), sizes)
-        """(row,) number of the width and the body."""
+        """(row,) index of the width and body."""
         self.when = np.concatenate(
             [
                 np.repeat(np.linspace(0, 1, s.phi.shape[0] + 2)[1:-1], stretches * axes)
@@ -225,11 +225,11 @@ class Equations:
                 for _ in self.seen
             ]
         )
-        """(row,) where in its stretch a bump lies, 0 to 1."""
+        """(row,) place of a bump in its stretch, 0 to 1."""
 
     @property
     def groups(self) -> int:
-        """Number of pairs of a width and a body."""
+        """Number of pairs of width and body."""
         return len(self.sets) * len(self.seen)
 
     def set_of(self, group: int) -> Bumps:
@@ -251,7 +251,7 @@ class Equations:
         return [np.concatenate(found, axis=2) for found in parts]
 
     def by_body(self, strength: Field) -> np.ndarray:
-        """(row, body) what each body's unit mass does to every row, under g(r).
+        """(row, body) effect of each body's unit mass on every row, under g(r).
 
         Args:
             strength: attraction by distance, g(r).
@@ -269,7 +269,7 @@ class Equations:
         return np.concatenate(blocks)
 
     def by_pair(self, strength: Field, masses: np.ndarray) -> np.ndarray:
-        """(row, pair) what the attraction of every two bodies does to every row, masses given."""
+        """(row, pair) effect of every pair's attraction on every row, for given masses."""
         n = self.system.bodies
         blocks = []
         for found in self.pair_integrals(strength):
@@ -283,7 +283,7 @@ class Equations:
         return np.concatenate(blocks)
 
     def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:
-        """(row, function) what each function of the distance does to every row, masses given."""
+        """(row, function) effect of each function of distance on every row, for given masses."""
         columns = []
         for g in strengths:
             # all pulls on a body are added before they are integrated: n sums for n^2
@@ -296,7 +296,7 @@ class Equations:
         return np.stack(columns, axis=1)
 
     def integrated(self, forces: Sequence[np.ndarray]) -> np.ndarray:
-        """(row,) integrals of (time, stretch, axis) accelerations, one for each body."""
+        """(row,) integrals of (time, stretch, axis) accelerations, one per body."""
         if not self.system.inertial:
             forces = [force - forces[0] for force in forces]
         return np.concatenate(
@@ -304,9 +304,9 @@ class Equations:
         )
 
     def drag(self) -> np.ndarray | None:
-        """(row, 1 + axis) what a drag -v of unit strength does, and a constant acceleration.
+        """(row, 1 + axis) effect of a drag -v of unit strength, and a constant acceleration.
 
-        With both, the medium that drags may itself move: -k (v - w) = -k v + k w.
+        With both, the dragging medium may itself move: -k (v - w) = -k v + k w.
         """
         position = np.moveaxis(self.system.position, 1, 0)
         velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
@@ -317,7 +317,7 @@ class Equations:
         return np.stack(columns, axis=1)
 
     def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Functions of time that (estimate, row) combinations of the rows integrate against.
+        """Functions of time for (estimate, row) combinations of the rows.
 
         Returns:
             For every body (estimate, time, stretch, axis): those that accelerations are integrated

@@ -1,4 +1,4 @@
-"""Weigh bodies by their positions: the law between them, searched, and their masses."""
+"""Weigh bodies by their positions: find the law between them, and their masses."""
 
 import os
 import time
@@ -32,11 +32,11 @@ from symreg.weighing.whole import Whole, require_possible, whole_motion
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
 FINE_A_TURN, FEWEST_A_TURN = 20, 6
-"""States in a turn, where it is fastest, for the integrals to be right, and to be any at all."""
+"""States per turn, where fastest, for integrals to be right, and to exist at all."""
 OFF = 1e-3
-"""Part of a step by which a row may begin early or late and still follow on another."""
+"""Part of a step by which a row may begin early or late and still continue another."""
 MOST_STRETCHES = 32
-"""Orbits of one body in which a drag is looked for."""
+"""Orbits of one body searched for a drag."""
 
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
@@ -54,22 +54,22 @@ def weigh(
 
         symreg.weigh("solar.zarr").masses
 
-    Law and masses are fitted together to the weak form of the equations of motion. Positions tell
-    mass times law only; G at one unit of length, or a known mass, fixes the scale.
+    Law and masses are fitted together to the weak form of the equations of motion. Positions give
+    only mass times law; G at one unit of length, or a known mass, fixes the scale.
 
     Args:
         data: a dataset of two or more visible bodies, or its path: imported, or made by
-            `orbits generate --system nbody`. Or force samples of several bodies: what a model of
-            them acts by (`worldmodel.probe`), or measured ones.
+            `orbits generate --system nbody`. Or force samples of several bodies: implied by a model
+            (`worldmodel.probe`), or measured.
         config: how to weigh.
-        progress: is told every few seconds how far it is.
+        progress: called every few seconds with the progress.
         **options: fields of `WeighConfig` that differ from `config`.
 
     Returns:
         Law, exponent, masses with 95 % intervals, and the evidence.
 
     Raises:
-        ValueError: if the data hold one body, or too few states, or the options do not fit.
+        ValueError: if the data hold one body or too few states, or the options do not fit.
 
     Source: weak form after Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474.
     """
@@ -136,10 +136,10 @@ def weigh(
 
 
 def drag_in(data: xr.Dataset) -> Estimate:
-    """The drag beside the nearest power of the distance, 1/yr; free where there is none.
+    """The drag beside the nearest power of distance, 1/yr; undetermined if none.
 
     Args:
-        data: bodies that attract one another, or one body about a centre at rest in the origin.
+        data: bodies that attract one another, or one body about a centre at rest at the origin.
     """
     config = _with_hidden_noise(WeighConfig(), data)
     position = np.asarray(data["position"].values, dtype=np.float64)
@@ -165,7 +165,7 @@ def _inertial(data: xr.Dataset) -> bool:
 
 
 def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
-    """The law and the nearest power beside accelerations that are known."""
+    """The law and the nearest power beside known accelerations."""
     found = fitted(equations, fit.shape, fit.parameters, extra)
     if power is fit:
         return found, found
@@ -202,7 +202,7 @@ def _require_reference(config: WeighConfig, names: Sequence[str]) -> None:
 
 
 def _with_hidden_noise(config: WeighConfig, data: xr.Dataset) -> WeighConfig:
-    """The options, with the noise that splines have smoothed away: its errors are still there."""
+    """The options, with the noise that splines smoothed away: its errors remain."""
     hidden = float(data.attrs.get("smoothed_noise", 0.0))
     return replace(config, noise=hidden) if hidden and not config.noise else config
 
@@ -233,10 +233,10 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
 
 
 def _on_the_sampling(system: System) -> list[str]:
-    """What there is to say of too few states in a turn.
+    """A remark on too few states per turn.
 
     Raises:
-        ValueError: if there is no path between one state and the next.
+        ValueError: if there is no path between successive states.
     """
     angle, pair = system.fastest
     told = (
@@ -253,7 +253,7 @@ def _on_the_sampling(system: System) -> list[str]:
 
 
 def _follow(data: xr.Dataset) -> bool:
-    """Whether each row of a dataset goes on where the one before it ends, without a gap."""
+    """Whether each row of a dataset continues the one before it without a gap."""
     starts = [row["start"] for row in data.attrs.get("trajectories", ())]
     if len(starts) != data.sizes["orbit"]:
         return False
@@ -262,7 +262,7 @@ def _follow(data: xr.Dataset) -> bool:
 
 
 def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:
-    """The errors of the nearest power, which may be the law itself."""
+    """Errors of the nearest power, which may be the law itself."""
     return errors if power is fit else errors_of(equations, power, config.noise)
 
 

@@ -1,4 +1,4 @@
-"""What the motion as a whole tells: an unseen body, relativity, and the masses beside them."""
+"""What the whole motion shows: an unseen body, relativity, and the masses beside them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,21 +21,21 @@ ARC_SECONDS = np.degrees(1.0) * 3600
 CENTURY = 100.0
 """yr."""
 SHORTEST = 16
-"""Times at which motions are held against positions at least."""
+"""Least times at which motions are compared with positions."""
 PLACES = 21
-"""Times at which an unseen body's place is told; an odd number, for the middle to be one."""
+"""Times at which an unseen body's place is reported; odd, to include the middle."""
 QUIET = 1e-10
-"""au: least noise of a position; what is left of an ephemeris is more."""
+"""au: least noise of a position; an ephemeris leaves more."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """What the motion as a whole says.
+    """What the whole motion shows.
 
     Attributes:
-        masses: of the bodies that are seen.
-        unseen: the body that nobody observed, or why none is needed.
-        relativity: the coefficient of the post-Newtonian term, where it was fitted.
+        masses: of the observed bodies.
+        unseen: the unobserved body, or why none is needed.
+        relativity: the coefficient of the post-Newtonian term, if fitted.
     """
 
     masses: tuple[Mass, ...]
@@ -44,10 +44,10 @@ class Whole:
 
 
 def require_possible(config: WeighConfig) -> None:
-    """Refuse, before any work, what cannot be integrated here.
+    """Refuse at once what cannot be integrated here.
 
     Raises:
-        ValueError: without heyoka, or with a scale that is not G's.
+        ValueError: without heyoka, or with a scale other than G's.
     """
     option = "--unseen" if config.unseen else "--relativity fitted"
     if not SIMULATORS["heyoka"].is_installed:
@@ -59,14 +59,14 @@ def require_possible(config: WeighConfig) -> None:
 def whole_motion(
     system: System, law: ForceLaw, masses: Sequence[Mass], config: WeighConfig, watch: Watch
 ) -> Whole:
-    """Fit the whole motion, with what is asked for beside the bodies that are seen.
+    """Fit the whole motion, with any extras requested beside the observed bodies.
 
     Args:
         system: positions, in one stretch.
-        law: the attraction that is granted.
-        masses: to begin with, and the noise of each body's positions.
+        law: the given attraction.
+        masses: initial values, with the noise of each body's positions.
         config: how to weigh.
-        watch: is told how far it is.
+        watch: gets the progress.
 
     Raises:
         ValueError: for several stretches, or too few states.

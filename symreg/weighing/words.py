@@ -1,4 +1,4 @@
-"""What weighing found in words: the law's name and formula, the scale, the explanation."""
+"""A weighing in words: the law's name and formula, the scale, the explanation."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from symreg.weighing.shapes import PowerLaw
 
 
 def name_of(fit: Fit, central: bool, config: WeighConfig) -> tuple[str, str]:
-    """The law as the project writes it, and its formula."""
+    """The law in project notation, and its formula."""
     if not central:
         return "none", ""
     if config.law:
@@ -103,7 +103,7 @@ def _of_relativity(found: Relativity) -> dict[str, str]:
 
 
 def short(estimate: Estimate) -> str:
-    """A value with its interval, in as many digits as the interval tells."""
+    """A value with its interval, with as many digits as that supports."""
     low, value, high = (float(v or 0.0) for v in (estimate.low, estimate.value, estimate.high))
     half = max((high - low) / 2, abs(value) * 1e-9, 1e-300)
     digits = 2 + max(0, int(np.floor(np.log10(max(abs(value), half) / half))))
@@ -111,7 +111,7 @@ def short(estimate: Estimate) -> str:
 
 
 def summary(found: Weighing) -> dict[str, str]:
-    """The law between the bodies, by what is known of it."""
+    """The law between the bodies, as far as known."""
     explained = found.central or found.unseen_found
     told = {"law": found.law if explained else "none of the distance alone"}
     if explained:
@@ -132,7 +132,7 @@ def summary(found: Weighing) -> dict[str, str]:
 
 
 def masses(found: Weighing) -> list[tuple[str, ...]]:
-    """The bodies with their masses, rows of a table, the head first."""
+    """The bodies with their masses, rows of a table, header first."""
     rows: list[tuple[str, ...]] = [("body", "mass, M☉", "95 % interval", "")]
     for mass in found.masses:
         if mass.value is None:
@@ -144,7 +144,7 @@ def masses(found: Weighing) -> list[tuple[str, ...]]:
 
 
 def explanation_of(found: Weighing, dragged: bool) -> str:
-    """What a weighing comes to."""
+    """A weighing's conclusion."""
     weighed = sum(mass.weighable for mass in found.masses)
     if found.unseen_found:
         lines = [

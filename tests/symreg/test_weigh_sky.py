@@ -212,7 +212,7 @@ def test_a_known_distance_weighs_by_places_alone():
     ],
 )
 def test_a_mistake_is_answered_with_a_line(options, said, tmp_path, capsys):
-    star(rows=(6, 6)).to_csv(tmp_path / "star.csv", index=False)
+    star(rows=(9, 9)).to_csv(tmp_path / "star.csv", index=False)
     assert main(["weigh", str(tmp_path / "star.csv"), str(tmp_path / "o.json"), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line

@@ -1,20 +1,20 @@
-"""Attention kinds behind one contract, chosen by name.
+"""Kinds of attention behind one contract, chosen by name.
 
     attention = make_attention("lssar(p=15)", d_head=32, n_heads=4)
     visible = Visible(causal=True, window=None)
     output = attention(q, k, v, visible)         # (batch, head, query, d_head), the fast path
     weights = attention.weights(q, k, visible)   # (batch, head, query, key), for reading
 
-Queries, keys and values come as (batch, head, time, d_head), already rotated. Importing this
-package does not import torch, so configuration can check a name cheaply.
+Queries, keys and values are (batch, head, time, d_head), already rotated. Importing this package
+does not import torch, so checking a name is cheap.
 
-Most kinds are points of one composition (`worldmodel.attention.specs`), and any other point has
-its parts for a name: "map=relu norm=l1 scale=logdlogn sharpen=3".
+Most kinds are points of one composition (`worldmodel.attention.specs`), and any other point is
+named by its parts: "map=relu norm=l1 scale=logdlogn sharpen=3".
 
 Adding a kind
 -------------
 Write one file in `worldmodel/attention/kinds/`; its name is the kind's name. It holds one
-subclass of `Attention` that says what a row of scores becomes. This is the whole of
+subclass of `Attention` that turns a row of scores into weights. This is the whole of
 `kinds/squared.py`, squared-ReLU attention divided by the row's sum:
 
     import torch
@@ -33,8 +33,8 @@ subclass of `Attention` that says what a row of scores becomes. This is the whol
 
 `squared` and `squared(floor=1e-3)` are then known to every command and every test of the
 contract: causality, windows and the pictures come from the base class. Override
-`prepare` to change what a score is, and `full` to give a faster path when no window is set. A
-file that lives elsewhere is found after `worldmodel.attention.kinds.__path__.append(folder)`.
+`prepare` to change what a score is, and `full` for a faster path when no window is set. A file
+elsewhere is found after `worldmodel.attention.kinds.__path__.append(folder)`.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The contract that every kind of attention satisfies, and the paths that all of them share."""
+"""The contract that every kind of attention satisfies, and the paths they share."""
 
 import abc
 import dataclasses
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from worldmodel.attention.specs import Composed, parse_attention, require_parameters
 
 BLOCK = 32
-"""Fewest queries that are taken together where that lets us skip keys."""
+"""Fewest queries grouped together to skip keys."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Visible:
     """Which keys a query sees.
 
     Query i has the absolute index `query_offset` + i, key j has `key_offset` + j. Keys before
-    `key_offset` may be left out only where no query would see them.
+    `key_offset` may be left out only if no query would see them.
     """
 
     causal: bool = True
-    """See nothing later than oneself."""
+    """See nothing later than itself."""
     window: int | None = None
-    """See only keys nearer than this many steps, oneself included; None sees all."""
+    """See only keys nearer than this many steps, itself included; None: all."""
     query_offset: int = 0
     """Absolute index of the first query: the number of steps before it."""
     key_offset: int = 0
@@ -63,7 +63,7 @@ class Visible:
     ) -> Float[Tensor, " query"]:
         """N, the number of keys that each query sees, as float64.
 
-        The 1-based row index when causal, at most the window; all keys when not causal.
+        The 1-based row index if causal, at most the window; otherwise all keys.
         """
         row = torch.arange(n_query, device=device, dtype=torch.float64) + self.query_offset
         reach = math.inf if self.window is None else self.window
@@ -71,7 +71,7 @@ class Visible:
         return end - (row + 1 - reach).clamp(min=0)
 
     def blocks(self, n_query: int, n_key: int, size: int) -> list["QueryGroup"]:
-        """The queries in groups of at most `size`, each with the keys that any of them sees."""
+        """Groups of at most `size` queries, each with the keys that any of them sees."""
         blocks = []
         for start in range(0, n_query, size):
             stop = min(start + size, n_query)
@@ -88,7 +88,7 @@ class Visible:
         return blocks
 
     def rows(self, n_query: int, n_key: int, like: Tensor) -> "Rows":
-        """All that a kind may know of the rows, on the device of `like` and in its dtype."""
+        """All that a kind may know of the rows, with the device and dtype of `like`."""
         number = torch.arange(1, n_query + 1, device=like.device) + self.query_offset
         return Rows(
             seen=self.mask(n_query, n_key, like.device),
@@ -115,7 +115,7 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True)
 class QueryGroup:
-    """A group of queries, and all keys that any of them sees."""
+    """A group of queries, and the keys that any of them sees."""
 
     queries: slice
     keys: slice
@@ -124,20 +124,20 @@ class QueryGroup:
 
 
 class Attention(nn.Module, abc.ABC):
-    """Weights of the values, given queries and keys.
+    """Weights for the values, given queries and keys.
 
-    A kind defines `normalise`, what a row of scores becomes, and where it needs to `prepare`,
-    what a score is. Calling gives the output by the fastest path there is; `weights` gives the
-    weights themselves. Half-precision scores are normalised in float32.
+    A kind defines `normalise`, which turns a row of scores into weights, and if need be `prepare`,
+    which defines a score. Calling gives the output by the fastest path; `weights` gives the
+    weights. Half-precision scores are normalised in float32.
 
-    Some kinds read more of the stream than q, k and v, or weigh the values twice: they say how
+    Some kinds read more of the stream than q, k and v, or weigh the values twice: they declare how
     much (`reads`, `query_sets`), `begin` with it, and `finish` the output.
     """
 
     reads: int = 0
-    """Numbers of each token and head that the kind reads from the stream beside q, k and v."""
+    """Numbers per token and head that the kind reads from the stream besides q, k and v."""
     query_sets: int = 1
-    """Queries of each token and head: those of set 1 come as further heads, behind all of set 0."""
+    """Queries per token and head: those of set 1 come as further heads, after all of set 0."""
 
     def __init__(self, d_head: int, n_heads: int):
         super().__init__()
@@ -150,7 +150,7 @@ class Attention(nn.Module, abc.ABC):
         k: Float[Tensor, "batch head key d_head"],
         rows: Rows,
     ) -> tuple[Float[Tensor, "batch head query d_head"], Float[Tensor, "batch head key d_head"]]:
-        """Queries and keys whose plain product is the score; by default q·k/√d."""
+        """Queries and keys whose product is the score; by default q·k/√d."""
         return q * (1 / math.sqrt(self.d_head)), k
 
     def begin(
@@ -161,7 +161,7 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values to be weighed, by what was read; by default as they are."""
+        """Queries, keys and values, by what was read; by default unchanged."""
         return q, k, v
 
     def finish(
@@ -170,7 +170,7 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None,
     ) -> Float[Tensor, "batch head query last"]:
-        """The output by what was read; by default as it is."""
+        """The output, by what was read; default: unchanged."""
         return output
 
     @abc.abstractmethod
@@ -186,13 +186,13 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None = None,
     ) -> Float[Tensor, "batch head query key"]:
-        """The weight of every key in every query's output, in the dtype of q; what becomes of the
-        output afterwards is not in it."""
+        """The weight of every key in every query's output, in the dtype of q; what `finish` does is
+        not included."""
         q, k, _ = self.begin(q, k, k, visible, read)
         return self.full_weights(q, k, visible)
 
     def full_weights(self, q: Tensor, k: Tensor, visible: Visible) -> Tensor:
-        """(batch, head, query, key) weights of what `begin` gave, in the dtype of q."""
+        """(batch, head, query, key) weights after `begin`, in the dtype of q."""
         rows = visible.rows(q.shape[-2], k.shape[-2], q[..., :0].to(_wide(q.dtype)))
         prepared_q, prepared_k = self.prepare(q, k, rows)
         scores = prepared_q.to(q.dtype) @ prepared_k.to(q.dtype).transpose(-1, -2)
@@ -206,14 +206,14 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None = None,
     ) -> Float[Tensor, "batch head query d_head"]:
-        """The values, weighted, by the fastest path.
+        """The weighted values, by the fastest path.
 
         Args:
             q: queries.
             k: keys.
             v: values.
             visible: which keys a query sees.
-            read: of every key's token; of kinds with `reads`.
+            read: of every key's token; for kinds with `reads`.
         """
         output = self.mixed(*self.begin(q, k, v, visible, read), visible)
         return self.finish(output, visible, read)
@@ -225,7 +225,7 @@ class Attention(nn.Module, abc.ABC):
         v: Float[Tensor, "batch head key d_head"],
         visible: Visible,
     ) -> Float[Tensor, "batch head query d_head"]:
-        """The values, weighted; with a window, near the diagonal only."""
+        """The weighted values; with a window, near the diagonal only."""
         n_query, n_key = q.shape[-2], k.shape[-2]
         size = max(BLOCK, visible.window or n_key)
         if not visible.causal or n_key < 2 * (size + (visible.window or n_key)):
@@ -237,7 +237,7 @@ class Attention(nn.Module, abc.ABC):
         return torch.cat(outputs, dim=-2)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        """The values weighted by the whole matrix of weights."""
+        """The values weighted by the full matrix."""
         return self.full_weights(q, k, visible).to(v.dtype) @ v
 
 
@@ -245,7 +245,7 @@ def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:
     """The attention module that a specification names.
 
     Args:
-        spec: a kind, with its parameters where it has any: "softmax", "lssar(p=15)"; or a point of
+        spec: a kind, with its parameters if any: "softmax", "lssar(p=15)"; or a point of
             the composition: "map=relu norm=l1 scale=logdlogn sharpen=3".
         d_head: width of one head.
         n_heads: number of heads.
@@ -273,7 +273,7 @@ def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:
 
 
 def of_queries(read: Tensor, visible: Visible, n_query: int) -> Tensor:
-    """(batch, head, query, read) of what was read of the keys' tokens: each query's own token."""
+    """(batch, head, query, read): from what was read of the keys' tokens, each query's own."""
     first = visible.query_offset - visible.key_offset
     return read[..., first : first + n_query, :]
 

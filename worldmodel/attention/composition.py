@@ -12,9 +12,9 @@ from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_k
 from worldmodel.attention.specs import Composed
 
 SHORTEST_FUSED = 1024
-"""Keys from which a GPU takes the fused passes: a shorter matrix costs less than they do."""
+"""Keys above which a GPU uses the fused passes: a shorter matrix costs less."""
 FIRST_SCALE = 1 / math.log(64)
-"""Of log N: scores are as those of softmax where 64 keys are seen."""
+"""Of log N: scores equal those of softmax where 64 keys are seen."""
 
 
 class Composition(Attention):
@@ -50,7 +50,7 @@ class Composition(Attention):
         return weights if self.parts.sharpen is None else self._sharpened(weights, rows)
 
     def _first(self, scores: Tensor, rows: Rows) -> Tensor:
-        """The map, and the norm: of l1 every N cancels."""
+        """The map and the norm: in l1 every N cancels."""
         name, l1 = self.parts.map, self.parts.norm == "l1"
         if name == "exp" and l1:
             return torch.softmax(rows.hide(scores, -torch.inf), dim=-1)
@@ -71,9 +71,9 @@ class Composition(Attention):
     def _sharpened(self, weights: Tensor, rows: Rows) -> Tensor:
         """relu(A·N − O)^p, divided by the row's sum.
 
-        A·N has the mean 1 over the keys that a row sees, so ReLU empties a row only where all its
-        A are equal, as in a window of one. The formula gives 0/0 there; here such a row has O = 0
-        as the first three rows have, whose A·N is as flat: it stays uniform, and sums to 1.
+        A·N has the mean 1 over the keys that a row sees, so ReLU empties a row only where all its A
+        are equal, as in a window of one. The formula gives 0/0 there; here such a row has O = 0
+        like the first three rows, whose A·N is as flat: it stays uniform and sums to 1.
         """
         assert self.parts.sharpen is not None  # for the type checker
         scaled = weights * rows.count
@@ -117,7 +117,7 @@ def pair_attention(
     """Causal softmax attention of two tokens: the first sees itself, the second weighs both.
 
     The softmax of two scores is the logistic function of their difference. For thousands of such
-    pairs a few elementwise passes cost a fifth of what a fused kernel made for long sequences does.
+    pairs a few elementwise passes cost a fifth of a fused kernel made for long sequences.
     """
     apart = k[..., 1:, :] - k[..., :1, :]
     score = (q[..., 1:, :] * apart).sum(-1, keepdim=True) / math.sqrt(q.shape[-1])
@@ -126,5 +126,5 @@ def pair_attention(
 
 
 def _is_long(q: Tensor, k: Tensor) -> bool:
-    """Whether the fused passes pay, and their kernels take heads of this width."""
+    """Whether the fused passes pay, and their kernels allow this head width."""
     return k.shape[-2] >= SHORTEST_FUSED and q.shape[-2] > 1 and q.shape[-1] >= 16

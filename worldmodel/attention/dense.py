@@ -1,10 +1,9 @@
 """LSSA and LSSAR where the matrix fits in memory: one differentiable step, few passes over it.
 
-The formulas are those of `composition.py`; autograd would keep and walk a
-matrix for each operation in them, which costs several times a softmax step. Here queries are
-taken in groups, with the keys that any of them sees; the group's matrix is written in place and
-one matrix is kept; rows are divided after the product with the values. Derivatives are of first
-order, in reverse mode.
+The formulas are those of `composition.py`; autograd would keep and walk a matrix for each
+operation, at several times the cost of a softmax step. Here queries come in groups, with the keys
+that any of them sees; the group's matrix is written in place and one matrix is kept; rows are
+divided after the product with the values. Derivatives are first-order, reverse-mode.
 """
 
 import math
@@ -18,13 +17,13 @@ from torch.autograd.function import once_differentiable
 from worldmodel.attention.base import BLOCK, Rows, Visible
 
 ELEMENTS = 2**18
-"""Elements of the matrix taken together: 1 MB in float32, the second cache of a core."""
+"""Elements of the matrix per group: 1 MB in float32, a core's second-level cache."""
 SHORTEST = 1e-12
-"""Length below which a query or key is not scaled to 1, as in torch's `normalize`."""
+"""Length below which a query or key is not normalised, as in torch's `normalize`."""
 
 
 def smallest_kept(dtype: torch.dtype, p: float) -> float:
-    """The excess, relative to the row's largest, below which its p-th power counts as zero.
+    """The excess, relative to the row's largest, below which its p-th power counts as 0.
 
     That power is 1e-31 in float32: lost in any sum with the row's largest, which is 1, while
     denormal numbers would be slow on a CPU.
@@ -34,7 +33,7 @@ def smallest_kept(dtype: torch.dtype, p: float) -> float:
 
 
 def excess_noise(dtype: torch.dtype) -> float:
-    """A·N is exact to a few units in the last place: less than this is no excess over 1."""
+    """A·N is exact to a few units in the last place: less than this is no excess."""
     return 8 * torch.finfo(dtype).eps
 
 
@@ -49,7 +48,7 @@ def row_offset(peak: Float[Tensor, "... query 1"], rows: Rows) -> Float[Tensor, 
 
 
 def power(base: Tensor, p: float) -> Tensor:
-    """base^p in a new tensor; by repeated multiplication where p is a small whole number."""
+    """base^p in a new tensor; by repeated multiplication if p is a small integer."""
     if p not in range(1, 65):
         return base.pow(p)
     result = base.clone()
@@ -139,7 +138,7 @@ class SoftplusAttention(torch.autograd.Function):
 
 
 def _group(q: Tensor, n_key: int, visible: Visible) -> int:
-    """How many queries are taken together; on a GPU all of them."""
+    """How many queries form a group; on a GPU all of them."""
     if q.device.type != "cpu":
         return q.shape[-2]
     if visible.window is not None:

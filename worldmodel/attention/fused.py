@@ -2,11 +2,11 @@
 
 FlexAttention computes Σ_j exp(score_ij) v_j / Σ_j exp(score_ij). With score = log softplus(s)
 that is LSSA, and its log-sum-exp is the log of LSSA's l1 norm Z. A second pass with
-score = p · log relu(N·softplus(s)/Z − O) is LSSAR. Memory grows with the length, not its square.
+score = p · log relu(N·softplus(s)/Z − O) is LSSAR. Memory grows with length, not its square.
 
-The second pass depends on Z, too. Were Z a captured tensor with a gradient, every score would
-add to it atomically; its gradient has a closed form instead. With u = N/Z, excess
-e_ij = u_i softplus(s_ij) − O_i, weights w_ij = e_ij^p / Σ_k e_ik^p, output o and upstream g,
+The second pass depends on Z, too. Were Z a captured tensor with a gradient, every score would add
+to it atomically; instead its gradient has a closed form. With u = N/Z, excess e_ij = u_i
+softplus(s_ij) − O_i, weights w_ij = e_ij^p / Σ_k e_ik^p, output o and upstream g,
 
     ∂L/∂log u_i = p O_i Σ_j w_ij/e_ij (g_i·v_j − g_i·o_i)
                 = p O_i exp(lse' − lse) g_i·(o'_i − o_i),
@@ -14,8 +14,8 @@ e_ij = u_i softplus(s_ij) − O_i, weights w_ij = e_ij^p / Σ_k e_ik^p, output o
 where o' and lse' come from one more forward pass with the power p − 1.
 
 Source: the formulas are those of `composition.py`; no published kernel is
-used. On the CPU FlexAttention has no derivatives (torch 2.13) and writes the matrix out: there
-these functions are for checking, and `dense.py` is for use.
+used. On the CPU FlexAttention has no derivatives (torch 2.13) and writes out the matrix: there
+these functions serve as a check, and `dense.py` for use.
 """
 
 import functools
@@ -71,7 +71,7 @@ def fused_attention(
 
 
 class _ThroughNorm(torch.autograd.Function):
-    """The sharpened output unchanged; backwards, what it owes to the first pass's log Z."""
+    """The sharpened output unchanged; backwards, its share through the first log Z."""
 
     @staticmethod
     def forward(ctx: Any, output: Tensor, lse: Tensor, saved: tuple) -> Tensor:
@@ -133,7 +133,7 @@ def _compiled_flex() -> Any:
 
 @functools.lru_cache(maxsize=16)
 def _block_mask(visible: Visible, n_query: int, n_key: int, device: str) -> BlockMask | None:
-    """Which blocks of the matrix are computed, and what is seen in those on the edge."""
+    """Which blocks of the matrix are computed, and what those on the edge see."""
     if not visible.causal and visible.window is None:
         return None
 

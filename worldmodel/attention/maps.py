@@ -1,4 +1,4 @@
-"""The attention weights of a whole network, read while it runs."""
+"""The attention weights of a whole network, read as it runs."""
 
 import dataclasses
 from collections.abc import Callable
@@ -36,9 +36,9 @@ def attention_spread(
         first: queries from this time on are read.
 
     Returns:
-        Entropy of a row over the logarithm of the keys it sees (1: all alike, or one), and the
-        share of the first key; means over layers, heads, sequences and queries. Rows are taken
-        without their signs and divided by their sums.
+        Entropy of a row over the logarithm of the keys it sees (1: all equal, or only one), and the
+        share of the first key; means over layers, heads, sequences and queries. Rows are taken in
+        magnitude and divided by their sums.
     """
 
     def spread(
@@ -59,7 +59,7 @@ def attention_spread(
 
 @torch.no_grad()
 def _read(network: nn.Module, positions: Tensor, reader: Callable[..., T]) -> list[T]:
-    """What a reader says of each layer's attention, its queries and its keys, in one pass."""
+    """A reader's result for each layer's attention, queries and keys, in one pass."""
     said: list[T] = []
 
     def read(attention: Any, inputs: tuple[Tensor, Tensor, Tensor, Visible, Tensor | None]) -> None:

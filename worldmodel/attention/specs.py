@@ -1,5 +1,5 @@
-"""What an attention is called: a point of the composition, or a kind of its own file, with its
-parameters; read without importing torch."""
+"""Names of attentions: a point of the composition, or a kind in its own file, with its parameters;
+read without importing torch."""
 
 import pkgutil
 from dataclasses import dataclass, fields, replace
@@ -19,8 +19,8 @@ class Composed(Options):
     map: Literal["exp", "softplus", "relu", "sigmoid"] = "exp"
     """What a score becomes."""
     norm: Literal["l1", "none"] = "l1"
-    """Divided by the row's sum (where that is 0, all its keys count alike); or by N, the keys that
-    the row sees (sigmoid: σ(s − log N))."""
+    """Divided by the row's sum (where that is 0, all its keys count equally); or by N, the keys it
+    sees (sigmoid: σ(s − log N))."""
     scale: Literal["sqrt", "logn", "learned", "logdlogn"] = "sqrt"
     """A score is q·k/√d; that times log N / log 64; times s·log N, s learned for each head from
     1/log 64; or log d · log N · q̂·k̂, of queries and keys of unit length."""
@@ -56,7 +56,7 @@ POWER = "p"
 
 
 def attention_kinds() -> tuple[str, ...]:
-    """The names of all kinds: points of the composition, and files of
+    """The names of all kinds: points of the composition, and files in
     `worldmodel/attention/kinds/`."""
     return tuple(sorted({*POINTS, *(each.name for each in pkgutil.iter_modules(kinds.__path__))}))
 
@@ -65,7 +65,7 @@ def parse_attention(text: str) -> Spec | Composed:
     """Read `softmax`, `lssar(p=15)`, `map=relu norm=l1 scale=logdlogn sharpen=3`, ...
 
     Returns:
-        Where it is in the composition; of a kind in a file of its own, name and parameters.
+        Its point in the composition; for a kind in its own file, name and parameters.
 
     Raises:
         ValueError: if the text has another form, or a name is not known (names the nearest).
@@ -88,7 +88,7 @@ def parse_attention(text: str) -> Spec | Composed:
 
 
 def require_parameters(spec: Spec, known: list[str]) -> None:
-    """Refuse parameters that a kind does not have."""
+    """Refuse parameters that a kind lacks."""
     for name, _ in spec.parameters:
         if not known:
             raise ValueError(f"attention {spec.name!r} has no parameters; {name!r} was given.")

@@ -11,4 +11,4 @@ CONTROLS: Registry[Control] = Registry(
         "inside",
     ),
 )
-"""What may stand in the place of the model, by name."""
+"""What may replace the model, by name."""

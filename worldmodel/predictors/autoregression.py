@@ -1,4 +1,4 @@
-"""Linear autoregression, fitted afresh to every context."""
+"""Linear autoregression, refitted to every context."""
 
 import numpy as np
 from jaxtyping import Float
@@ -15,11 +15,11 @@ RIDGE = 1e-12
 class Autoregression:
     """x(t+1) = Σ cᵢ x(t−i), the coefficients fitted to the context by least squares.
 
-    They are the same for every axis, so that turning the orbit turns the prediction. Two of them
-    are exact for a force that is linear in the distance (Hooke), and for circles.
+    They are the same for every axis, so rotating the orbit rotates the prediction. Two are exact
+    for a force linear in the distance (Hooke), and for circles.
 
     Args:
-        context_length: positions seen, `order` + 2 at least.
+        context_length: positions seen, at least `order` + 2.
         order: number of coefficients.
     """
 

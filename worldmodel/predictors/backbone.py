@@ -1,4 +1,4 @@
-"""What the last layer of a network reads, so that another head can be trained on it."""
+"""What the last layer of a network reads, for another head to be trained on."""
 
 import copy
 
@@ -12,7 +12,7 @@ from worldmodel.predictors.checked import circles
 
 
 class Backbone(nn.Module):
-    """A copy of a network without its head: positions to the numbers that a new head reads."""
+    """A copy of a network without its head: from positions to the input of a new head."""
 
     width: int
     """How many numbers."""
@@ -21,12 +21,12 @@ class Backbone(nn.Module):
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch said feature"]:
-        """The numbers at each time, or at the last ones, au in."""
+        """The numbers at each time, or the last ones, from au."""
         raise NotImplementedError
 
 
 class Stream(Backbone):
-    """The residual stream of a network of ours (after the last token of each time)."""
+    """The residual stream of our network (after the last token of each time)."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Stream(Backbone):
 
 
 class Silent(nn.Module):
-    """In the place of the old head: says nothing, and costs nothing."""
+    """Replaces the old head: no output, no cost."""
 
     def __init__(self, outputs: int) -> None:
         super().__init__()
@@ -61,19 +61,18 @@ class Silent(nn.Module):
 
 
 class HeadInput(Backbone):
-    """What the head of a torch module is given for the last position.
+    """The input of a torch module's head at the last position.
 
     Args:
         module: (batch, time[, body], axis) in its own unit of length; it is copied.
         context_length: positions that it sees.
         scale: au in its unit of length.
-        head: name of the submodule that is its head: the last `nn.Linear` that it calls, if left
-            out.
+        head: name of the submodule that is its head; by default the last `nn.Linear` it calls.
         axes: coordinates of a body.
-        bodies: visible; the axis of bodies is left out where there is one.
+        bodies: visible; with one, there is no axis of bodies.
 
     Raises:
-        ValueError: if there is no such submodule (names the nearest), or none that will do.
+        ValueError: if there is no such submodule (names the nearest), or none is usable.
     """
 
     def __init__(

@@ -1,11 +1,11 @@
-"""Who predicts, and what stands in the place of the model: the contracts. Imports no torch.
+"""The contracts of predictors, and of controls that replace the model. Imports no torch.
 
-A *predictor* says the next position from positions alone. Any object will do that has
+A *predictor* gives the next position from positions alone. Any object will do that has
 
     context_length                  # positions that a prediction is made from
     predict(positions)              # (orbit, time[, body], axis), au -> the same shape
 
-and, if it likes, some of
+and, optionally, some of
 
     jacobians(contexts)             # else central differences
     activations(contexts)           # by layer, for the read-out `linear`
@@ -17,7 +17,7 @@ and, if it likes, some of
     name                            # for reports
 
 A control is a file here with an object `Control`: its name is a choice of `--control`, and nothing
-else needs to know of it. A file that lies elsewhere is found after
+else need know of it. A file elsewhere is found after
 `worldmodel.predictors.__path__.append(folder)`.
 """
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
 
 Memory = Callable[[], np.ndarray]
-"""Gives (orbit, time, axis) positions of training orbits, au; a ValueError where nobody knows."""
+"""Gives (orbit, time, axis) positions of training orbits, au; a ValueError if unknown."""
 
 POSITIONS_AT_ONCE = 1 << 17
-"""In one pass of a model that is shown every context by itself."""
+"""Per pass of a model that is shown every context by itself."""
 
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Says the next position after every time, from the last positions alone."""
+    """Predicts the next position after every time, from the last ones alone."""
 
     @property
     def context_length(self) -> int:
@@ -55,7 +55,7 @@ class Predictor(Protocol):
 
 
 class ArcPredictor(ABC):
-    """Says the next position after every time of some arcs, of which it may know all."""
+    """Predicts the next position after every time of some arcs, knowing all of them."""
 
     context_length: int
     """Positions that a prediction is made from."""
@@ -68,7 +68,7 @@ class ArcPredictor(ABC):
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
     ) -> Float[np.ndarray, "state context out in"]:
-        """Derivatives of some predictions by every position that they were made from.
+        """Derivatives of some predictions with respect to every position they used.
 
         Args:
             arcs: the states.
@@ -83,7 +83,7 @@ class ArcPredictor(ABC):
         """
 
     def jacobian_error(self) -> float | None:
-        """Median error of the last derivatives, where they were taken by differences."""
+        """Median error of the last derivatives, if taken by differences."""
         return None
 
 
@@ -94,10 +94,10 @@ def itself(model: Any, seed: int) -> Any:
 
 @dataclass(frozen=True)
 class Control:
-    """What is read in the place of the model."""
+    """What is read instead of the model."""
 
     name: str
-    """As `--control` has it."""
+    """As in `--control`."""
     what: str
     """A few words for the help."""
     label: str
@@ -105,12 +105,12 @@ class Control:
     color: str
     """In every picture."""
     must: str
-    """What it has to show if the method works, as a sentence."""
+    """What it must show if the method works, as a sentence."""
     predictor: "Callable[[Any, ForceLaw, Memory], Predictor | ArcPredictor]"
-    """Makes what predicts, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
-    the data, and what gives the orbits that the model was trained on."""
+    """Makes the predictor, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
+    the data, and a source of the model's training orbits."""
     network: Callable[[Any, int], Any] = itself
-    """Makes the model that is read, from the trained one and the probe's seed."""
+    """Makes the model to read, from the trained one and the probe's seed."""
     needs_law: bool = False
     """Whether the law that moves the data must be known."""
     remembers: bool = False
@@ -122,7 +122,7 @@ class Control:
 def stretches(
     positions: Float[np.ndarray, "orbit time *body axis"], length: int
 ) -> Float[np.ndarray, "stretch length *body axis"]:
-    """All stretches of so many positions in a row, orbit by orbit."""
+    """All stretches of so many adjacent positions, orbit by orbit."""
     windows = np.lib.stride_tricks.sliding_window_view(positions, length, axis=1)
     return np.moveaxis(windows, -1, 2).reshape(-1, length, *positions.shape[2:])
 
@@ -133,7 +133,7 @@ def by_windows(
     following: Callable[[np.ndarray], np.ndarray],
     at_once: int = POSITIONS_AT_ONCE,
 ) -> Float[np.ndarray, "orbit time *body axis"]:
-    """The next position after every time with a full context, each context shown by itself.
+    """The next position after every time with a full context, one context at a time.
 
     Args:
         positions: au.
@@ -159,7 +159,7 @@ def central_differences(
     at: Float[np.ndarray, "state part size"],
     step: Float[np.ndarray, "state part"],
 ) -> Float[np.ndarray, "state part out size"]:
-    """Derivatives of a function of some vectors, by every component of each.
+    """Derivatives of a function of vectors, by every component of each.
 
     Args:
         function: (row, part, size) to (row, out).
@@ -184,11 +184,11 @@ def roll_out(
     start: Float[np.ndarray, "orbit time *body axis"],
     steps: int,
 ) -> Float[np.ndarray, "orbit step *body axis"]:
-    """Positions after the given ones, each prediction becoming the next input, au.
+    """Continue the given positions, each prediction becoming the next input, au.
 
     Args:
-        predictor: says the next position.
-        start: at least C positions; no more than the last C are seen.
+        predictor: gives the next position.
+        start: at least C positions; only the last C are seen.
         steps: how many.
     """
     x, given = np.asarray(start, dtype=np.float64), start.shape[1]
@@ -201,9 +201,9 @@ def roll_out(
 def of_bodies(
     relative: Float[np.ndarray, "state context axis axis"], arcs: "Arcs", orbit: np.ndarray
 ) -> Float[np.ndarray, "state context out in"]:
-    """Derivatives for every visible body, from those of the relative motion.
+    """Derivatives for every visible body, from the relative motion's.
 
-    The barycentre of two bodies goes on in a straight line: 2 X(t) − X(t−1).
+    The barycentre of two bodies moves in a straight line: 2 X(t) − X(t−1).
     """
     if arcs.mass is None:
         return relative

@@ -1,4 +1,4 @@
-"""A predictor that was not trained here: checked, and in the units of the data."""
+"""A predictor not trained here: checked, and in the units of the data."""
 
 import hashlib
 import html
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 STEP = 1e-3
 """Of finite differences, in units of the distance: at 1e-3 a float32 model errs by 1e-4 from
-rounding and a smooth one by 1e-6 times its third derivative; twice the step shows what it was."""
+rounding and a smooth one by 1e-6 times its third derivative; twice the step shows the error."""
 
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
 SPEAK_FOR_THEMSELVES = (MemoryError, ModuleNotFoundError)
-"""Exceptions of somebody else's code that pass through as they are."""
+"""Exceptions from a user's code that pass through unchanged."""
 INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 OWN = Path(__file__).parents[2]
 
 
 class CheckedPredictor:
-    """Your own predictor in place of a `WorldModel`; every answer is checked.
+    """Your own predictor in place of a `WorldModel`; every output is checked.
 
     Args:
         predictor: an object with `context_length` and `predict`.
         config: its units.
-        untrained: makes the same before training, from a seed.
+        untrained: makes the untrained version, from a seed.
         name: for reports.
-        code: SHA-256 of the file that it was made by, if there is one.
-        trained_on: path of the data set that it was trained on, if there is one.
+        code: SHA-256 of the file that made it, if any.
+        trained_on: path of its training data set, if any.
     """
 
     facts: DataFacts | None = None
@@ -84,7 +84,7 @@ class CheckedPredictor:
         return self.facts.dt
 
     def require_step(self, dt: float, where: str) -> None:
-        """Raise ValueError if the predictor says that it was made for another step."""
+        """Raise ValueError if the predictor was made for another step."""
         own = getattr(self.predictor, "dt", None)
         if own is None or np.isclose(float(own) * self.config.time, dt, rtol=1e-6, atol=0):
             return
@@ -96,7 +96,7 @@ class CheckedPredictor:
         )
 
     def for_world(self, facts: DataFacts) -> Self:
-        """The predictor for one data set; raises ValueError if that has another step."""
+        """The predictor for one data set; ValueError if that has another step."""
         self.require_step(facts.dt, facts.path)
         return self._like(self.predictor, facts, self.seed)
 
@@ -107,11 +107,11 @@ class CheckedPredictor:
         return model
 
     def first_unseen(self, facts: DataFacts) -> int:
-        """Number of the first orbit that it was not trained on: nothing is known of that."""
+        """Number of the first orbit that it was not trained on: 0, as that is unknown."""
         return 0
 
     def untrained(self, seed: int) -> Self:
-        """The same before training, by the user's factory.
+        """The untrained version, from the user's factory.
 
         Raises:
             ValueError: if there is no such factory.
@@ -133,7 +133,7 @@ class CheckedPredictor:
             what: needs it, for the message.
 
         Raises:
-            ValueError: if there is no network in it.
+            ValueError: if it contains no network.
         """
         own = getattr(self.predictor, "backbone", None)
         if own is None or self.facts is None:
@@ -144,7 +144,7 @@ class CheckedPredictor:
         return own(self.facts.axes, self.facts.bodies, self.config.length)
 
     def inside(self, what: str) -> "Inside":
-        """Its torch module, to be looked into and changed.
+        """Its torch module, open to inspection and edits.
 
         Args:
             what: needs it, for the message.
@@ -172,11 +172,11 @@ class CheckedPredictor:
         """The next position after every time, au, float64, checked; NaN at the first C − 1 times.
 
         Args:
-            positions: (orbit, time, axis) or (orbit, time, body, axis), au. The predictor is shown
-                a single body without its axis.
+            positions: (orbit, time, axis) or (orbit, time, body, axis), au. A single body is shown
+                without its axis.
 
         Raises:
-            ValueError: if the answer has another shape, no numbers, or is not finite.
+            ValueError: if the output has another shape, no numbers, or is not finite.
         """
         seen = np.asarray(positions, dtype=np.float64)
         shown = _alone(seen)
@@ -201,8 +201,8 @@ class CheckedPredictor:
         """Derivatives of the last prediction: the predictor's own, else central differences.
 
         Returns:
-            The derivatives; and of differences the median over the states of how far those of
-            twice the step lie from them (Frobenius): rounding and the step's own error together.
+            The derivatives; and for differences the median over states of their distance
+            (Frobenius) from those with twice the step: rounding and truncation together.
         """
         own = getattr(self.predictor, "jacobians", None)
         states, times = contexts.shape[:2]
@@ -228,10 +228,10 @@ class CheckedPredictor:
     def features(
         self, contexts: Float[np.ndarray, "state time body axis"]
     ) -> dict[str, Float[np.ndarray, "state feature"]]:
-        """What the predictor's own `activations(contexts)` says at the last position, by layer.
+        """The predictor's own `activations(contexts)` at the last position, by layer.
 
         Raises:
-            ValueError: if it has none, or they are no table of numbers.
+            ValueError: if it has none, or they are not tables of numbers.
         """
         own = getattr(self.predictor, "activations", None)
         if own is None:
@@ -251,7 +251,7 @@ class CheckedPredictor:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the code that made it and of what it says of two circles."""
+        """SHA-256 of the code that made it and of its output for two circles."""
         digest = hashlib.sha256(repr(self.about() | {"name": ""}).encode())
         axes, bodies = (self.facts.axes, self.facts.bodies) if self.facts else (2, 1)
         shown = circles(self.context_length, axes, bodies)
@@ -262,11 +262,11 @@ class CheckedPredictor:
 
     @property
     def identity(self) -> str:
-        """Of the predictor and, if it is untrained, its seed."""
+        """Of the predictor and, if untrained, its seed."""
         return f"{self.fingerprint[:32]}-{self.seed}"
 
     def about(self) -> dict[str, Any]:
-        """What is known of it, for the files that are read off it."""
+        """What is known of it, for files read off it."""
         own = {name: getattr(self, name) for name in ("name", "code", "context_length")}
         told = getattr(self.predictor, "parameters", {})
         if isinstance(told, dict) and told:  # of a torch module it is a method
@@ -277,7 +277,7 @@ class CheckedPredictor:
 
 
 class OfPositions(ArcPredictor):
-    """What predicts from positions alone (`WorldModel`, `CheckedPredictor`), shown arcs."""
+    """A predictor from positions alone (`WorldModel`, `CheckedPredictor`), shown arcs."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -290,7 +290,7 @@ class OfPositions(ArcPredictor):
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
     ) -> Float[np.ndarray, "state context out in"]:
-        """By the model's own means; 0 by the position before, where it sees one alone."""
+        """By the model's own means; 0 for the previous position if it sees only one."""
         length = self.context_length
         found, self._error = self.model.jacobians(arcs.contexts(orbit, time, length))
         return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0)))
@@ -300,7 +300,7 @@ class OfPositions(ArcPredictor):
 
 
 def as_predictor(thing: Any, context: int | None = None) -> Predictor:
-    """The predictor that is meant: an object, or a plain function and the context that it sees.
+    """The predictor meant: an object, or a plain function with its context.
 
     Raises:
         ValueError: says what an object lacks.
@@ -338,10 +338,10 @@ class Function:
 
 
 def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
-    """An answer as float64, NaN where the context is not full.
+    """An output as float64, NaN where the context is not full.
 
     Raises:
-        ValueError: if its type, its shape or its numbers will not do.
+        ValueError: if its type, shape or numbers are wrong.
     """
     if hasattr(said, "detach"):
         raise ValueError(
@@ -379,17 +379,17 @@ def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np
 
 
 def name_of(thing: Any) -> str:
-    """Of a function or a class of objects."""
+    """Of a function or an object's class."""
     return str(getattr(thing, "__name__", None) or type(thing).__name__)
 
 
 def in_a_line(what: str, error: Exception) -> ValueError:
-    """What to raise for an exception of somebody else's code: one line, with the place in it.
+    """What to raise for an exception in a user's code: one line, with its place.
 
     Args:
-        what: fails.
-        error: the exception; a ValueError that this package raised when it was called by that code
-            is given back as it is.
+        what: failed.
+        error: the exception; a ValueError that this package raised when called by that code is
+            returned unchanged.
     """
     place = None
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

@@ -1,9 +1,9 @@
-"""The positive control of Kepler: an ellipse through what was seen, continued by the area law.
+"""The positive control for Kepler: an ellipse through the context, continued by the area law.
 
-It knows Kepler's first and second law and no force: it sees a context of positions, fits a conic
-with one focus at the origin, and moves on by the area that was swept in each step. On undisturbed
-orbits under Newton's law it is exact, and its implied acceleration follows 1/r²; after a kick it
-is wrong until the kick has left the context.
+It knows Kepler's first and second laws and no force: it fits a conic with one focus at the origin
+to a context of positions, and advances by the area swept in each step. On undisturbed Newtonian
+orbits it is exact, and its implied acceleration follows 1/r²; after a kick it is wrong until the
+kick has left the context.
 """
 
 from typing import TYPE_CHECKING
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
 
 FEWEST = 3
-"""Positions that the ellipse is fitted to at least: its focus is known, so three make it."""
+"""Least positions for the fit: the ellipse's focus is known, so three fix it."""
 
 CONTEXTS_AT_ONCE = 4096
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
-"""Of Gauss's quadrature over one step: exact to 1e-12 where the body turns by less than 1 rad."""
+"""Of Gaussian quadrature over a step: exact to 1e-12 where the body turns by less than 1 rad."""
 
 
 class ByEllipse(ArcPredictor):
-    """The positive control of Kepler: an ellipse through the context, and the area law."""
+    """Positive control for Kepler: an ellipse through the context, and the area law."""
 
     def __init__(self, context_length: int) -> None:
         self.context_length = max(context_length, FEWEST)
@@ -56,11 +56,11 @@ def continue_ellipse(
 
     The conic r = p + A x + B y is fitted to the positions by linear least squares; the area swept
     in a step is the mean over the context. Where the conic has no point in that direction (a bad
-    fit to a kicked arc), the last step is repeated in a straight line.
+    fit to a kicked arc), the last step is repeated.
 
     Args:
-        context: at least `FEWEST` positions of each, au, evenly spaced in time; in three
-            dimensions they are projected onto their own plane.
+        context: at least `FEWEST` positions each, au, evenly spaced in time; in three dimensions
+            they are projected onto their plane.
 
     Returns:
         au.
@@ -85,7 +85,7 @@ def continue_ellipse(
 def predict_by_ellipse(
     position: Float[np.ndarray, "orbit time axis"], context_length: int
 ) -> Float[np.ndarray, "orbit time axis"]:
-    """`continue_ellipse` from the last positions before every time; NaN where there are too few."""
+    """`continue_ellipse` from the last positions at every time; NaN where there are too few."""
     at_once = CONTEXTS_AT_ONCE * context_length
     return by_windows(position, context_length, continue_ellipse, at_once)
 
@@ -151,7 +151,7 @@ def _fit_conic(context: Float[np.ndarray, "context time 2"]) -> Float[np.ndarray
 
 
 def _radius(conic: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """r in a direction; not positive where the conic does not go there."""
+    """r in a direction; not positive where the conic has no such point."""
     p, a, b = np.moveaxis(conic, -1, 0)
     return p / (1 - a * np.cos(angle) - b * np.sin(angle))
 

@@ -1,4 +1,4 @@
-"""What goes on inside a torch module: derivatives of its answers, outputs of its parts."""
+"""Inside a torch module: derivatives of its output, outputs of its parts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from orbits.options import require_known
 
 STATES_AT_ONCE = 256
 TRANSFORMER_LENS = {"resid_post": "", "attn_out": ".attention", "mlp_out": ".mlp"}
-"""Its names of what a block says, and ours."""
+"""Its names of a block's outputs, and ours."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The torch module of a predictor, and how positions follow from it."""
+    """A predictor's torch module, and how positions follow from it."""
 
     module: nn.Module
     following: Callable[[Float[Tensor, "state time *body axis"]], Float[Tensor, "state *body axis"]]
@@ -28,15 +28,15 @@ class Inside:
 
 
 def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
-    """The part of that name, ours or TransformerLens's.
+    """The submodule of that name, ours or TransformerLens's.
 
     Args:
-        module: whose part it is.
+        module: contains it.
         name: as `blocks.0.mlp`, `blocks.0.mlp_out` or `blocks.0.hook_mlp_out`.
         kind: what is named, for the message.
 
     Raises:
-        ValueError: if there is none of that name (names the known ones).
+        ValueError: if the name is unknown (names the known ones).
     """
     known = {each: part for each, part in module.named_modules() if each}
     if name not in known:
@@ -53,11 +53,11 @@ def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
 def autograd_jacobians(
     answer: Callable[[Tensor], Tensor], contexts: Float[np.ndarray, "state time *body axis"]
 ) -> Float[np.ndarray, "state time out in"]:
-    """Derivatives of an answer to each context by every position of it.
+    """Derivatives of each context's output by every position in it.
 
     Args:
         answer: (state, time[, body], axis) contexts to (state, ...) numbers, in float64; contexts
-            do not know of one another.
+            are independent.
         contexts: au.
     """
     found = []
@@ -73,7 +73,7 @@ def autograd_jacobians(
 
 @contextmanager
 def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """What submodules give while the block runs, by name.
+    """Submodules' outputs while the block runs, by name.
 
     Raises:
         ValueError: if there is no submodule of a name (names the nearest).

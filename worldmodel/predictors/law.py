@@ -1,4 +1,4 @@
-"""The positive control of Newton: the law itself in the place of the model."""
+"""The positive control for Newton: the law itself in place of the model."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ SUBSTEPS = 16
 
 
 class ByLaw(ArcPredictor):
-    """The positive control of Newton: the law moves every state on."""
+    """Positive control for Newton: the law advances every state."""
 
     def __init__(self, law: "ForceLaw", dt: float, context_length: int) -> None:
         self.law = law
@@ -36,7 +36,7 @@ class ByLaw(ArcPredictor):
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
     ) -> Float[np.ndarray, "state context out in"]:
-        """By the law's flow; older positions do not matter to it."""
+        """From the law's flow; older positions do not matter."""
         relative = law_jacobians(
             arcs.position[orbit, time],
             arcs.velocity[orbit, time],
@@ -57,8 +57,8 @@ def follow(
 ) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
     """Position and velocity one step after every state, au and au/yr.
 
-    Each state is moved on by itself (classical Runge-Kutta of order 4), so that the prediction
-    comes from the law and not from the rest of the trajectory.
+    Each state is advanced by itself (classical Runge-Kutta of order 4), so the prediction comes
+    from the law, not from the rest of the trajectory.
     """
     from orbits.simulators.integrate import rk4_step  # which needs sympy, as options do not
 
@@ -76,7 +76,7 @@ def predict_bodies_by_law(
     law: "ForceLaw",
     dt: float,
 ) -> Float[np.ndarray, "orbit time body axis"]:
-    """The same for bodies that attract one another.
+    """The same for mutually attracting bodies.
 
     Raises:
         ValueError: if a mass is not known.
@@ -99,7 +99,7 @@ def law_jacobians(
     law: "ForceLaw",
     dt: float,
 ) -> Float[np.ndarray, "state 2 axis axis"]:
-    """Derivatives of the next position by the last and by the present one, under the law.
+    """Derivatives of the next position by the previous and the present, under the law.
 
     Two positions fix a state. With P± and Q± the derivatives of x(t ± dt) by x(t) and v(t), the
     velocity follows from δx(t−dt) = P₋δx + Q₋δv, so that
@@ -126,7 +126,7 @@ def _flow_derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(state, axis, axis) of x(t + dt) by x(t) and by v(t), by central differences.
 
-    Only the dt² a part bends, so a step of 1e-4 of the state errs by 1e-8 of that part.
+    Only dt² a is nonlinear, so a step of 1e-4 of the state errs by 1e-8 of that part.
     """
     state = np.stack((position, velocity), axis=1).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""From `package.module:make` or `path/to/mine.py:make` to a predictor that is checked."""
+"""From `package.module:make` or `path/to/mine.py:make` to a checked predictor."""
 
 import importlib
 import importlib.util
@@ -23,7 +23,7 @@ from worldmodel.predictors.checked import (
 )
 
 TOLD = ("data", "seed", "folder", "dt")
-"""What a factory may ask for, by the names of its arguments."""
+"""What a factory may request, by the names of its arguments."""
 
 
 def load_predictor(
@@ -39,27 +39,27 @@ def load_predictor(
     bodies: int = 1,
     **options: Any,
 ) -> CheckedPredictor:
-    """Your own model as a predictor for every read-out, checked before it is used.
+    """Your own model as a predictor for every read-out, checked before use.
 
     Args:
         model: an object with `context_length` and `predict(positions)`; a plain function of
-            positions, with `model_context` said; or the name of either, or of a factory, as
-            `package.module:make` or `path/to/mine.py:make`, whose code is executed. That of
-            `config` if left out.
+            positions, with `model_context` given; or the name of either, or of a factory, as
+            `package.module:make` or `path/to/mine.py:make`, whose code is executed. By default that
+            of `config`.
         config: its units, and the context of a plain function.
-        untrained: the same before training: a factory or its name, which is given `seed` if it
-            takes that.
-        data: path of the data set that a factory which trains is given.
-        seed: that a factory which takes `seed` is given.
-        folder: where a factory which trains keeps its weights, and finds them again.
-        dt: step of the data that it will see, yr. Where it is given, it is compared with the step
-            that the predictor was made for, and the predictor's answer to two circles is checked.
+        untrained: makes the untrained model: a factory or its name, called with `seed` if it takes
+            one.
+        data: path of the data set for a factory that trains.
+        seed: for a factory that takes `seed`.
+        folder: where a factory that trains keeps its weights and finds them again.
+        dt: step of the data it will see, yr. If given, it is compared with the step that the
+            predictor was made for, and the predictor's output for two circles is checked.
         axes: coordinates of a body in these data.
         bodies: visible in these data.
         options: further options by name: `model_context`, `length_unit`, `time_unit`.
 
     Raises:
-        ValueError: if it cannot be made, or its answers do not fit: shape, type, finiteness, step.
+        ValueError: if it cannot be made, or its output does not fit: shape, type, finiteness, step.
     """
     config = options_from(PredictorConfig, config, options)
     model = config.model if model is None else model
@@ -105,7 +105,7 @@ def load_predictor(
 
 
 def source_of(spec: str) -> Path | None:
-    """The file that a spec's code lies in, which is not executed; None if there is none.
+    """The file with a spec's code, which is not executed; None if there is none.
 
     Raises:
         ValueError: if no such file or module exists.
@@ -130,10 +130,10 @@ def source_of(spec: str) -> Path | None:
 
 
 def _named(spec: str, told: Mapping[str, Any]) -> Any:
-    """The object of that name, or what it makes if it is a factory; its module is executed.
+    """The object of that name, or a factory's product; its module is executed.
 
     Raises:
-        ValueError: if it is not there, or its code does not run: one line that says why.
+        ValueError: if it is missing, or its code fails: one line that says why.
     """
     place, _, name = spec.rpartition(":")
     source_of(spec)
@@ -152,8 +152,8 @@ def _named(spec: str, told: Mapping[str, Any]) -> Any:
 
 
 def _is_factory(found: Any) -> bool:
-    """Whether something is called to make the predictor: a class, or a function that needs nothing
-    but what it can be told."""
+    """Whether something is called to make the predictor: a class, or a function that needs only
+    what it can be given."""
     if inspect.isclass(found):
         return True
     if isinstance(found, Predictor) or not callable(found):
@@ -170,10 +170,10 @@ def _needed(factory: Callable[..., Any]) -> list[str]:
 
 
 def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
-    """What a factory makes of what it is told.
+    """A factory's product, given what it requests.
 
     Raises:
-        ValueError: if it fails, or needs something that it is not told.
+        ValueError: if it fails, or needs something it is not given.
     """
     takes = _parameters(factory)
     known = {name: value for name, value in told.items() if name in takes and value is not None}
@@ -204,7 +204,7 @@ def _is_file(place: str) -> bool:
 
 
 def _executed(path: Path) -> Any:
-    """A file as a module; what lies beside it can be imported by it."""
+    """A file as a module; it can import its neighbours."""
     path = path.expanduser()
     name = f"principia_model_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -1,8 +1,8 @@
-"""Lookups: the training orbits themselves, asked what came next.
+"""Lookups: what came next in the training orbits.
 
-They know no law. They compare the last two positions, which hold the whole state, so that right
-after a kick they see nothing of before it. On states like those of training they are right,
-beyond them they are lost.
+They know no law. They compare the last two positions, which hold the whole state, so right after a
+kick they see nothing from before. On states like those of training they are right; beyond them they
+fail.
 """
 
 import numpy as np
@@ -12,20 +12,19 @@ from orbits.palette import CYCLE
 from worldmodel.predictors.base import Control, by_windows, stretches
 
 SEEN = 2
-"""Last positions that are compared, of a model that sees as many."""
+"""Last positions compared, for a model that sees as many."""
 NEIGHBOURS = 24
-"""Training contexts that a linear map is fitted to: in a plane three to each of its coefficients,
-and more."""
+"""Training contexts for the fit of a linear map: in a plane, at least three per coefficient."""
 MOST_CONTEXTS = 200_000
-"""Training contexts that are remembered, evenly spread where there are more."""
+"""Training contexts remembered; evenly spread if there are more."""
 
 
 class Lookup:
-    """The displacement that followed the most similar contexts of training.
+    """The displacement that followed the most similar training contexts.
 
     Args:
         memory: (orbit, time, axis) positions of the training orbits, au.
-        context_length: positions that a prediction waits for, as the model's does.
+        context_length: positions before the first prediction, like the model's.
         linear: fit a linear map to the neighbours; else copy the nearest one's displacement.
     """
 
@@ -45,7 +44,7 @@ class Lookup:
         self.tree = cKDTree(self.features)
 
     def _features(self, contexts: np.ndarray) -> np.ndarray:
-        """The last position, and the steps that led to it, as long as positions are."""
+        """The last position, and the steps before it, scaled to positions' size."""
         steps = np.diff(contexts, axis=1) / self.scale
         flat = steps.reshape(len(contexts), -1)
         return np.concatenate((contexts[:, -1], flat), axis=1)

@@ -6,7 +6,7 @@ from orbits.palette import COLORS
 from worldmodel.predictors.base import Control
 
 UNTRAINED_SEED = 1_000_000
-"""Added to the probe's seed, so that fresh weights are none that a run began with."""
+"""Added to the probe's seed, so fresh weights are not those that a run began with."""
 
 
 def untrained(model: Any, seed: int) -> Any:

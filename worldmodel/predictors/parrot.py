@@ -1,8 +1,8 @@
-"""The naive copier: it continues as the most similar stretch that it has seen went on.
+"""The naive copier: it continues like the most similar stretch it has seen.
 
 Time-series foundation models have been found to copy motifs from their context
-(Zhang & Gilpin, arXiv:2505.11349). This does nothing else, so that a model which is no better can
-be told from one that knows something.
+(Zhang & Gilpin, arXiv:2505.11349). This does nothing else, so a model that is no better can be told
+from one that knows something.
 """
 
 from collections.abc import Iterator
@@ -14,23 +14,22 @@ from orbits.palette import CYCLE
 from worldmodel.predictors.base import Control, stretches
 
 STRETCH = 6
-"""Positions that are compared: as many as reach back over a kick four steps ago."""
+"""Positions compared: enough to reach back over a kick four steps ago."""
 FEWEST = STRETCH + 2
-"""Positions of a context at least: two places where a stretch and its continuation fit."""
+"""Least positions in a context: room for two stretches, each with its continuation."""
 
 
 class Parrot:
     """Copies the continuation of the most similar stretch, turned and scaled to fit.
 
-    The last `stretch` positions are laid over every earlier stretch of the context, or over those
-    of `memory`, by least squares (rotation, scale and shift); the one that fits best says where
-    the body goes next.
+    Every earlier stretch of the context, or of `memory`, is fitted to the last `stretch` positions
+    by least squares (rotation, scale and shift); the best fit says where the body goes next.
 
     Args:
-        context_length: positions seen, `stretch` + 2 at least.
+        context_length: positions seen, at least `stretch` + 2.
         stretch: positions compared.
-        fitted: turn, scale and shift what is copied; else its displacement is copied as it is.
-        memory: (orbit, time, axis) positions, of training orbits say, to copy from instead of the
+        fitted: rotate, scale and shift the copy; else its displacement is copied unchanged.
+        memory: (orbit, time, axis) positions, such as training orbits, to copy from instead of the
             context.
     """
 
@@ -86,12 +85,12 @@ def copy(
     last: Float[np.ndarray, "orbit time step axis"],
     fitted: bool,
 ) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time"]]:
-    """Where the stretches' continuations lie when they are laid over others, and the misfit.
+    """Where stretches continue once fitted onto others, and the misfit.
 
     Args:
         stretch: what is copied.
         following: the position after it.
-        last: what it is laid over.
+        last: what it is fitted to.
         fitted: turn and scale; else shift by the last position alone.
 
     Source: Umeyama, IEEE Trans. Pattern Anal. Mach. Intell. 13 (1991) 376, eqs. 40-43.
@@ -112,7 +111,7 @@ def copy(
 
 
 def _turn(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Rotations that lay p over q (rows are positions: p @ turn)."""
+    """Rotations that map p to q (rows are positions: p @ turn)."""
     product = p.swapaxes(-1, -2) @ q
     if p.shape[-1] == 2:
         cosine = product[..., 0, 0] + product[..., 1, 1]
@@ -143,10 +142,10 @@ class _Memory:
         self.tree = cKDTree(self._features(self.windows[:, :-1]))
 
     def _features(self, stretches: np.ndarray) -> np.ndarray:
-        """Positions as they are, or what rotation, scale and shift leave of them.
+        """Positions as they are, or reduced by rotation, scale and shift.
 
-        In a plane that is the stretch as seen along the line from its first to its last position;
-        in space, where a mirrored arc can be turned into the other, all distances.
+        In a plane that is the stretch relative to the line from its first to its last position; in
+        space, where a mirrored arc can be rotated into the other, all distances.
         """
         if not self.fitted:
             return stretches.reshape(len(stretches), -1)

@@ -8,7 +8,7 @@ from worldmodel.predictors.base import Control
 
 
 class StraightLine:
-    """Goes on in a straight line, x(t+1) = 2 x(t) − x(t−1): it knows no force at all."""
+    """Moves in a straight line, x(t+1) = 2 x(t) − x(t−1): it knows no force."""
 
     context_length = 2
 

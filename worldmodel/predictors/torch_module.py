@@ -1,4 +1,4 @@
-"""A torch module of the user's own as a predictor."""
+"""A user's torch module as a predictor."""
 
 import copy
 import functools
@@ -24,21 +24,21 @@ TARGETS = ("position", "displacement", "residual")
 class TorchModule:
     """A module that maps (batch, time, axis) to (batch, time, axis), or to (batch, axis).
 
-    It sees exactly the last C positions, and its output at the last of them counts. Derivatives
-    come from autograd, on a float64 copy on the processor.
+    It sees exactly the last C positions, and its output at the last one counts. Derivatives come
+    from autograd, on a float64 copy on the CPU.
 
     Args:
-        module: put into evaluation mode. Several bodies are (batch, time, body, axis).
+        module: put into evaluation mode. Several bodies: (batch, time, body, axis).
         context_length: positions that it sees.
         target: what it outputs: the next `position`, the `displacement` x(t+1) − x(t), or the
             `residual`, that minus x(t) − x(t−1).
-        scale: au in the module's unit of length, for positions and answers alike.
-        layers: names of submodules whose outputs `activations` returns; if left out, all that
-            output one vector for each time.
-        dt: the step that it was made for, checked against the data.
+        scale: au in the module's unit of length, for input and output alike.
+        layers: names of submodules whose outputs `activations` returns; by default all that output
+            one vector per time.
+        dt: the step it was made for, checked against the data.
         name: for reports.
-        head: name of the submodule that the read-outs which fine-tune replace; if left out, the
-            last `nn.Linear` that is called.
+        head: name of the submodule that fine-tuning replaces; by default the last `nn.Linear`
+            called.
 
     Raises:
         ValueError: for an unknown target, or one that needs more positions.
@@ -83,7 +83,7 @@ class TorchModule:
     def jacobians(
         self, contexts: Float[np.ndarray, "state time *body axis"]
     ) -> Float[np.ndarray, "state time out in"]:
-        """Derivatives of the next position by every position of the contexts."""
+        """Derivatives of the next position by every position in the contexts."""
         from worldmodel.predictors.inside import autograd_jacobians
 
         module = copy.deepcopy(self.module).double().cpu()
@@ -92,7 +92,7 @@ class TorchModule:
     def activations(
         self, contexts: Float[np.ndarray, "state time *body axis"]
     ) -> dict[str, Float[np.ndarray, "state feature"]]:
-        """What submodules say at the last position, by name.
+        """Submodules' outputs at the last position, by name.
 
         Raises:
             ValueError: if a name is not known (names the nearest).
@@ -110,7 +110,7 @@ class TorchModule:
         }
 
     def inside(self, what: str) -> "Inside":
-        """The module, to be looked into and changed."""
+        """The module, open to inspection and edits."""
         from worldmodel.predictors.inside import Inside
 
         layers = [name for name, _ in self.module.named_modules() if name]
@@ -120,21 +120,21 @@ class TorchModule:
     def intervene(
         self, site: "str | Mapping[str, Edit]", edit: "Edit | None" = None
     ) -> AbstractContextManager[None]:
-        """Let submodules say something else inside a block: see `worldmodel.intervene`."""
+        """Edit what submodules output inside a block: see `worldmodel.intervene`."""
         from worldmodel.interventions import intervene
 
         return intervene(self.module, site, edit)
 
     def backbone(self, axes: int, bodies: int, unit: float = 1.0) -> "Backbone":
-        """A copy that gives what its head reads, of positions in au; it can be fine-tuned.
+        """A copy that gives its head's input from positions in au; it can be fine-tuned.
 
         Args:
             axes: coordinates of a body.
             bodies: visible.
-            unit: au in the unit of length that the predictor speaks in.
+            unit: au in the predictor's unit of length.
 
         Raises:
-            ValueError: if it has no head of which that can be said.
+            ValueError: if it has no suitable head.
         """
         from worldmodel.predictors.backbone import HeadInput
 

@@ -1,6 +1,6 @@
-"""From arcs and a predictor to accelerations, and to a table of force samples.
+"""From arcs and a predictor to accelerations and a table of force samples.
 
-A prediction implies an acceleration: a second difference, and no labels at all.
+A prediction implies an acceleration: a second difference, without labels.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from worldmodel.probes.states import Arcs, Orbits
 def read_acceleration(
     predictor: ArcPredictor, arcs: Arcs, dt: float, correction: str
 ) -> Float[np.ndarray, "orbit time body axis"]:
-    """The accelerations that the predictions imply, of every visible body, au/yr^2."""
+    """Accelerations implied by the predictions for every visible body, au/yr^2."""
     predicted = predictor.predict(arcs)
     shape = predicted.shape
     flat = (*shape[:2], shape[2] * shape[3])
@@ -31,7 +31,7 @@ def implied_acceleration(
     position: Float[np.ndarray, "orbit time axis"],
     dt: float,
 ) -> Float[np.ndarray, "orbit time axis"]:
-    """Second difference (x̂(t+1) − 2 x(t) + x(t−1)) / dt² of a prediction and what it was made from.
+    """Second difference (x̂(t+1) − 2 x(t) + x(t−1)) / dt² of a prediction and its input.
 
     Args:
         predicted: x̂(t+1) at index t, au, float64.
@@ -50,7 +50,7 @@ def implied_acceleration(
 def finite_step_corrected(
     implied: Float[np.ndarray, "orbit time axis"], arc_start: int = 0
 ) -> Float[np.ndarray, "orbit time axis"]:
-    """The acceleration at each time, from second differences that average it over a step.
+    """The acceleration at each time, from second differences averaging it over a step.
 
     A second difference s of a smooth arc is a + dt²/12 · a'' + O(dt⁴), so a = s − (second
     difference of s)/12: Numerov's relation, solved for a to the same order. It uses the implied
@@ -83,7 +83,7 @@ def finite_step_corrected(
 
 
 def true_acceleration(arcs: Arcs, law: ForceLaw) -> Float[np.ndarray, "orbit time body axis"]:
-    """The law's own accelerations of every visible body, au/yr^2."""
+    """The law's accelerations of every visible body, au/yr^2."""
     gm = np.broadcast_to(arcs.gm[:, None], arcs.position.shape[:2])
     relative = law.acceleration(arcs.position.astype(np.float64), gm)
     return relative[:, :, None] * arcs.shares[:, None, :, None]
@@ -92,10 +92,10 @@ def true_acceleration(arcs: Arcs, law: ForceLaw) -> Float[np.ndarray, "orbit tim
 def within(
     arcs: Arcs, orbits: Orbits, radius: tuple[float, float]
 ) -> Bool[np.ndarray, "orbit time"]:
-    """Whether every visible body is as far from the centre as the training orbits came.
+    """Whether every visible body is at a distance from the centre seen in training.
 
-    Outside, any model extrapolates. Two bodies must also be as far from each other as they come
-    on the undisturbed orbits: the heavier one may be anywhere near the barycentre.
+    Outside, any model extrapolates. The separation of two bodies must also occur on the undisturbed
+    orbits: the heavier one may be anywhere near the barycentre.
 
     Args:
         arcs: the states.
@@ -118,20 +118,20 @@ def force_table(
     dt: float,
     kept: Bool[np.ndarray, "orbit time"],
 ) -> pd.DataFrame:
-    """Force samples of the times that are read.
+    """Force samples at the times read.
 
-    Of two visible bodies the rows hold the acceleration of the first and its position as seen
-    from the second, both masses, and each body's own position and acceleration.
+    For two visible bodies the rows hold the first one's acceleration and its position relative to
+    the second, both masses, and each body's own position and acceleration.
 
     Args:
         arcs: the states.
-        acceleration: as a read-out gives it, au/yr^2.
-        law: gives the true values; None where it is not known, nor are masses.
+        acceleration: from a read-out, au/yr^2.
+        law: gives the true values; None if it, and the masses, are unknown.
         dt: time between two states, yr.
         kept: rows that may be used.
 
     Raises:
-        ValueError: if no row is left.
+        ValueError: if no row remains.
     """
     times = np.array(arcs.read)
     found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)

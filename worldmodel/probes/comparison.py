@@ -1,4 +1,4 @@
-"""The model beside what is known: the law, an ellipse, naive copiers, the same untrained."""
+"""The model beside what is known: the law, an ellipse, naive copiers, itself untrained."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,9 +23,9 @@ Numbers = dict[str, float | None]
 def with_controls(
     experiment: Experiment, measure: Callable[[ArcPredictor], Numbers]
 ) -> tuple[Numbers, dict[str, Numbers]]:
-    """What a measure gives of the model, and of each control if none is in its place.
+    """A measure of the model, and of each control unless one is in its place.
 
-    A model that has no untrained form is compared with the others.
+    A model without an untrained form is compared with the others.
     """
     own = measure(experiment.predictor)
     others: dict[str, Numbers] = {}
@@ -40,7 +40,7 @@ def with_controls(
 
 
 def flat(own: Numbers, others: dict[str, Numbers]) -> dict[str, Any]:
-    """Numbers by name, those of the controls as NAME_CONTROL."""
+    """Numbers by name, the controls' as NAME_CONTROL."""
     more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
     return {**own, **more}
 
@@ -51,24 +51,23 @@ def against_known(
     acceleration: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
 ) -> dict[str, Any]:
-    """A model's accelerations beside those of a fitted ellipse and of copiers on the same states.
+    """A model's accelerations beside a fitted ellipse's and copiers' on the same states.
 
-    One copier (`worldmodel.predictors.parrot`) looks at the model's context, the other at the
-    orbits that it was trained on.
+    One copier (`worldmodel.predictors.parrot`) looks at the model's context, the other at its
+    training orbits.
 
     Args:
         experiment: gives the law and the step.
         arcs: the states.
-        acceleration: that the model's predictions imply, au/yr^2.
+        acceleration: implied by the model's predictions, au/yr^2.
         kept: rows that may be used.
 
     Returns:
-        `ellipse`, `copier`, and `training_copier` where the training orbits are known: its `r2`;
-        `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 of a model that makes no error, 0 of
-        one no better than the copier; `likeness`, the cosine between both errors over all rows: 1
-        of a model that errs as the copier does. After kicks also `kick_gain` and `kick_likeness`
-        by the number of steps. Empty where the orbits are too short for a copier, or nobody knows
-        the law that moves them.
+        `ellipse`, `copier`, and `training_copier` if the training orbits are known: its `r2`;
+        `gain`, 1 − Σ|model − true|² / Σ|copier − true|²: 1 for a perfect model, 0 for one no better
+        than the copier; `likeness`, the cosine between both errors over all rows: 1 for a model
+        with the copier's errors. After kicks also `kick_gain` and `kick_likeness` by the number of
+        steps. Empty if the orbits are too short for a copier, or the law is unknown.
     """
     length = max(experiment.predictor.context_length, FEWEST)
     if arcs.seen.shape[1] <= length or experiment.known_law is None:

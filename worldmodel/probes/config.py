@@ -1,7 +1,7 @@
 """Options of the read-outs, as frozen dataclasses that check themselves. Imports no torch.
 
-What all read-outs share stands here; each declares its own options in its own file
-(`worldmodel.probes.readouts`), and is a group of `ProbeConfig`, as `--linear.states`.
+What all read-outs share is here; each declares its own options in its own file
+(`worldmodel.probes.readouts`), as a group of `ProbeConfig`: `--linear.states`.
 """
 
 import dataclasses
@@ -51,16 +51,16 @@ Args:
     correction: Literal["numerov", "none"] = "numerov"
     """Correct the second difference for the finite step, from neighbouring steps alone."""
     orbits: Count = 100
-    """Read at most this many orbits that the model was not trained on."""
+    """Read at most this many orbits outside the training set."""
     kick_angle: Positive = KICK_ANGLE
-    """The velocity is turned by an angle from ±this, rad (kicked)."""
+    """The velocity is turned by an angle in ±this, rad (kicked)."""
     kick_scale: tuple[Positive, Positive] = KICK_SCALE
     """The speed is multiplied by a factor from this interval (kicked)."""
     kick_first: FromZero = 0
-    """First step after the kick that is read (kicked); 0 takes 1, or 2 where masses differ between
+    """First step read after the kick (kicked); 0 means 1, or 2 where masses differ between
     orbits."""
     kick_steps: Count = 8
-    """Number of steps after the kick that are read (kicked)."""
+    """Number of steps read after the kick (kicked)."""
     trained_on: str | None = None
     """Data set that the model was trained on, to recognise copies of its training orbits (implied);
     by default the one recorded in its run."""
@@ -103,10 +103,10 @@ Args:
 
     @property
     def read_out(self) -> ReadOut:
-        """The read-out that is asked for, with its options."""
+        """The requested read-out with its options."""
         return getattr(self, self.readout, None) or READOUTS[self.readout]()
 
 
 @dataclasses.dataclass(frozen=True)
 class ProbeCommand(PredictorConfig, ProbeConfig):
-    """Reading what a model has learned: one of a run, or one of your own."""
+    """Reading what a model has learned: a run's, or your own."""

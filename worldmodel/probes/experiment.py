@@ -1,4 +1,4 @@
-"""What is probed: a model or a control, data, and the options; what every read-out looks at."""
+"""What is probed: a model or a control, data, and options; every read-out gets one."""
 
 import os
 from functools import cached_property
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 MOST_REMEMBERED = 2000
-"""Training orbits that a parrot of them is given; more take minutes to look through."""
+"""Training orbits given to a parrot; more take minutes to search."""
 
 
 class Experiment:
-    """A model or what stands in its place, data, and the options.
+    """A model or its stand-in, data, and the options.
 
     Args:
         model: a model, or the folder of its run.
         data: path of a data set, or the data set itself.
-        config: which states, and what is read in the place of the model.
-        trained_on: the data set that the model was trained on, in the place of that of `config`.
+        config: which states, and what is read instead of the model.
+        trained_on: the model's training data set, instead of that in `config`.
     """
 
     def __init__(
@@ -61,15 +61,15 @@ class Experiment:
     def with_control(
         self, control: Control, model: "WorldModel | CheckedPredictor"
     ) -> ArcPredictor:
-        """What predicts where a control is in the place of the model."""
+        """The predictor with a control in the model's place."""
         law: Any = self.known_law  # those that need it were asked before
         return on_arcs(control.predictor(model, law, self.remembered), control.name)
 
     def remembered(self) -> Float[np.ndarray, "orbit time axis"]:
-        """Positions of the training orbits, for what looks them up.
+        """Positions of the training orbits, for lookups.
 
         Raises:
-            ValueError: where they are not known.
+            ValueError: if they are unknown.
         """
         if self.training_positions is None:
             raise ValueError(
@@ -85,8 +85,8 @@ class Experiment:
 
     @cached_property
     def radius(self) -> tuple[float, float]:
-        """Smallest and largest distance from the centre in the training orbits, au; of a model
-        whose training orbits are not known, in those that it is shown."""
+        """Smallest and largest distance from the centre in the training orbits, au; if these are
+        unknown, in the orbits shown."""
         if self.model.radius is not None:
             return self.model.radius
         r = np.linalg.norm(self.orbits.trajectories.position, axis=-1)
@@ -94,11 +94,11 @@ class Experiment:
 
     @cached_property
     def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
-        """Of the orbits that the model was trained on, evenly spread over them where they are more
-        than `MOST_REMEMBERED`; None of several bodies, and where they are not known.
+        """Positions of the training orbits, evenly spread over them if there are more than
+        `MOST_REMEMBERED`; None for several bodies, and if they are unknown.
 
         Raises:
-            ValueError: if they are of another step or shape than the data.
+            ValueError: if their step or shape differs from the data's.
         """
         source = self._training_source()
         if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
@@ -130,7 +130,7 @@ class Experiment:
         """The law that moves the data.
 
         Raises:
-            ValueError: if nobody knows it.
+            ValueError: if it is unknown.
         """
         if self.known_law is None:
             raise ValueError(
@@ -146,12 +146,12 @@ class Experiment:
 
     @cached_property
     def orbits(self) -> Orbits:
-        """Orbits that the model was not trained on."""
+        """Orbits outside the training set."""
         return read_orbits(self.source, self.unseen)
 
     @cached_property
     def trajectories(self) -> Trajectories:
-        """The same as the data have them, of any number of bodies."""
+        """The same as in the data, with any number of bodies."""
         return self.source.read(self.unseen)
 
     @property
@@ -163,24 +163,24 @@ class Experiment:
     def far_arcs(
         self, count: int, radius: tuple[float, float] | None = None
     ) -> tuple[Arcs, np.ndarray]:
-        """Arcs that no training orbit is like, and the family of each; see `states.far`.
+        """Arcs unlike any training orbit, and the family of each; see `states.far`.
 
         Args:
-            count: of each family, at most.
+            count: per family, at most.
             radius: smallest and largest distance, au; by default those of training.
         """
         length, radius = self.predictor.context_length, radius or self.radius
         return far(self.orbits, self.law, length, radius, count, self.random())
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
-        """The states that `--states` asks for, of the experiment's orbits or of given ones."""
+        """The states of `--states`, from the experiment's orbits or from given ones."""
         orbits = orbits or self.orbits
         if self.config.states == "orbit":
             return undisturbed(orbits, self.predictor.context_length)
         return self.kicked_arcs(orbits)
 
     def kicked_arcs(self, orbits: Orbits) -> Arcs:
-        """Orbits that are kicked, from the first step after it that is read."""
+        """Kicked orbits, from the first step read after the kick."""
         config, context_length = self.config, self.predictor.context_length
         first = config.kick_first or (2 if orbits.gm_varies else 1)
         return kicked(
@@ -200,7 +200,7 @@ class Experiment:
         return "planets" if planets else self.config.states
 
     def random(self) -> np.random.Generator:
-        """A generator at its start, by the probe's seed."""
+        """A fresh generator with the probe's seed."""
         return np.random.default_rng(self.config.seed)
 
     def identity(self) -> dict[str, Any]:
@@ -213,13 +213,13 @@ class Experiment:
 
     @property
     def who(self) -> str:
-        """The probed, for the terminal."""
+        """Its name in the terminal."""
         control = self.config.control
         return "the model" if control == "none" else f"{control} control"
 
 
 def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
-    """What predicts arcs, of what predicts positions or arcs."""
+    """A predictor of arcs, from one of positions or arcs."""
     if isinstance(predictor, ArcPredictor):
         return predictor
     if isinstance(predictor, (WorldModel, CheckedPredictor)):
@@ -228,10 +228,10 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
 
 
 def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
-    """The model that is meant: a network of ours or the folder of its run, or any predictor.
+    """The model meant: our network or the folder of its run, or any predictor.
 
     Raises:
-        ValueError: if there is none, or it is no predictor.
+        ValueError: if there is none, or it is not a predictor.
     """
     if isinstance(model, WorldModel):
         return model

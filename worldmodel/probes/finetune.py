@@ -1,4 +1,4 @@
-"""Fine-tuning: a new linear head on the network's stream, with the network or without it."""
+"""Fine-tuning: a new linear head on the network's stream, with or without the network."""
 
 import math
 from collections.abc import Callable
@@ -16,12 +16,12 @@ Batch = tuple[Tensor, Tensor]
 
 
 class Tuned(nn.Module):
-    """A backbone that a new linear head reads.
+    """A backbone with a new linear head.
 
     Args:
-        backbone: is trained along.
+        backbone: trained too.
         outputs: numbers that the head gives at each time.
-        frozen: keep the backbone as it is and train the head alone.
+        frozen: leave the backbone unchanged and train only the head.
     """
 
     def __init__(self, backbone: Backbone, outputs: int, frozen: bool) -> None:
@@ -32,7 +32,7 @@ class Tuned(nn.Module):
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch said output"]:
-        """What the new head says after each time, or after the last ones."""
+        """The new head's output after each time, or after the last ones."""
         return self.head(self.backbone(positions))
 
 
@@ -46,15 +46,15 @@ def fine_tune(
     frozen: bool,
     seed: int,
 ) -> Tuned:
-    """Train a new head, and the network with it unless it is frozen, on labels.
+    """Train a new head, and the network unless frozen, on labels.
 
     AdamW without weight decay, a short warm-up, a cosine to zero, gradients clipped to norm 1.
 
     Args:
         backbone: of the model; it is changed.
         batch: gives (positions, labels) of a step, (batch, time, body, axis) in au and
-            (batch, time, output); labels that are NaN do not count, nor do those of times of which
-            the backbone says nothing.
+            (batch, time, output); NaN labels do not count, nor do those at times without an output
+            of the backbone.
         outputs: numbers at each time.
         steps: optimiser steps.
         learning_rate: of the backbone.
@@ -96,7 +96,7 @@ def fine_tune(
 def last_outputs(
     tuned: Tuned, contexts: Float[Tensor, "context time body axis"], at_once: int = 65_536
 ) -> Float[Tensor, "context output"]:
-    """What the new head says after the last position of each context, float64."""
+    """The new head's output after the last position of each context, float64."""
     device = next(tuned.parameters()).device
     count = max(1, at_once // (contexts.shape[1] * tuned.backbone.tokens_per_step))
     parts = [tuned(part.to(device).float())[:, -1].double().cpu() for part in contexts.split(count)]

@@ -1,4 +1,4 @@
-"""Smooth arcs that end in given states: what a model would have seen on its way there."""
+"""Smooth arcs that end in given states: what a model would have seen on the way."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -40,7 +40,7 @@ def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray
 
 
 def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:
-    """Arcs under the law whose last time is the given state.
+    """Arcs under the law that end in the given states.
 
     Args:
         states: where they end.
@@ -77,13 +77,13 @@ def of_positions(
 
 
 def pushed(predictor: ArcPredictor, arcs: Arcs, dt: float) -> Float[np.ndarray, "orbit axis"]:
-    """The second difference that the prediction at the last time gives, au/yr^2."""
+    """The second difference of the prediction at the last time, au/yr^2."""
     said = predictor.predict(arcs)[:, -1, 0]
     return (said - 2 * arcs.position[:, -1] + arcs.position[:, -2]) / dt**2
 
 
 def inside(arcs: Arcs, experiment: Experiment) -> Bool[np.ndarray, " orbit"]:
-    """Whether an arc stays within the distances of the training orbits all the way."""
+    """Whether an arc stays within the training orbits' distances throughout."""
     return np.isfinite(arcs.position).all(axis=(1, 2)) & within(
         arcs, experiment.orbits, experiment.radius
     ).all(axis=1)

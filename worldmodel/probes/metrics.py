@@ -1,4 +1,4 @@
-"""How good a field of accelerations is, and which powers of distance and masses it follows."""
+"""How good a field of accelerations is, and its powers of distance and masses."""
 
 import dataclasses
 from typing import Any
@@ -13,11 +13,11 @@ from orbits.statistics import r_squared, varies
 from orbits.units import G
 
 KICK_STEP_REPORTED = 4
-"""Besides the first step that is read."""
+"""Besides the first step read."""
 
 
 def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
-    """The metrics of a table of force samples; errors where it holds the true accelerations.
+    """Metrics of a table of force samples; errors if it holds the true accelerations.
 
     Args:
         table: force samples.
@@ -58,7 +58,7 @@ def _errors(found: np.ndarray, true: np.ndarray | None) -> dict[str, Any]:
 def _mass_metrics(
     table: pd.DataFrame, found: np.ndarray, position: np.ndarray, bootstrap: int, seed: int
 ) -> dict[str, Any]:
-    """What only data with different masses can say: exponents, and the third law."""
+    """What only data with different masses reveal: exponents, and the third law."""
     masses = {"gm": attracting_gm(table)}
     if "m1" in table:
         masses["own_mass"] = table["m1"].to_numpy()
@@ -74,9 +74,9 @@ def _mass_metrics(
 
 
 def attracting_gm(table: pd.DataFrame) -> np.ndarray:
-    """(row,) GM of what attracts, au^3/yr^2: of the centre, or of the second of two bodies.
+    """(row,) GM of the attracting body, au^3/yr^2: the centre, or the second of two bodies.
 
-    4 pi^2, the Sun's, where it is not known.
+    4 pi^2, the Sun's, if unknown.
     """
     if "gm" not in table and "m2" not in table:
         return np.full(len(table), G)
@@ -100,12 +100,12 @@ def power_of_distance(
 ) -> dict[str, Any]:
     """Fit |a_r| = c · GM · r^−n (`orbits.powers.power_law`), intervals over orbits.
 
-    Rows whose radial part is not attractive have no logarithm and are left out; `attractive` is
-    the fraction of rows that remain.
+    Rows with a repulsive radial part have no logarithm and are left out; `attractive` is the
+    fraction that remains.
 
     Returns:
         `exponent` {value, low, high}: n; `scale` {value, low, high}: c, 1 for Newton's law;
-        `attractive`. The values are None where fewer than two orbits or three rows remain.
+        `attractive`. The values are None if fewer than two orbits or three rows remain.
     """
     radial = -radial_part(acceleration, position)
     kept = radial > 0
@@ -126,18 +126,18 @@ def powers_of_mass(
     bootstrap: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Fit |a_r| = c · Π m^q · r^−n: as `power_of_distance`, with nothing granted about the masses.
+    """Fit |a_r| = c · Π m^q · r^−n: as `power_of_distance`, with nothing assumed about the masses.
 
     Args:
         acceleration: au/yr^2.
-        position: of the attracted body as seen from the one that attracts, au.
-        masses: by name: GM of what attracts, the attracted body's own mass; those that vary.
+        position: of the attracted body relative to the attracting one, au.
+        masses: by name: GM of the attracting body, mass of the attracted one; those that vary.
         orbit: (row,) statistical units.
         bootstrap: resamplings over orbits.
         seed: of the resampling.
 
     Returns:
-        NAME_exponent {value, low, high}: q of each; the values are None where too few rows attract.
+        NAME_exponent {value, low, high}: q of each; the values are None if too few rows attract.
     """
     radial = -radial_part(acceleration, position)
     kept = radial > 0

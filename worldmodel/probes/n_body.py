@@ -1,6 +1,6 @@
 """Implied accelerations of systems of more than two visible bodies, body by body.
 
-`symreg weigh` reads which masses, and which law, the model acts by.
+`symreg weigh` reads the masses and the law that the model acts by.
 """
 
 from typing import TYPE_CHECKING
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def read_bodies(experiment: "Experiment") -> Arcs:
-    """Undisturbed arcs of all bodies, of orbits that the model was not trained on.
+    """Undisturbed arcs of all bodies, from orbits outside the training set.
 
     Raises:
-        ValueError: for kicked states, a control that knows one body only, or too few states.
+        ValueError: for kicked states, a control for one body only, or too few states.
     """
     config, facts = experiment.config, experiment.facts
     if config.states != "orbit":
@@ -59,10 +59,10 @@ def read_bodies(experiment: "Experiment") -> Arcs:
 
 
 def table_of_bodies(experiment: "Experiment", arcs: Arcs) -> pd.DataFrame:
-    """Force samples of every body as seen from the first, as `orbits forces` writes them.
+    """Force samples of every body relative to the first, as from `orbits forces`.
 
     Raises:
-        ValueError: if no prediction is a finite number.
+        ValueError: if no prediction is finite.
     """
     dt, law = experiment.facts.dt, experiment.known_law
     assert arcs.many is not None  # for the type checker: read_bodies made them

@@ -1,16 +1,16 @@
-"""Whether a prediction follows the force when what decodes it is exchanged between two states.
+"""Does a prediction follow the force when what decodes it is exchanged between two states?
 
-One state receives, at one site and its last position, what another had there in some subspace;
-the positions that it sees stay its own. With F the force, the implied acceleration must change by
-F(donor) − F(receiver). The *share followed* is 1 − |change − wanted| / |wanted|, of root mean
-squares over pairs: 1 for exactly that, s where s of it arrives and nothing else moves, 0 where
-nothing moves at all, negative where something else does.
+At one site and the last position, one state receives what another had there in some subspace; the
+positions it sees stay its own. With F the force, the implied acceleration must change by F(donor) −
+F(receiver). The *share followed* is 1 − |change − wanted| / |wanted|, of root mean squares over
+pairs: 1 for exactly that, s if a share s of it arrives and nothing else moves, 0 if nothing moves,
+negative if something else does.
 
-What a gradient finds is no evidence by itself. Few directions of many suffice to make any network
-say anything (arXiv:2311.17030), an untrained one too, because a linear map of what is decodable
-only has to be pointed at what the output reads. So a second subspace is learned in the same way
-that carries the *opposite* of the force, which no network means: only what the first follows
-beyond the second counts.
+What a gradient finds is no evidence by itself. A few directions of many can make any network say
+anything (arXiv:2311.17030), even an untrained one, because a linear map of what is decodable need
+only be pointed at what the output reads. So a second subspace, learned in the same way, carries the
+*opposite* of the force, which no network means: only what the first follows beyond the second
+counts.
 """
 
 from collections.abc import Callable
@@ -39,56 +39,56 @@ Vectors = Float[Tensor, "state axis"]
 
 @dataclass(frozen=True)
 class Answer:
-    """How the implied acceleration answers to an exchange."""
+    """Response of the implied acceleration to an exchange."""
 
     followed: float
     """1 − |change − wanted| / |wanted|, of root mean squares."""
     slope: float
-    """Of the change on what is wanted."""
+    """Of the change on the wanted one."""
     leaked: float
-    """What the slope leaves of the change, in units of what is wanted, of root mean squares."""
+    """Rest of the change beside the slope, in units of the wanted one, root mean squares."""
 
     @property
     def reversed(self) -> float:
-        """The share of the opposite of what is wanted that is followed."""
+        """The share followed of the opposite change."""
         return 1 - float(np.hypot(1 + self.slope, self.leaked))
 
 
 @dataclass(frozen=True)
 class States:
-    """States of some orbits, of which half are learned from and half are asked."""
+    """States of some orbits: half for learning, half for testing."""
 
     contexts: Float[Tensor, "state time body axis"]
     """Two positions or more, au."""
     force: Vectors
     """au/yr^2."""
     orbit: np.ndarray
-    """(state,) to which each belongs."""
+    """(state,) orbit of each."""
     dt: float
     random: np.random.Generator
 
     @cached_property
     def halves(self) -> tuple[Tensor, Tensor]:
-        """Rows to learn from, and rows that are asked."""
+        """Rows to learn from, and rows to test."""
         number = np.unique(self.orbit, return_inverse=True)[1]
         learned, asked = (torch.from_numpy(np.flatnonzero(number % 2 == half)) for half in (0, 1))
         return learned, asked
 
     @cached_property
     def pairs(self) -> tuple[Tensor, Tensor]:
-        """Receivers that are asked, and their donors: each is another state."""
+        """Receivers under test, and their donors: each another state."""
         asked = self.halves[1]
         receivers = asked[torch.from_numpy(self.random.permutation(len(asked)))]
         return receivers, receivers.roll(1)
 
 
 class Patched:
-    """One predictor, shown the states: its acceleration, and its activations at the last position.
+    """One predictor on the states: its acceleration, and its activations at the last position.
 
     Args:
         inside: the torch module of the predictor.
         context_length: positions that it sees.
-        states: that it is shown.
+        states: shown to it.
     """
 
     def __init__(self, inside: Inside, context_length: int, states: States) -> None:
@@ -101,8 +101,8 @@ class Patched:
             parts.append({site: _last(output, len(rows)) for site, output in kept.items()})
         self.acceleration = torch.cat(said)
         self.layers: dict[str, Float[Tensor, "state feature"]] = {}
-        """Activations at the last position, of sites that have a vector for each state, which
-        varies and is no narrower than the force."""
+        """Activations at the last position, for sites with a vector for each state that varies and
+        is no narrower than the force."""
         for site in inside.layers:
             tables = [part.get(site) for part in parts]
             if any(table is None for table in tables):
@@ -112,17 +112,17 @@ class Patched:
                 self.layers[site] = values
 
     def implied(self, rows: Tensor) -> Vectors:
-        """The second difference that the predictions of some states give, au/yr^2."""
+        """The second difference of the predictions for some states, au/yr^2."""
         seen = self.states.contexts[rows]
         said = self.inside.following(seen[:, -self.context_length :])
         return ((said - 2 * seen[:, -1] + seen[:, -2]) / self.states.dt**2)[:, 0]
 
     def answer(self, site: str, edit: Callable[[Tensor, Tensor], Edit]) -> Answer:
-        """What the asked states say when a site is edited.
+        """The tested states' answer when a site is edited.
 
         Args:
             site: name of a submodule.
-            edit: made of receivers and donors.
+            edit: from receivers and donors.
         """
         receivers, donors = self.states.pairs
         with torch.no_grad():
@@ -140,13 +140,13 @@ class Patched:
         return rows.split(max(1, POSITIONS_AT_ONCE // self.context_length))
 
     def exchanged(self, site: str, subspace: Tensor | None) -> Answer:
-        """What they say when a subspace is exchanged; None: the whole site."""
+        """Their answer when a subspace is exchanged; None: the whole site."""
         values = self.layers[site]
         return self.answer(site, lambda _, donors: exchange(subspace, values[donors], at=-1))
 
     def at_random(self, site: str, subspace: Tensor) -> Answer:
-        """The same of a random subspace of that size for each pair; each change has the norm of
-        the other's."""
+        """The same for a random subspace of that size for each pair; each change has the other's
+        norm."""
         values = self.layers[site]
         basis = torch.linalg.qr(subspace).Q
 
@@ -161,8 +161,8 @@ class Patched:
         return self.answer(site, edit)
 
     def probe(self, site: str) -> tuple[float, Tensor]:
-        """R² of the force by a ridge regression on a site, on the asked orbits; the subspace that
-        it reads, of which the columns are orthonormal."""
+        """R² of the force from a ridge regression on a site, on the tested orbits; the subspace it
+        reads, with orthonormal columns."""
         from scipy.linalg import orth
         from sklearn.linear_model import RidgeCV
         from sklearn.model_selection import GroupKFold
@@ -187,7 +187,7 @@ class Patched:
             site: name of a submodule.
             sign: 1, or −1 for the opposite of the force.
             steps: of Adam.
-            seed: of the pairs, and of the subspace that it begins with.
+            seed: of the pairs, and of the initial subspace.
 
         Source: distributed alignment search, Geiger et al., arXiv:2303.02536.
         """
@@ -214,12 +214,12 @@ class Patched:
 
 
 def asked_at(patched: Patched, site: str, steps: int, seed: int) -> dict[str, float]:
-    """Everything that the read-out `causal` asks of a site.
+    """All that the read-out `causal` measures at a site.
 
     Args:
         patched: the predictor.
         site: name of a submodule.
-        steps: of each rotation; 0: none is learned.
+        steps: of each rotation; 0 learns none.
         seed: of the rotations.
     """
     decoded, subspace = patched.probe(site)
@@ -237,7 +237,7 @@ def asked_at(patched: Patched, site: str, steps: int, seed: int) -> dict[str, fl
 
 
 def _last(output: Tensor, rows: int) -> Float[Tensor, "state feature"] | None:
-    """What a site says at the last position; None where that is no vector for each state."""
+    """A site's output at the last position; None unless it is a vector for each state."""
     if output.ndim not in (2, 3) or len(output) != rows:
         return None
     return (output[:, -1] if output.ndim == 3 else output).double().cpu()
@@ -249,10 +249,10 @@ def _ratio(part: Tensor, whole: Tensor) -> Tensor:
 
 
 class KnownForce(nn.Module):
-    """The positive control: `hidden` holds the force in directions that are known, and the
-    prediction is made from these.
+    """The positive control: `hidden` holds the force in known directions, from which the prediction
+    is made.
 
-    What else `hidden` holds, position and velocity, is not used there: inertia goes past it.
+    Position and velocity, also in `hidden`, are not used there: inertia bypasses it.
 
     Args:
         law: of the force.

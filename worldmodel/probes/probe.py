@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ProbeOptions(TypedDict, total=False):
-    """Keywords of `probe`: the fields of `ProbeConfig` but for the read-out, and of a model's own
+    """Keywords of `probe`: the fields of `ProbeConfig` except the read-outs, and a model's own
     units. A read-out's own options are a mapping."""
 
     control: str
@@ -119,7 +119,7 @@ def probe(
     trained_on: "Data | None" = None,
     **options: Any,
 ) -> ForceSamples | Reading:
-    """Read what a model has learned, be it from `worldmodel.train` or your own.
+    """Read what a model has learned, from `worldmodel.train` or your own.
 
         def step(positions):               # (orbit, time, axis), au -> the same shape
             ...
@@ -127,13 +127,13 @@ def probe(
 
     Args:
         model: a model, or the folder of its run; or any object with `context_length` and
-            `predict(positions)`, or a plain function of positions with `model_context` said.
-        data: the data set whose states are shown to the model, or its path.
-        config: options; the defaults if left out.
-        untrained: makes the model before training, for the control and the read-outs that need it.
-        trained_on: the data set that the model was trained on, or its path; it shows whether the
-            model merely copies those orbits.
-        options: further options by name; those of a read-out as a mapping, such as
+            `predict(positions)`, or a plain function of positions with `model_context` given.
+        data: the data set with the states shown to the model, or its path.
+        config: options; by default the defaults.
+        untrained: makes the untrained model, for the control and read-outs that need it.
+        trained_on: the model's training data set, or its path; shows whether the model merely
+            copies those orbits.
+        options: more options by name; those of a read-out as a mapping, such as
             `readout="linear", linear={"states": 200}`; for your own model also `model_context`,
             `length_unit` and `time_unit`.
 
@@ -151,13 +151,13 @@ def probe(
 
 
 OWN = ("model_context", "length_unit", "time_unit")
-"""Options of a model of one's own."""
+"""Options of a user's model."""
 
 
 def read(
     model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
 ) -> Reading:
-    """What the read-out that is asked for finds, with where it comes from."""
+    """The result of the requested read-out, with its provenance."""
     with threads(config.threads):
         experiment = Experiment(model, data, config, trained_on)
         reading = config.read_out.read(experiment)
@@ -175,7 +175,7 @@ def read(
 
 
 def require_fitting_name(out: str, readout: ReadOut) -> None:
-    """Refuse a name that says Parquet for JSON, or JSON for Parquet."""
+    """Refuse a Parquet name for JSON, or a JSON name for Parquet."""
     wrong, right = (".json", "Parquet") if readout.writes_table else (".parquet", "JSON")
     if Path(out).suffix == wrong:
         raise ValueError(

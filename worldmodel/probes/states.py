@@ -1,4 +1,4 @@
-"""States that are probed: undisturbed arcs, and arcs that were kicked in mid-course."""
+"""States to probe: undisturbed arcs, and arcs kicked in mid-orbit."""
 
 import dataclasses
 
@@ -15,26 +15,26 @@ from worldmodel.source import Source, Trajectories
 
 @dataclasses.dataclass(frozen=True)
 class ManyBodies:
-    """What only a law asks of systems of more than two visible bodies."""
+    """What only a law needs of systems with over two visible bodies."""
 
     mass: Float[np.ndarray, "orbit body"]
-    """M_sun; NaN where it is not known."""
+    """M_sun; NaN if unknown."""
     velocity: Float[np.ndarray, "orbit time body axis"]
     """au/yr."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Arcs:
-    """States that are probed, and which of their times are read.
+    """States to probe, and which of their times are read.
 
-    Two visible bodies (`mass` is not None) move about their barycentre; `position` is then that
-    of the first as seen from the second, so that attraction points against it.
+    Two visible bodies (`mass` is not None) move about their barycentre; `position` is then that of
+    the first relative to the second, so attraction points against it.
     """
 
     position: Float[np.ndarray, "orbit time axis"]
     """Relative position, au."""
     velocity: Float[np.ndarray, "orbit time axis"]
-    """Relative velocity, au/yr; at the time of a kick the new one."""
+    """Relative velocity, au/yr; at a kick the new one."""
     gm: Float[np.ndarray, " orbit"]
     """Parameter of the relative motion, au^3/yr^2; after a kick in GM the new one."""
     index: np.ndarray
@@ -46,17 +46,17 @@ class Arcs:
     seen: Float[np.ndarray, "orbit time body axis"]
     """Positions as the model sees them, au."""
     mass: Float[np.ndarray, "orbit body"] | None = None
-    """Masses of both bodies, M_sun, where both are visible."""
+    """Masses of both bodies, M_sun, if both are visible."""
     body: np.ndarray | None = None
     """(orbit,) which planet it is, for planets."""
     kick: int | None = None
-    """Time of the kick; None of undisturbed arcs."""
+    """Time of the kick; None if undisturbed."""
     many: ManyBodies | None = None
-    """Of more than two visible bodies; `position` is then that of the second from the first."""
+    """For more than two visible bodies; `position` is then the second's from the first."""
 
     @property
     def shares(self) -> Float[np.ndarray, "orbit body"]:
-        """What each body has of the relative position: x_b = share · x."""
+        """Each body's share of the relative position: x_b = share · x."""
         return shares_of(self.mass, len(self.gm))
 
     def some(self, kept: np.ndarray) -> "Arcs":
@@ -70,20 +70,20 @@ class Arcs:
     def contexts(
         self, orbit: np.ndarray, time: np.ndarray, length: int
     ) -> Float[np.ndarray, "state context body axis"]:
-        """What a model sees of some states: the last positions, those included, au, float64."""
+        """What a model sees of some states: the last positions up to them, au, float64."""
         steps = time[:, None] + np.arange(1 - length, 1)
         return self.seen[orbit[:, None], steps].astype(np.float64)
 
     def draw(
         self, states: int, random: np.random.Generator
     ) -> tuple[Int[np.ndarray, " state"], Int[np.ndarray, " state"]]:
-        """Indices of orbits and times of about so many states: as many times of every orbit."""
+        """Indices of orbits and times for about so many states: as many times per orbit."""
         each = min(len(self.read), max(1, round(states / len(self.gm))))
         times = [np.sort(random.choice(len(self.read), each, replace=False)) for _ in self.gm]
         return np.repeat(np.arange(len(self.gm)), each), np.concatenate(times) + self.read.start
 
     def read_from(self, first: int) -> "Arcs":
-        """The arcs from `first` steps after the kick on; what comes before is not read."""
+        """The arcs from `first` steps after the kick on; earlier times are not read."""
         later = first - 1
         read = range(self.read.start + later, self.read.stop)
         return dataclasses.replace(self, start=self.start + later, read=read)
@@ -92,7 +92,7 @@ class Arcs:
 def shares_of(
     mass: Float[np.ndarray, "orbit body"] | None, orbits: int
 ) -> Float[np.ndarray, "orbit body"]:
-    """(m2, −m1)/(m1 + m2) of two visible bodies, 1 of a relative position."""
+    """(m2, −m1)/(m1 + m2) of two visible bodies, 1 if relative."""
     if mass is None:
         return np.ones((orbits, 1))
     return relative_shares(mass)
@@ -100,7 +100,7 @@ def shares_of(
 
 @dataclasses.dataclass(frozen=True)
 class Orbits:
-    """Orbits of a data set as relative motion, whether one body or two are visible."""
+    """Orbits of a data set as relative motion, with one visible body or two."""
 
     trajectories: Trajectories
     position: Float[np.ndarray, "orbit time axis"]
@@ -117,7 +117,7 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
     """Some orbits of a data set.
 
     Raises:
-        ValueError: if the data set holds other systems than one or two bodies.
+        ValueError: if the data set holds systems other than one or two bodies.
     """
     facts = source.facts
     two = facts.system == "barycentric"
@@ -140,7 +140,7 @@ def undisturbed(orbits: Orbits, context_length: int) -> Arcs:
     """Whole orbits, read wherever the context is full.
 
     Raises:
-        ValueError: if they are too short for three such times.
+        ValueError: if too short for three such times.
     """
     chosen = orbits.trajectories
     start, stop = max(1, context_length - 1), chosen.position.shape[1]
@@ -173,8 +173,8 @@ def kicked(
 ) -> Arcs:
     """Orbits whose relative velocity is turned and rescaled, read 1, 2, ... steps later.
 
-    They are kicked in mid-course, or later where the context would not be full one step after.
-    Both bodies of a barycentric orbit are kicked, so that the barycentre stays where it is.
+    They are kicked in mid-orbit, or later if the context would not be full one step after. Both
+    bodies of a barycentric orbit are kicked, so the barycentre stays put.
 
     Raises:
         ValueError: if the orbits are too short, or all of them fall into the centre.
@@ -202,10 +202,10 @@ def kicked_in_mass(
     steps: int,
     random: np.random.Generator,
 ) -> Arcs:
-    """Orbits whose central mass changes in mid-course while position and velocity go on.
+    """Orbits whose central mass changes in mid-orbit while position and velocity go on.
 
     The new GM is drawn log-uniformly between the smallest and the largest GM of the orbits. The
-    masses of a barycentric pair change by one factor, which keeps the barycentre where it is.
+    masses of a barycentric pair change by one factor, which keeps the barycentre in place.
 
     Raises:
         ValueError: if the orbits are too short, or all of them fall into the centre.
@@ -221,11 +221,11 @@ def kicked_in_mass(
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """A kind of far states: speeds in units of the circular one there, and directions of motion."""
+    """A kind of far states: speeds over the local circular one, and directions of motion."""
 
     speed: tuple[float, float]
     angle: tuple[float, float]
-    """From the outward direction, rad; to both sides."""
+    """From the outward direction, rad, either side."""
 
 
 FAR = {
@@ -237,10 +237,10 @@ FAR = {
     "fast": Family((1.25, 2.0), (np.pi / 2, np.pi / 2)),
     "unbound": Family((1.5, 2.0), (0.0, np.pi)),
 }
-"""States of motion, of which bound orbits of moderate eccentricity hold the circular ones alone."""
+"""States of motion; bound orbits of moderate eccentricity contain only the circular ones."""
 
 TRIED = 8
-"""Times as many states are drawn as are wanted: an arc may leave the distances of training."""
+"""Factor of surplus states drawn, as arcs may leave the distances of training."""
 
 
 def far(
@@ -251,21 +251,21 @@ def far(
     count: int,
     random: np.random.Generator,
 ) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
-    """True arcs of the law that no training orbit is like, within the distances of training.
+    """True arcs of the law unlike any training orbit, within the distances of training.
 
     Distances are drawn log-uniformly, speeds and directions by family. Each arc is followed back
     for a full context and one step ahead, and is read at one time.
 
     Args:
-        orbits: of which GM and masses are drawn.
+        orbits: source of GM and masses.
         law: moves the bodies.
-        context_length: positions that are seen before the one that is read, that included.
+        context_length: positions seen up to the one read, that included.
         radius: smallest and largest distance of the training orbits, au.
-        count: of arcs in each family, at most.
+        count: arcs per family, at most.
         random: draws the states.
 
     Returns:
-        The arcs, none where none stays within these distances, and each one's family in `FAR`.
+        The arcs, none if none stays within these distances, and each one's family in `FAR`.
     """
     dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
     if orbits.mass is not None:  # distances from each other, not from the barycentre
@@ -309,7 +309,7 @@ def far(
 def _directions(
     count: int, axes: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors in every direction, and one across each, to either side."""
+    """Unit vectors in random directions, and one across each, either side."""
     outward, other = random.standard_normal((2, count, axes))
     outward /= np.linalg.norm(outward, axis=1, keepdims=True)
     across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
@@ -319,7 +319,7 @@ def _directions(
 def _followed(
     law: ForceLaw, x: np.ndarray, v: np.ndarray, gm: np.ndarray, dt: float, before: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit, time, axis) states: so many steps before the given ones, those, and one after."""
+    """(orbit, time, axis) states: some steps before the given ones, those, and one after."""
     from worldmodel.predictors.law import follow
 
     arcs = [(x, v)]

@@ -1,6 +1,6 @@
 """Figures of a run behind one contract (`base`), one file each.
 
-Every `plot_...` function draws on the Axes that it is given and returns it.
+Every `plot_...` function draws on the given Axes and returns it.
 """
 
 from orbits.registry import Registry

@@ -16,7 +16,7 @@ from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
 class ArrowsFigure(RunFigure):
-    """The model on kicked states, and the same network untrained."""
+    """The model on kicked states, and its untrained network."""
 
     name = "arrows"
     caption = (
@@ -40,11 +40,11 @@ class ArrowsFigure(RunFigure):
 def plot_arrows(
     axes: Axes, table: pd.DataFrame, truth: NDArray[np.float64], *, title: str, color: str
 ) -> Axes:
-    """The force field as arrows in the plane of the orbits: the model's beside the true one.
+    """The force field as arrows in the orbital plane: the model's beside the true one.
 
     Args:
         axes: where to draw.
-        table: force samples; some 150 rows, spread over the plane, are drawn.
+        table: force samples; about 150 rows, spread over the plane, are drawn.
         truth: (row, axis) true acceleration, au/yr^2.
         title: of the panel.
         color: of the model's arrows.
@@ -67,12 +67,12 @@ def plot_arrows(
 
 
 def _shortened(field: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Arrows as long as the fourth root of the pull: inner and outer ones stay visible."""
+    """Arrows of length acceleration^(1/4), so inner and outer ones stay visible."""
     return field * np.maximum(np.linalg.norm(field, axis=1, keepdims=True), 1e-12) ** -0.75
 
 
 def _spread(position: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Indices of rows spread over the plane: at most one in a cell of a grid."""
+    """Indices of rows spread over the plane: at most one per grid cell."""
     extent = float(np.quantile(np.abs(position), 0.98)) or 1.0
     cells = np.floor(position / extent * math.sqrt(count) / 2 * 1.3).astype(int)
     _, first = np.unique(cells, axis=0, return_index=True)

@@ -1,4 +1,4 @@
-"""What a figure of a run offers, and what several of them share."""
+"""The contract of a run's figures, and what several share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -24,16 +24,16 @@ Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a run has to show.
+    """The content of a run's figures.
 
     Attributes:
-        law: that moved the training orbits.
-        sources: the law recovered from each set of states, in the order in which they are shown.
+        law: of the training orbits.
+        sources: the law recovered from each set of states, in display order.
         tables: force samples of each source and control.
         titles: of the sources.
         training: metrics of the training by step.
-        relative: whether one body moves around a centre.
-        required: R² that the kick test asks for.
+        relative: whether one body orbits a centre.
+        required: R² that the kick test requires.
         far: states of the read-out `far`, of the model ("") and of controls: r (au), speed in
             circular ones, and relative error of the acceleration.
         trained: distances (au) and speeds, in circular ones, of orbits like those of training.
@@ -56,11 +56,11 @@ class RunFigure(ABC):
     name: ClassVar[str]
     caption: ClassVar[str]
     wide: ClassVar[bool] = False
-    """Whether it is scrolled instead of shrunk on a narrow page."""
+    """Whether it scrolls instead of shrinking on a narrow page."""
 
     @abstractmethod
     def draw(self, shown: Shown) -> Figure | None:
-        """The figure; None where the run has nothing of the kind."""
+        """The figure; None if the run has nothing for it."""
 
 
 def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:
@@ -70,7 +70,7 @@ def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure
 
 
 def reference_curve(law: str) -> Law | None:
-    """Attraction under a law by distance and GM, au and au^3/yr^2 to au/yr^2; None if unknown."""
+    """A law's attraction by distance and GM, au and au^3/yr^2 to au/yr^2; None if unknown."""
     parsed = known_law(law)
     if parsed is None:
         return None
@@ -78,7 +78,7 @@ def reference_curve(law: str) -> Law | None:
 
 
 def curve(law: Recovery) -> Curve | None:
-    """Attraction by distance of a recovered law; None where it is no function of r alone."""
+    """A recovered law's attraction by distance; None unless a function of r alone."""
     if {symbol.name for symbol in law.formula.free_symbols} - {"r"}:
         return None
     return lambda r: np.broadcast_to(law.predict({"r": r}), np.shape(r))
@@ -90,7 +90,7 @@ def label(law: Recovery) -> str:
 
 
 def attracting_gm(table: pd.DataFrame) -> NDArray[np.float64]:
-    """(row,) GM of what attracts, au^3/yr^2: of the centre, the second body, else of the Sun."""
+    """(row,) GM of the attracting body, au^3/yr^2: the centre, the second body, else the Sun."""
     if "gm" in table:
         return np.asarray(table["gm"], dtype=float)
     if "m2" in table:

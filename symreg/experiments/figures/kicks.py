@@ -16,7 +16,7 @@ from worldmodel.predictors import CONTROLS
 
 
 class KicksFigure(RunFigure):
-    """A line for the model and for each control that was kicked."""
+    """A line for the model and for each kicked control."""
 
     name = "kicks"
     caption = (
@@ -46,7 +46,7 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
     Args:
         axes: where to draw.
         tables: force samples of kicked states by curve (`kicked`, `injected`, `untrained`).
-        required: the R² that the gate asks for.
+        required: the R² that the gate requires.
     """
     for name, table in tables.items():
         who = name if name in CONTROLS else "none"

@@ -61,9 +61,9 @@ def plot_field(
     Args:
         axes: where to draw.
         table: force samples.
-        reference: attraction of the true law by distance and GM, au and au^3/yr^2 to au/yr^2;
-            drawn for the median GM of the table. None where it is not known.
-        recovered: the recovered formula by distance, or None where there is none.
+        reference: attraction of the true law by distance and GM, au and au^3/yr^2 to au/yr^2; drawn
+            for the median GM of the table. None if unknown.
+        recovered: the recovered formula by distance, or None.
         title: of the panel.
         color: of the points.
         label: of the recovered formula in the legend.

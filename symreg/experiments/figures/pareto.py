@@ -1,4 +1,4 @@
-"""Loss against complexity of every formula that the searches kept."""
+"""Loss against complexity for every formula kept by the searches."""
 
 from matplotlib.figure import Figure
 

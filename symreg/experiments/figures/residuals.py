@@ -1,4 +1,4 @@
-"""How far the implied attraction is from the true law, against distance."""
+"""Departure of the implied attraction from the true law by distance."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from symreg.experiments.figures.base import (
 from symreg.recovery.force_field import attraction
 
 GAP = 0.05
-"""Relative distance between neighbouring states beyond which nothing is known between them."""
+"""Relative distance between neighbouring states that counts as a gap."""
 
 
 class ResidualsFigure(RunFigure):
@@ -48,7 +48,7 @@ def plot_residuals(
 ) -> Axes:
     """Relative deviation from the true law against distance, with its median in 20 bins.
 
-    The law is that of each row's own GM.
+    The law uses each row's own GM.
     """
     r, pull = attraction(table)
     deviation = 100 * (pull / reference(r, attracting_gm(table)) - 1)
@@ -77,7 +77,7 @@ def plot_residuals(
 def broken_at_gaps(
     r: NDArray[np.float64], x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A curve that is interrupted where there are no states between two of its points.
+    """A curve interrupted where no states lie between two of its points.
 
     Args:
         r: (row,) distances of the states, au.

@@ -10,7 +10,7 @@ WIDEST = 12.0
 
 
 class ValidityFigure(RunFigure):
-    """A panel for the model, and for lookups and other controls beside it."""
+    """A panel for the model, and for lookups and other controls."""
 
     name = "validity"
     caption = (

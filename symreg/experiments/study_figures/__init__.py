@@ -6,4 +6,4 @@ from symreg.experiments.study_figures.base import StudyFigure
 __all__ = ["FIGURES", "StudyFigure"]
 
 FIGURES: Registry[StudyFigure] = Registry("symreg.experiments.study_figures", StudyFigure)
-"""By the name that a study gives as its `figure`."""
+"""By the name in a study's `figure`."""

@@ -40,13 +40,13 @@ class AttentionFigure(StudyFigure):
 
 
 def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[float] = ()) -> Axes:
-    """R² after a kick by kind of attention: full and windowed, trained with kicks or without.
+    """R² after a kick by kind of attention: full and windowed, with or without kicks in training.
 
     Args:
         axes: where to draw.
         frame: the table of a study.
         column: what is drawn.
-        levels: where dotted lines are drawn.
+        levels: of dotted lines.
     """
     if column not in frame or frame[column].isna().all():
         return finished(axes, False)

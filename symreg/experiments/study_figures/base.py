@@ -1,4 +1,4 @@
-"""What a figure of a study offers, and what several of them share."""
+"""The contract of a study's figures, and what several share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from symreg.recovery.config import Thresholds
 
 FULL = "full context"
 LABEL = "label"
-"""Key of a part of a grid: what is known of its cells, a column of the table."""
+"""Key of a grid part for what is known of its cells, a column of the table."""
 STYLES = ("-", "--", ":", "-.")
 THRESHOLDS = Thresholds()
-"""Where the dotted lines are drawn."""
+"""Levels of the dotted lines."""
 
 
 class StudyFigure(ABC):
@@ -31,12 +31,12 @@ class StudyFigure(ABC):
         """Figures with their captions, by file name.
 
         Args:
-            frame: the table of the study, of cells that are done. A column that it does not have
-                is left out; a panel without any says so.
+            frame: the study's table of finished cells. A missing column is left out; a panel
+                without any says so.
         """
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """The answer in a table of a few rows, where there is one.
+        """The answer in a table of a few rows, if any.
 
         Args:
             frame: the table of the study, of cells that are done.
@@ -47,7 +47,7 @@ class StudyFigure(ABC):
 def panels(
     rows: int, columns: int, width: float = 11.0, height: float = 4.2
 ) -> tuple[Figure, list[Axes]]:
-    """A figure so many inches wide, and as high for each row of panels."""
+    """A figure with its width, and height per row of panels, in inches."""
     figure = Figure(figsize=(width, height * rows), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
@@ -82,7 +82,7 @@ def plot_against(
 
 
 def settings(frame: pd.DataFrame) -> pd.Series:
-    """In words, what was varied beside the kind of attention: window and kicked training."""
+    """In words, what varied besides the kind of attention: window and kicked training."""
     words = pd.Series(FULL, index=frame.index, dtype=object)
     if "window" in frame:
         window = frame["window"].astype("Int64").astype(str)
@@ -94,13 +94,13 @@ def settings(frame: pd.DataFrame) -> pd.Series:
 
 
 def factors_of(frame: pd.DataFrame, stem: str) -> list[int]:
-    """Lengths, in contexts of training, of which a table has a number: columns STEM1, STEM4, ..."""
+    """Lengths, in training contexts, in a table: columns STEM1, STEM4, ..."""
     names = [str(name) for name in frame]
     return sorted(int(name.removeprefix(stem)) for name in names if name.startswith(stem))
 
 
 def against_lengths(axes: Axes, factors: Sequence[int]) -> None:
-    """A logarithmic axis of lengths, in contexts of training."""
+    """A logarithmic axis of lengths, in training contexts."""
     axes.set_xscale("log", base=2)
     axes.set_xticks(factors)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}×"))
@@ -109,7 +109,7 @@ def against_lengths(axes: Axes, factors: Sequence[int]) -> None:
 
 
 def share(yes: pd.Series) -> str:
-    """`0 of 60 (0.0–6.0 %)`: of how many cells something holds, with Clopper and Pearson's 95 %
+    """`0 of 60 (0.0–6.0 %)`: for how many cells something holds, with the Clopper-Pearson 95 %
     interval."""
     if yes.empty:
         return "–"
@@ -119,7 +119,7 @@ def share(yes: pd.Series) -> str:
 
 
 def finished(axes: Axes, drawn: bool, columns: int = 1, beside: bool = False) -> Axes:
-    """With a legend, beside the panel where it would hide something; or with words in its place."""
+    """With a legend, beside the panel if it would hide something; or with words instead."""
     if drawn:
         place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         axes.legend(

@@ -1,4 +1,4 @@
-"""How often the verdict is wrong, of predictors whose truth is known."""
+"""How often the verdict is wrong, for predictors with known truth."""
 
 import itertools
 
@@ -22,14 +22,14 @@ from symreg.recovery import judge
 from symreg.recovery.words import NEWTONIAN
 
 KNOWS, NEAR = "knows", "near miss"
-"""Labels of cells that know the named law, and of those that no verdict is wrong about."""
+"""Labels of cells that know the named law, and of those for which no verdict is wrong."""
 FAR, KICK = "far.error", "kicked.kick_r2_first"
 HALVES = {0: "chosen on", 1: "frozen"}
-"""By whether the seed is odd: cells on which thresholds may be chosen, and those that judge."""
+"""By parity of the seed: cells for choosing thresholds, and cells for judging."""
 
 
 class CalibrationFigure(StudyFigure):
-    """Errors by what is known, what each test alone would say, and the resolution."""
+    """Errors by known truth, the verdicts of each test alone, and the resolution."""
 
     name = "calibration"
 
@@ -53,8 +53,8 @@ class CalibrationFigure(StudyFigure):
         return {"calibration": (figure, caption)}
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row for each half and label: how many are called Newtonian or recovered, and how many
-        of these verdicts are wrong.
+        """A row per half and label: how many are called Newtonian or recovered, and how many of
+        these verdicts are wrong.
 
         Args:
             frame: the table of the study, of cells that are done.
@@ -90,12 +90,12 @@ def _end(cells: pd.DataFrame, which: str) -> float | None:
 
 
 def said_yes(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) whether a predictor is called to know the law: Newtonian, or its law recovered."""
+    """(cell,) whether a predictor is said to know the law: Newtonian, or law recovered."""
     return (frame["world_model"] == NEWTONIAN) | frame["recovered"].eq(True).fillna(False)
 
 
 def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """Median error on far states, a point for each predictor."""
+    """Median error on far states, a point per predictor."""
     if not {LABEL, FAR} <= set(frame):
         return finished(axes, False)
     labels = list(dict.fromkeys(frame[LABEL]))
@@ -120,7 +120,7 @@ def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def plot_roc(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """How often each test alone says yes, rightly and wrongly, as its threshold moves."""
+    """How often each test alone says yes, rightly or wrongly, as its threshold moves."""
     if not {LABEL, FAR, "orbit.r2", KICK} <= set(frame):
         return finished(axes, False)
     frame = frame[frame[LABEL] != NEAR]
@@ -153,19 +153,19 @@ def plot_roc(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
-    """A column; what was not measured is no pass."""
+    """A column; a missing value does not pass."""
     return frame[name].astype(float).fillna(np.inf)
 
 
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) whether a predictor fails no gate but the error on far states."""
+    """(cell,) whether a predictor passes all gates but that on far error."""
     failed = frame["kind_failed"].fillna("").astype(str)
     far = {judge.FAR, judge.REGION}
     return failed.map(lambda names: set(filter(None, names.split(", "))) <= far)
 
 
 def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """How often another force is called the law, by how far it departs."""
+    """How often another force is called the law, by its departure."""
     if not {LABEL, "model.size"} <= set(frame):
         return finished(axes, False)
     known = frame[frame["model.size"].notna() & (frame[LABEL] != KNOWS)]

@@ -9,13 +9,13 @@ from symreg.experiments.study_figures.base import StudyFigure, finished
 
 MOST_PANELS = 3
 LOWEST_R2 = -1.0
-"""R² below this are drawn at the edge, as arrows: how bad they are tells nothing."""
+"""Lower R² are drawn at the edge, as arrows: how bad they are means nothing."""
 ROW = 0.32
 """Inches of a setting."""
 
 
 class GridFigure(StudyFigure):
-    """Whatever was measured, by setting: for studies that have no figure of their own."""
+    """Whatever was measured, by setting: for studies without a figure of their own."""
 
     name = "grid"
 
@@ -55,7 +55,7 @@ class GridFigure(StudyFigure):
 
 
 def axes_of(frame: pd.DataFrame) -> list[str]:
-    """The options that vary in a table that does not say which they are."""
+    """The options that vary in a table, if it does not say which."""
     return [str(name) for name in frame if "." not in str(name) and name not in FIXED]
 
 

@@ -18,14 +18,14 @@ SHARE, FAR, KICK = "evaluate.acceleration_share", "far.error", "kicked.kick_r2_1
 CONTEXT, KIND, STEPS = "context_length", "attention", "steps"
 USED = [SHARE, FAR, KICK, CONTEXT, KIND]
 LEFT, NONE = "inertia left", 0.02
-"""Root mean square of the part of the last step that a target holds, over that of the second
-difference; and where none at all is drawn."""
+"""Root mean square of the last step's part in a target, over that of the second difference; and the
+place of zero."""
 MARKERS = "osD^v"
 """By kind of attention and time step."""
 
 
 class IdentifyFigure(StudyFigure):
-    """Errors against the inertia that is left in the target, by context."""
+    """Errors against the inertia left in the target, by context."""
 
     name = "identify"
 
@@ -51,8 +51,8 @@ class IdentifyFigure(StudyFigure):
         return {"identify": (figure, caption)}
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row for each attention, time step and target: its share, and by context the median
-        error on far states, kick R² and how many cells are Newtonian.
+        """A row per attention, time step and target: its share, and by context the median error on
+        far states, kick R² and the number of Newtonian cells.
 
         Args:
             frame: the table of the study, of cells that are done.
@@ -77,7 +77,7 @@ def _median(frame: pd.DataFrame, name: str) -> float:
 
 
 def usual(frame: pd.DataFrame) -> pd.DataFrame:
-    """The cells that were trained as long as most, with every number that is drawn."""
+    """The cells trained as long as most, with every number drawn."""
     if not set(USED) <= set(frame):
         return frame.iloc[:0]
     if STEPS in frame:
@@ -153,7 +153,7 @@ def plot_phases(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def _shown(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) the inertia left, where it can be drawn on a logarithmic axis."""
+    """(cell,) the inertia left, adapted to a logarithmic axis."""
     return frame[LEFT].clip(lower=NONE)
 
 
@@ -165,15 +165,15 @@ def _ticks(axes: Axes) -> None:
 
 
 def _rounded(share: float) -> float:
-    """To two figures: seeds have other orbits and so slightly other shares."""
+    """To two digits: seeds differ in orbits and so slightly in shares."""
     return float(f"{share:.1e}")
 
 
 def one_variable(frame: pd.DataFrame) -> tuple[float, float]:
-    """γ for which the far error falls best on one rising curve of inertia left · context^γ.
+    """γ for which the far error best follows one rising curve of inertia left · context^γ.
 
     Args:
-        frame: cells with every number, of targets that hold some inertia.
+        frame: cells with every number, for targets with some inertia.
 
     Returns:
         γ, and the root mean square distance of log10 of the error from that curve.

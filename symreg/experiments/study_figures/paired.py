@@ -1,4 +1,4 @@
-"""Two kinds of attention on the same seeds: different, equivalent, or not decided."""
+"""Two kinds of attention on the same seeds: different, equivalent, or undecided."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ MARGINS = {
     ("residual", "log10 of 1 − kick R²"): 0.2,
     ("residual", "log10 of the far error"): 0.1,
 }
-"""Largest mean difference that counts as none, by target and measure: fixed before the runs."""
+"""Largest mean difference that counts as none, by target and measure; fixed before the runs."""
 MEASURES = {
     "kick R²": lambda frame: frame["kicked.kick_r2_1"].astype(float),
     "log10 of 1 − kick R²": lambda frame: np.log10(1 - frame["kicked.kick_r2_1"].astype(float)),
@@ -44,7 +44,7 @@ class Equivalence:
 
     @property
     def words(self) -> str:
-        """What may be said."""
+        """The conclusion."""
         said = []
         if abs(self.mean) + self.high < self.margin:
             said.append("equivalent")
@@ -72,7 +72,7 @@ def equivalence(differences: np.ndarray, margin: float) -> Equivalence:
 
 
 class PairedFigure(StudyFigure):
-    """Differences of LSSAR from softmax, pair by pair, beside their margins."""
+    """Differences of LSSAR and softmax, pair by pair, with their margins."""
 
     name = "paired"
 
@@ -112,7 +112,7 @@ class PairedFigure(StudyFigure):
         return {"paired": (figure, caption)}
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row for each target and measure: mean difference, interval, margin, what may be said.
+        """A row per target and measure: mean difference, interval, margin, conclusion.
 
         Args:
             frame: the table of the study, of cells that are done.
@@ -132,7 +132,7 @@ class PairedFigure(StudyFigure):
 
 
 def compared(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[np.ndarray, Equivalence]]:
-    """Differences of pairs, and what they say, by target and measure of which two or more exist."""
+    """Differences of pairs, and the conclusion, by target and measure with two pairs or more."""
     every = {key: paired(frame, *key) for key in MARGINS}
     return {
         key: (each, equivalence(each, MARGINS[key])) for key, each in every.items() if len(each) > 1
@@ -140,7 +140,7 @@ def compared(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[np.ndarray, Equ
 
 
 def paired(frame: pd.DataFrame, target: str, measure: str) -> np.ndarray:
-    """(pair,) LSSAR's value less softmax's, of seeds that both have."""
+    """(pair,) LSSAR's value minus softmax's, for common seeds."""
     if not {"kicked.kick_r2_1", "far.error", "attention", "target"} <= set(frame):
         return np.array([])
     of = frame[frame["target"] == target]

@@ -58,7 +58,7 @@ class SoftplusFigure(StudyFigure):
         }
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row for each attention: medians over seeds, with the least and the largest loss.
+        """A row per attention: medians over seeds, with the least and largest loss.
 
         Args:
             frame: the table of the study, of cells that are done.
@@ -88,7 +88,7 @@ def color_of(kind: str) -> str:
 def plot_by_kind(
     axes: Axes, frame: pd.DataFrame, kinds: list[str], column: str, words: str
 ) -> Axes:
-    """A line for each kind, a point for each seed, on a logarithmic axis."""
+    """A line per kind, a point per seed, on a logarithmic axis."""
     if column not in frame or frame[column].isna().all():
         return finished(axes, False)
     for row, kind in enumerate(kinds):
@@ -107,7 +107,7 @@ def plot_by_kind(
 
 
 def plot_lengths(axes: Axes, frame: pd.DataFrame, name: str, words: str) -> Axes:
-    """A number of the weights against the length, a line for each kind."""
+    """A number of the weights against length, a line per kind."""
     stem = f"{STEM}{name}_"
     factors = factors_of(frame, stem)
     if not factors:

@@ -18,7 +18,7 @@ DECODED = {
     "implied, undisturbed": ("orbit.r2", None),
     "implied, after kicks": ("kicked.r2", "untrained.r2"),
 }
-"""What is known of the force: column of the trained model, and of the untrained one."""
+"""Knowledge of the force: columns of the trained and the untrained model."""
 
 
 class ZooFigure(StudyFigure):
@@ -39,7 +39,7 @@ class ZooFigure(StudyFigure):
         return {"zoo": (figure, caption)}
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row for each family, by kick R²: medians over its seeds."""
+        """A row per family, by kick R²: medians over its seeds."""
         named = frame.assign(family=families(frame))
         rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
         found = pd.DataFrame(rows)
@@ -113,7 +113,7 @@ def plot_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """R² of linear probes for the force beside R² of the accelerations that are implied."""
+    """R² of linear probes for the force beside R² of the implied accelerations."""
     probed = DECODED["linear probe for |F|"][0]
     if probed not in frame or frame[probed].isna().all():
         return finished(axes, False)

@@ -1,4 +1,4 @@
-"""1.5-entmax whose scores are scaled by a power of log N that each query chooses.
+"""1.5-entmax with scores scaled by a power of log N that each query chooses.
 
 Source: Vasylenko et al., Long-context generalization with sparse attention (2025),
 arXiv:2506.16640: (δ + β (log n)^γ) z with β = softplus(w·x) and γ = s tanh(w'·x), for each head.

@@ -1,8 +1,8 @@
 """Differential attention, version 2: two softmaxes over the same keys and values, subtracted.
 
-Source: Ye et al., Differential transformer (2024), arXiv:2410.05258; version 2 (2026), as
-microsoft/unilm has it in Diff-Transformer/Diff-Transformer-V2: twice the queries, and
-A₁ − σ(w·x) A₂ for each head, without a norm behind it.
+Source: Ye et al., Differential transformer (2024), arXiv:2410.05258; version 2 (2026), as in
+microsoft/unilm, Diff-Transformer/Diff-Transformer-V2: twice the queries, and A₁ − σ(w·x) A₂ for
+each head, without a norm after it.
 """
 
 import torch
@@ -14,7 +14,7 @@ from worldmodel.attention.specs import Composed
 
 
 class Differential(Composition):
-    """Softmax attention of one set of queries less a share of that of another."""
+    """Softmax attention of one set of queries minus a share of another's."""
 
     reads = 1
     query_sets = 2

@@ -1,4 +1,4 @@
-"""1.5-entmax: weights of which most are zero.
+"""1.5-entmax: most weights are zero.
 
 Source: Peters, Niculae & Martins, Sparse sequence-to-sequence models (2019), arXiv:1905.05702:
 the map for α = 1.5 with its exact threshold.
@@ -25,7 +25,7 @@ class Entmax(Attention):
 
 
 def _threshold(half: Tensor) -> Tensor:
-    """(..., query, 1) τ: of the largest k scores, for the one k that fits."""
+    """(..., query, 1) τ: of the largest k scores, for the consistent k."""
     top = half.amax(-1, keepdim=True)
     ordered = torch.sort(half - top, dim=-1, descending=True).values
     count = torch.arange(1, half.shape[-1] + 1, device=half.device, dtype=half.dtype)

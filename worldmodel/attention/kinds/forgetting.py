@@ -1,4 +1,4 @@
-"""Softmax attention that forgets: each token lowers the scores of all that was before it.
+"""Softmax attention that forgets: each token lowers the scores of all earlier ones.
 
 Source: Lin et al., Forgetting transformer: softmax attention with a forget gate (2025),
 arXiv:2503.02130: the score of key j for query i has log f(j+1) + … + log f(i) added,
@@ -15,10 +15,10 @@ from worldmodel.attention.base import Attention, Rows, Visible, of_queries
 
 
 class Forgetting(Attention):
-    """Softmax of q·k/√d + Σ log f, of which the sums are two coordinates more of queries and keys.
+    """Softmax of q·k/√d + Σ log f; the sums are two more coordinates of queries and keys.
 
     For a query that sees later keys too (no causal order) the sum is taken with its sign. Sums over
-    thousands of keys lose digits in half precision: differences of large numbers stay.
+    thousands of keys lose digits in half precision, as differences of large numbers.
     """
 
     reads = 1

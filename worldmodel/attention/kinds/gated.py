@@ -1,7 +1,7 @@
-"""Softmax attention whose output passes a gate, of each token, head and channel.
+"""Softmax attention whose output passes a gate for each token, head and channel.
 
 Source: Qiu et al., Gated attention for large language models (2025), arXiv:2505.06708: the gate
-behind the attention, elementwise, sigmoid, of the stream before it (G1).
+after the attention, elementwise, sigmoid, of the stream before it (G1).
 """
 
 import torch

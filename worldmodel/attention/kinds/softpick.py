@@ -10,7 +10,7 @@ from torch import Tensor
 from worldmodel.attention.base import Attention, Rows
 
 LEAST = 1e-6
-"""Added to the sum: where all scores are 0 there is nothing to divide by."""
+"""Added to the sum, which is 0 where all scores are 0."""
 
 
 class Softpick(Attention):

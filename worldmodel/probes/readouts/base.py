@@ -14,10 +14,10 @@ A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own 
             metrics = {"spread": float(np.nanstd(predicted))}
             return Reading(metrics, experiment.states, f"spread {metrics['spread']:.3g}")
 
-`--readout spread` is then known to the command; where it has options, a field of `ProbeConfig`
-makes them known too. A file that lies elsewhere is found after
-`worldmodel.probes.readouts.__path__.append(folder)`. Options are read without torch, which a
-read-out imports inside its functions.
+`--readout spread` is then known to the command; if it has options, a field of `ProbeConfig` makes
+them known too. A file elsewhere is found after
+`worldmodel.probes.readouts.__path__.append(folder)`. Options are read without torch, which
+read-outs import inside functions.
 """
 
 import html
@@ -53,15 +53,15 @@ class Reading:
     text: str
     """The metrics for a terminal."""
     table: "pd.DataFrame | None" = None
-    """Force samples, of a read-out that gives them."""
+    """Force samples, if the read-out yields them."""
     details: dict[str, Any] = field(default_factory=dict)
-    """Anything more that goes into the file."""
+    """Anything else for the file."""
     origin: dict[str, Any] = field(default_factory=dict)
-    """Read-out, model, law, data and provenance, as `worldmodel.probe` adds them."""
+    """Read-out, model, law, data and provenance, added by `worldmodel.probe`."""
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """Everything but the table."""
+        """All but the table."""
         found = {"states": self.states, "metrics": self.metrics, **self.details}
         return self.origin | found
 
@@ -70,7 +70,7 @@ class Reading:
         """The table with the attributes.
 
         Raises:
-            ValueError: if the read-out gives no table.
+            ValueError: if the read-out has no table.
         """
         from orbits.force_samples import ForceSamples
 
@@ -79,21 +79,21 @@ class Reading:
         return ForceSamples(self.table, self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the JSON file has it."""
+        """As in the JSON file."""
         return {"format": FORMAT, "format_version": FORMAT_VERSION, **self.attributes}
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write force samples (Parquet), or JSON where there are none."""
+        """Write force samples (Parquet), or JSON if there are none."""
         if self.table is not None:
             self.forces.write(path)
         else:
             write_json(path, self.to_dict())
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """The picture of the read-out that this is: a curve, a map, or bars of its numbers.
+        """The read-out's own picture: a curve, a map, or bars of its numbers.
 
         Args:
-            axes: where to draw; without them a new figure's.
+            axes: where to draw; by default a new figure.
         """
         from orbits.plot import new_axes
         from worldmodel.probes.readouts import READOUTS
@@ -110,15 +110,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class Shown:
-    """The orbits that a run shows to a read-out."""
+    """The orbits that a run gives to a read-out."""
 
     orbits: int
     """At most so many."""
     samples: int | None = None
-    """States in each orbit of its own; None: as many as in the training orbits."""
+    """States in each of its own orbits; None: as in the training orbits."""
     seed: int | None = None
-    """Added to the run's seed for orbits of its own, another number for every read-out that has
-    such; None: it reads held-out orbits."""
+    """Added to the run's seed for its own orbits, different for every read-out with any; None: it
+    reads held-out orbits."""
 
 
 @dataclass(frozen=True)
@@ -126,51 +126,51 @@ class ReadOut(Options, ABC):
     """One way to read what a model has learned, with its options."""
 
     name: ClassVar[str]
-    """As `--readout` has it."""
+    """As in `--readout`."""
     what: ClassVar[str]
     """A few words for the help."""
     question: ClassVar[str] = ""
-    """What it asks, as a sentence for a report."""
+    """Its question, as a sentence for a report."""
     labels: ClassVar[Mapping[str, str]] = {}
-    """Its metrics in words, where their names do not speak for themselves."""
+    """Its metrics in words, where their names are not self-explanatory."""
     writes_table: ClassVar[bool] = False
-    """Whether it gives force samples (Parquet); any other gives metrics and details (JSON)."""
+    """Whether it yields force samples (Parquet) rather than metrics and details (JSON)."""
     controls: ClassVar[tuple[str, ...] | None] = None
     """Names of the controls that make sense; None: all."""
     least_orbits: ClassVar[int] = 1
-    """Orbits that it needs."""
+    """Orbits it needs."""
     of_networks: ClassVar[bool] = False
-    """Whether it asks networks of `worldmodel train` alone, and no other predictor."""
+    """Whether it works only for networks of `worldmodel train`."""
 
     def shown(self, held_out: int, context_length: int) -> Shown:
-        """The orbits that a run shows it: the held-out ones, if nothing else is said here.
+        """The orbits that a run gives it: the held-out ones by default.
 
         Args:
-            held_out: how many of these there are.
+            held_out: number of those.
             context_length: of the model.
         """
         return Shown(held_out)
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        """The picture of a reading: bars of its numbers, where there is no better one."""
+        """The picture of a reading: bars of its numbers, unless there is a better one."""
         from worldmodel.plot import plot_numbers
 
         return plot_numbers(reading, axes, cls.labels)
 
     @abstractmethod
     def read(self, experiment: "Experiment") -> Reading:
-        """What it finds.
+        """Read the model.
 
         Raises:
-            ValueError: if the experiment's model, data and options do not fit it.
+            ValueError: if the experiment's model, data or options do not fit.
         """
 
 
 def side_by_side(
     title: str, columns: Mapping[str, Mapping[str, Any]], labels: Mapping[str, str] | None = None
 ) -> str:
-    """Numbers for a terminal: a row for each metric, a column for each who was asked."""
+    """Numbers for a terminal: a row per metric, a column per model or control."""
     words = labels or {}
     names = dict.fromkeys(name for own in columns.values() for name in own)
     rows = {
@@ -185,7 +185,7 @@ def side_by_side(
 
 
 def _shown(value: Any) -> str:
-    """A number, or one with its interval."""
+    """A number, with its interval if any."""
     if isinstance(value, Mapping):
         low, high = value["low"], value["high"]
         return f"{_shown(value['value'])} ({low:.4g} to {high:.4g})" if low is not None else "none"

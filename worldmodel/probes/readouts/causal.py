@@ -1,6 +1,6 @@
 """Causal: whether the prediction uses what a probe decodes.
 
-A probe of a layer tells what could be read there, not what the network reads (the fourth criterion
+A probe of a layer shows what could be read there, not what the network reads (the fourth criterion
 of arXiv:2405.17209). Here the subspace that decodes the force is exchanged between two states, and
 the implied acceleration must follow the donor's force: see `worldmodel.probes.patching`.
 """
@@ -32,18 +32,18 @@ WORDS = {
     "beyond": "followed beyond the opposite",
     "whole": "followed where all is exchanged",
 }
-"""What is asked at each site."""
+"""Measured at each site."""
 BESIDE = {
     "probe": ("probe_slope", "probe_leaked", "random"),
     "beyond": ("rotation", "reversed"),
 }
-"""What is told of the site where another is largest."""
+"""Reported for the site where another is largest."""
 WHO = {"trained": "", "untrained": ", untrained"}
 
 
 @dataclass(frozen=True)
 class Causal(ReadOut):
-    """Exchange of what decodes the force between two states."""
+    """Exchange of the decoded force between two states."""
 
     name: ClassVar[str] = "causal"
     what: ClassVar[str] = "whether the prediction uses the force that a probe decodes"
@@ -58,7 +58,7 @@ class Causal(ReadOut):
     least_orbits: ClassVar[int] = 4
 
     states: Count = 1000
-    """About this many states, as many of every orbit."""
+    """About this many states, equally many per orbit."""
     steps: FromZero = 50
     """Optimiser steps of each learned subspace; 0 learns none."""
 
@@ -67,25 +67,24 @@ class Causal(ReadOut):
 
         Sites are the parts of the network (`embed`, `blocks.0.attention`, `blocks.0.mlp`,
         `blocks.0`, ...) or of a torch module. Subspaces have as many dimensions as the force, and
-        are learned on half of the orbits; the others are asked, and their R² is `decoded`.
+        are learned on half of the orbits; the others are tested, and their R² is `decoded`.
         Exchanged are:
 
-        - `probe`, what a ridge regression reads: whether what is decoded is used; `probe_slope`
-          and `probe_leaked` of it;
-        - `rotation`, what a gradient found to move the acceleration best, and `reversed`, the same
+        - `probe`, what a ridge regression reads: is the decoded part used? with `probe_slope` and
+          `probe_leaked`;
+        - `rotation`, found by gradient to move the acceleration best, and `reversed`, the same
           against the force: what any network can be made to do. `beyond` is their difference;
-        - `random`, a random subspace for each pair, each change as large as that of `probe`: of k
-          dimensions among D it has √(k/D) in common with any other;
-        - `whole`, everything at that site; nothing is learned.
+        - `random`, a random subspace for each pair, each change as large as `probe`'s: with k
+          dimensions among D it shares √(k/D) with any other;
+        - `whole`, all at that site; nothing is learned.
 
-        `metrics` holds the largest of each over the sites, `trained_NAME` and `untrained_NAME`, but
-        what stands beside `probe` or `beyond` at the site where that is largest; and `own`, the R²
-        of the acceleration without any exchange. A probe that is not followed is not read; another
-        direction may be, which `beyond` tells. The last block of a network with the residual as
-        target is the acceleration in other coordinates: that it follows there says no more than
-        that the prediction is right. With `--control injected` a network that has the force in
-        known directions is in the model's place: `probe`, `rotation` and `beyond` must be 0.9 or
-        more.
+        `metrics` holds the largest of each over the sites, `trained_NAME` and `untrained_NAME`,
+        except that companions of `probe` or `beyond` come from the site where that is largest; and
+        `own`, the R² of the acceleration without exchange. A probe that is not followed is not
+        read; another direction may be, as `beyond` shows. The last block of a network with the
+        residual as target is the acceleration in other coordinates: following there means only that
+        the prediction is right. With `--control injected` a network with the force in known
+        directions replaces the model: `probe`, `rotation` and `beyond` must be 0.9 or more.
 
         Raises:
             ValueError: for two visible bodies, too few orbits, or a model without a torch module.
@@ -123,7 +122,7 @@ class Causal(ReadOut):
         )
 
     def _states(self, experiment: "Experiment") -> "tuple[States, Inside | None]":
-        """The states; with `--control injected` also the network that has their force."""
+        """The states; with `--control injected` also the network with their force."""
         import torch
 
         from worldmodel.predictors.inside import Inside
@@ -165,7 +164,7 @@ class Causal(ReadOut):
 
 
 def _best(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The largest numbers of some sites, in the order of one."""
+    """The largest numbers of sites, in the order of one."""
     rows = list(table.values())
     found = {name: max(row[name] for row in rows) for name in rows[0]}
     for name in BESIDE.keys() & found.keys():

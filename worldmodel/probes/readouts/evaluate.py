@@ -1,4 +1,4 @@
-"""How well a model predicts: one step ahead, along its own roll-outs, and what it conserves."""
+"""How well a model predicts: one step ahead, in its own roll-outs, and what it conserves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN_STEPS = (1, 4, 16, 64)
 MOST_ORBITS = 100
-"""Of a run: roll-outs of more take long, and the medians hardly change."""
+"""Of a run: roll-outs of more are slow and hardly change the medians."""
 DRIFTS = {
     "energy_drift": "relative drift of energy",
     "angular_momentum_drift": "relative drift of angular momentum",
@@ -30,7 +30,7 @@ DRIFTS = {
 
 @dataclass(frozen=True)
 class Evaluate(ReadOut):
-    """Errors of the next position and of roll-outs, and the drift of what should be conserved."""
+    """Errors of the next position and of roll-outs, and drifts of conserved quantities."""
 
     name: ClassVar[str] = "evaluate"
     what: ClassVar[str] = "errors of the next position and of roll-outs"
@@ -44,7 +44,7 @@ class Evaluate(ReadOut):
     controls: ClassVar[tuple[str, ...] | None] = ("none", "untrained")
 
     steps: FromZero = 0
-    """Length of the roll-outs; 0 goes to the end of the data's orbits."""
+    """Length of the roll-outs; 0 means to the end of the orbits."""
 
     def shown(self, held_out: int, context_length: int) -> Shown:
         return Shown(min(held_out, MOST_ORBITS))
@@ -59,9 +59,9 @@ class Evaluate(ReadOut):
         """Next-step errors, roll-out errors by time, and drifts of invariants.
 
         A roll-out starts from the first C positions of an orbit; its error is the distance from
-        the true position over the distance from the centre. `metrics` has medians over orbits, as
-        `error_16` after 16 steps, and of a network its loss and how much of its target is
-        acceleration; `details` all of `next_step` and of `rollout`.
+        the true position over the distance from the centre. `metrics` has medians over orbits, such
+        as `error_16` after 16 steps, and for a network its loss and its target's share of
+        acceleration; `details` all of `next_step` and `rollout`.
 
         Raises:
             ValueError: if the orbits are too short.
@@ -85,7 +85,7 @@ class Evaluate(ReadOut):
 
 
 def _steps(facts: "DataFacts", context_length: int, wanted: int) -> int:
-    """Length of the roll-outs; to the end of the orbits if nothing else is asked for."""
+    """Length of the roll-outs; by default to the end of the orbits."""
     longest = facts.samples - context_length
     if wanted > longest:
         raise ValueError(
@@ -96,8 +96,8 @@ def _steps(facts: "DataFacts", context_length: int, wanted: int) -> int:
 
 
 def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
-    """The error of the next position of any predictor, beside that of going straight on; of a
-    network of ours also the loss, as in training, and the share of its target that is acceleration.
+    """Any predictor's error of the next position, beside that of a straight line; for our networks
+    also the loss, as in training, and the share of acceleration in the target.
 
     Errors are root mean squares, au, and medians over the distance from the origin (`relative`).
     """
@@ -124,12 +124,12 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
 
 
 def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."]) -> float:
-    """Share of a target's mean square that is acceleration: 1 of the residual, and of the others
-    the less, the shorter the step of time.
+    """Share of acceleration in a target's mean square: 1 for the residual, for others the less the
+    shorter the time step.
 
     Args:
-        target: as `worldmodel.objective.raw_target` takes it.
-        position: at equal steps of time, three or more, au.
+        target: as in `worldmodel.objective.raw_target`.
+        position: at three or more equal time steps, au.
     """
     import torch
 
@@ -141,7 +141,7 @@ def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."
 
 
 def mean_loss(model: "WorldModel", chosen: "Trajectories") -> float:
-    """The loss of training, over contexts of some orbits."""
+    """The training loss over contexts of some orbits."""
     import torch
 
     from worldmodel.data import held_out_crops
@@ -158,15 +158,15 @@ def mean_loss(model: "WorldModel", chosen: "Trajectories") -> float:
 
 
 def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, Any]:
-    """Errors of the roll-outs of any predictor against time, and what drifts.
+    """Errors of any predictor's roll-outs against time, and drifts.
 
-    `time` since the last position that was given, yr; `median_error` and `high_error` (90 %
+    `time` since the last given position, yr; `median_error` and `high_error` (90 %
     quantile) over orbits at each step, over the distance from the centre; medians of drifts.
     Velocities are central differences of positions, of the roll-out and of the true orbit alike,
-    so that the error of the difference itself cancels. Drifts are given for one body that moves
-    around a centre: the largest departure from the true orbit's value at the same time, the
-    energy's over the largest kinetic energy and the angular momentum's over its own size. Where the
-    law is not known neither is, and both are left out.
+    so that the difference's own error cancels. Drifts are given for one body around a centre: the
+    largest departure from the true orbit's value at the same time, of energy over the largest
+    kinetic energy and of angular momentum over its own size. If the law is unknown, both are left
+    out.
     """
     from orbits.forces import known_law
 

@@ -1,4 +1,4 @@
-"""How the loss of a network changes on sequences longer than those of training."""
+"""How a network's loss changes on sequences longer than in training."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -20,12 +20,12 @@ TOKENS_AT_ONCE = 16_384
 MOST_ORBITS = 100
 """Of a run: each is as long as many contexts."""
 ORBITS_OF_MAPS = 4
-"""Of which the weights of attention are read."""
+"""Whose attention weights are read."""
 
 
 @dataclass(frozen=True)
 class Extrapolate(ReadOut):
-    """Loss on sequences longer than those of training."""
+    """Loss on sequences longer than in training."""
 
     name: ClassVar[str] = "extrapolate"
     what: ClassVar[str] = "loss on sequences longer than those of training"
@@ -51,14 +51,13 @@ class Extrapolate(ReadOut):
         """The loss at multiples of the training length.
 
         A sequence of f times the training length C is seen whole, with full context. `loss_4` is
-        the mean over all positions of four times that length; `late_loss_4` over the last C of
-        them, whose context is longer than 3 C; `ratio_4` is `loss_4` over `loss_1`. The first C
-        positions of all lengths are the same ones. `entropy_4` and `first_key_4` say how evenly
-        the last C of them attend, and how much to the first (`worldmodel.attention_spread`, of the
-        first orbits).
+        the mean over all positions at four times that length; `late_loss_4` over the last C of
+        them, whose context exceeds 3 C; `ratio_4` is `loss_4` over `loss_1`. The first C positions
+        are the same for all lengths. `entropy_4` and `first_key_4` say how evenly the last C of
+        them attend, and how much to the first (`worldmodel.attention_spread`, of the first orbits).
 
         Raises:
-            ValueError: if the orbits hold fewer than max(factors) · C + 1 states.
+            ValueError: if orbits hold fewer than max(factors) · C + 1 states.
         """
         import torch
 
@@ -102,14 +101,14 @@ def segment_losses(
 ) -> Float[np.ndarray, " segment"]:
     """Mean loss in each consecutive segment of `length` times, with all earlier times seen.
 
-    A causal model says the same of a time however the sequence goes on, so that one pass over
-    the longest sequence gives every shorter one.
+    A causal model's output at a time does not depend on what follows, so one pass over the longest
+    sequence gives every shorter one.
 
     Args:
         model: a trained model.
-        positions: (orbit, time, body, axis), au; the last time is only predicted.
-        length: times in a segment; the first segment scores one less where that is more than
-            one, since a single position says nothing of the velocity.
+        positions: (orbit, time, body, axis), au; the last is only predicted.
+        length: times in a segment; the first segment scores one less if that is more than one,
+            since a single position says nothing about the velocity.
     """
 
     from worldmodel.objective import loss

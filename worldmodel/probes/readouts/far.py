@@ -1,4 +1,4 @@
-"""Far: is the implied acceleration the law's where no training orbit has been?"""
+"""Far: is the implied acceleration right where no training orbit has been?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 RIGHT = 0.1
 """Relative error up to which a state counts as right."""
 LEAST_STATES = 40
-"""Below so many states no field is fitted."""
+"""With fewer states no field is fitted."""
 BEYOND = 1.5
-"""Times as close, and as far, as any training orbit: states outside, told apart."""
+"""Times as close, and as far, as any training orbit: states outside, separately."""
 PLACES = 6
-"""Ranges of distance, of equally many states, whose errors are told apart."""
+"""Ranges of distance, with equally many states, with errors of their own."""
 
 
 @dataclass(frozen=True)
 class Far(ReadOut):
-    """Where the model is asked for an acceleration far from its training."""
+    """Accelerations asked of the model far from its training."""
 
     name: ClassVar[str] = "far"
     what: ClassVar[str] = "states that no training orbit is like, and every part of the field"
@@ -57,7 +57,7 @@ class Far(ReadOut):
     }
 
     count: Count = 60
-    """At most this many states of each family."""
+    """At most this many states per family."""
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
@@ -71,15 +71,14 @@ class Far(ReadOut):
         `metrics` holds the median relative error of the acceleration vector: over all far states,
         by family (with the part within 10 % and R²), by distance (`place_1_error` from `closest` to
         `place_1_to` au, and so on), and outside the distances of training (`closer_error`,
-        `farther_error`, up to 1.5 times); the part of the far states that is `right`; the `size` of
-        the acceleration beside the law's; and each part of the field (`orbits.whole_field`) with
-        the half-width of its 95 % interval, and how much other central forces would add to it
-        (`exponent_per_quartic`, ...).
-        `field_error` is the error against the fitted field, whatever law that is, `smooth_share`
-        how much of it other states foretell (a force that has no part here is smooth), and
-        `kick_field_error` the same one step after a kick: a model that knows another force is small
-        in both. `map` holds the states: r (au), speed in circular ones, whether anticlockwise, and
-        error.
+        `farther_error`, up to 1.5 times); the share of far states that are `right`; the `size` of
+        the acceleration relative to the law's; and each part of the field (`orbits.whole_field`)
+        with the half-width of its 95 % interval, and how much other central forces would add to it
+        (`exponent_per_quartic`, ...). `field_error` is the error against the fitted field, whatever
+        its law, `smooth_share` how much of it other states predict (a force that has no part here
+        is smooth), and `kick_field_error` the same one step after a kick: both are small for a
+        model that knows another force. `map` holds the states: r (au), speed in circular ones,
+        whether anticlockwise, and error.
         """
         from orbits.statistics import r_squared
         from orbits.whole_field import RADIAL, fitted_field, smooth_share
@@ -141,7 +140,7 @@ class Far(ReadOut):
         return Reading(metrics, "far", text, details=details)
 
     def _outside(self, experiment: "Experiment", radius: tuple[float, float]) -> float | None:
-        """Median relative error between two distances, au, where one body is visible."""
+        """Median relative error between two distances, au, if one body is visible."""
         if experiment.orbits.mass is not None:
             return None
         arcs, _ = experiment.far_arcs(self.count, radius)
@@ -153,7 +152,7 @@ class Far(ReadOut):
 
 
 def _accelerations(experiment: "Experiment", arcs: "Arcs") -> np.ndarray:
-    """(arc, axis) implied accelerations at the first time that is read, au/yr^2."""
+    """(arc, axis) implied accelerations at the first time read, au/yr^2."""
     from worldmodel.probes.acceleration import read_acceleration
 
     dt, correction = experiment.facts.dt, experiment.config.correction
@@ -162,7 +161,7 @@ def _accelerations(experiment: "Experiment", arcs: "Arcs") -> np.ndarray:
 
 
 def _relative(off: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """(state,) size of a deviation over that of the law's acceleration."""
+    """(state,) size of a deviation over the law's acceleration."""
     return np.asarray(np.linalg.norm(off, axis=1) / np.linalg.norm(true, axis=1))
 
 
@@ -171,7 +170,7 @@ def _median(values: np.ndarray) -> float | None:
 
 
 def _after_kick(experiment: "Experiment", field: "WholeField") -> float | None:
-    """Median error against a field, one step after a kick, where kicked states can be made."""
+    """Median error against a field, one step after a kick, if kicked states can be made."""
     from worldmodel.probes.acceleration import within
 
     arcs = experiment.kicked_arcs(experiment.orbits)

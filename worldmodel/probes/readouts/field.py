@@ -1,4 +1,4 @@
-"""Field: whether the implied force is a function of the place alone, curl-free and central."""
+"""Field: whether the implied force depends on position alone, is curl-free and central."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from worldmodel.probes.integrated_arcs import States
 
 SHIFT = 0.01
-"""Of the place, in units of its distance, for the curl: a float32 model's rounding of 1e-7 r is
-1e-5 of it, divided by dt² as the force is."""
+"""Shift of position for the curl, in units of r: a float32 model's rounding of 1e-7 r is 1e-5 of
+it, divided by dt² like the force."""
 
 
 @dataclass(frozen=True)
 class Field(ReadOut):
-    """Where the field is looked at."""
+    """Where the field is sampled."""
 
     name: ClassVar[str] = "field"
     what: ClassVar[str] = "whether the force is a function of the place, curl-free, central"
@@ -31,21 +31,21 @@ class Field(ReadOut):
     )
 
     states: Count = 200
-    """At most this many places, of undisturbed orbits."""
+    """At most this many places on undisturbed orbits."""
     velocities: Annotated[int, AtLeast(2)] = 8
-    """Velocities, and pasts, with which each place is reached."""
+    """Velocities, and pasts, for each place."""
 
     def read(self, experiment: "Experiment") -> Reading:
-        """What the implied acceleration depends on beside the place, in units of its true size.
+        """Dependence of the implied acceleration on more than position, in units of its true size.
 
         0 is a field, 1 as much as the force itself:
 
         - `velocity`: spread over velocities (turned and rescaled as by a kick, but reached on
-          smooth arcs under the law, all the way);
-        - `history`: spread over pasts that end in the same two positions, having been kicked one
-          step before the end as many times in other ways; 0 by itself of a model that sees two;
+          smooth arcs under the law);
+        - `history`: spread over pasts that end in the same two positions after as many different
+          kicks one step before the end; 0 by construction for a model that sees two;
         - `curl`: of the field at a fixed velocity, times the distance;
-        - `across`: the part across the line to the centre.
+        - `across`: the part perpendicular to the radius.
 
         The same is given of the law, the ellipse, the parrot and the untrained model.
         """
@@ -99,7 +99,7 @@ def field_numbers(
 def _velocities(
     states: "States", count: int, experiment: "Experiment", random: np.random.Generator
 ) -> list[Float[np.ndarray, "state axis"]]:
-    """The state's own velocity first, then turned and rescaled ones."""
+    """The state's own velocity, then turned and rescaled ones."""
     from worldmodel.kick import turned
 
     x, v, gm = states
@@ -118,7 +118,7 @@ def _histories(
     kept: np.ndarray,
     experiment: "Experiment",
 ) -> float:
-    """Spread of the push over pasts of the same two last positions, au/yr^2."""
+    """Spread of the acceleration over pasts of the same last step, au/yr^2."""
     from worldmodel.probes.integrated_arcs import arcs_through, of_positions, pushed, rms
 
     law, dt = experiment.law, experiment.facts.dt
@@ -137,7 +137,7 @@ def _histories(
 
 
 def _curl(predictor: "ArcPredictor", states: "States", experiment: "Experiment") -> float:
-    """Root mean square of r · curl, au/yr^2, the velocity kept."""
+    """Root mean square of r · curl at fixed velocity, au/yr^2."""
     from worldmodel.probes.integrated_arcs import arcs_through, pushed
 
     x, v, gm = states

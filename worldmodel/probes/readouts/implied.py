@@ -1,4 +1,4 @@
-"""Implied accelerations as a table of force samples, and how good they are."""
+"""Implied accelerations as a table of force samples, and their quality."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,11 +33,11 @@ class Implied(ReadOut):
     def read(self, experiment: "Experiment") -> Reading:
         """The accelerations that the predictions imply.
 
-        Kicked states are read from the first step after the kick on, where their distance from the
-        centre lies within that of the training orbits: outside, any model extrapolates. Where
-        masses differ between orbits they are read from the second step on: the force is then a
-        matter of three positions (place, velocity and mass), and one step after a kick only two of
-        them lie on the new orbit. Orbits that fall into the centre within those steps give no rows.
+        Kicked states are read from the first step after the kick on, if their distance from the
+        centre is within the training orbits': outside, any model extrapolates. Where masses differ
+        between orbits they are read from the second step on: the force then takes three positions
+        (place, velocity and mass), and one step after a kick only two lie on the new orbit. Orbits
+        that fall into the centre within those steps give no rows.
         """
         if experiment.facts.bodies > 2:
             return self._of_bodies(experiment)
@@ -57,7 +57,7 @@ class Implied(ReadOut):
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
     def _of_bodies(self, experiment: "Experiment") -> Reading:
-        """The same of more than two bodies, each as seen from the first; undisturbed states."""
+        """The same for more than two bodies, each relative to the first; undisturbed states."""
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.n_body import read_bodies, table_of_bodies
 

@@ -1,22 +1,22 @@
 """Inductive bias: how a model extrapolates from a few random labels, against the true state.
 
 Vafa et al., What has a foundation model found? (arXiv:2507.06952): fine-tune a model many times on
-small data sets whose labels are random functions of the postulated state, and look at what it says
+small data sets whose labels are random functions of the postulated state, and see what it says
 elsewhere. It respects the state (R-IB) if contexts of the same state get the same answer, and
-distinguishes it (D-IB) if contexts of different states get answers as different as functions of
-the state have. For finitely many states and Boolean labels the authors' code computes
-R-IB = 1 − 2 P(answers differ | same state) and D-IB = 2 P(answers differ | different states); for
-orbits it fits a linear oracle to the state itself and draws the distance of two answers, averaged
-over the data sets, against the oracle's distance, in 20 bins (checked against
+distinguishes it (D-IB) if contexts of different states get answers that differ as functions of the
+state do. For finitely many states and Boolean labels the authors' code computes R-IB = 1 − 2
+P(answers differ | same state) and D-IB = 2 P(answers differ | different states); for orbits it fits
+a linear oracle to the state itself and draws the distance of two answers, averaged over the data
+sets, against the oracle's distance, in 20 bins (checked against
 github.com/keyonvafa/inductive-bias-probes, `othello/` and `physics/compute_inductive_bias.py`; the
-paper's own text was not at hand). The definitions here carry both over to states that are numbers:
+paper's own text was not at hand). The definitions here extend both to states that are numbers:
 
 - R-IB = 1 − E|f(a) − f(a')| / E|f(i) − f(j)|, a and a' of the same state and i and j of different
   ones; for Boolean answers, half of which differ between different states, it is the formula above.
 - D-IB = correlation, over pairs of different states, of E|f(i) − f(j)| with the oracle's.
 
-Contexts of the same state that are not the same context end in the same two positions, and came
-there on different orbits: the body was kicked one step before the end.
+Different contexts of the same state end in the same two positions, reached on different orbits: the
+body was kicked one step before the end.
 """
 
 from collections.abc import Mapping
@@ -44,13 +44,13 @@ NEEDED = "the read-out inductive_bias (fine-tuning)"
 
 @dataclass(frozen=True)
 class Taught:
-    """What is taught and what is asked: contexts, and the standardised states that they end in."""
+    """Contexts for teaching and testing, and the standardised states that they end in."""
 
     contexts: Float[np.ndarray, "example time body axis"]
     known: Float[np.ndarray, "example feature"]
     shown: Float[np.ndarray, "state time body axis"]
     partners: Float[np.ndarray, "state time body axis"]
-    """Of the same states as those shown, after other pasts."""
+    """Of the same states as shown, after other pasts."""
     asked: Float[np.ndarray, "state feature"]
 
 
@@ -72,7 +72,7 @@ class InductiveBias(ReadOut):
     examples: Annotated[int, AtLeast(2)] = 50
     """Labelled contexts in each."""
     tests: Annotated[int, AtLeast(3)] = 300
-    """States whose answers are compared."""
+    """States with answers to compare."""
     steps: Count = 100
     """Optimiser steps on each data set."""
     learning_rate: Positive = 1e-3
@@ -84,13 +84,13 @@ class InductiveBias(ReadOut):
         """R-IB and D-IB of the trained and the untrained network.
 
         Each data set labels `examples` contexts with a random linear function of the standardised
-        state (position, velocity, and log GM where it varies). Examples and test contexts are of
-        different orbits. A context of one or two positions is its state, so that its R-IB is 1
-        whatever the model. `--control injected` answers by the oracle, a linear function of the
-        true state fitted to the same examples.
+        state (position, velocity, and log GM where it varies). Examples and test contexts come from
+        different orbits. A context of one or two positions is its state, so its R-IB is 1 for any
+        model. `--control injected` answers by the oracle, a linear function of the true state
+        fitted to the same examples.
 
         Raises:
-            ValueError: for too few orbits, or if there is no network in the model.
+            ValueError: for too few orbits, or if the model contains no network.
         """
         experiment.model.backbone(NEEDED)  # what is missing is said before the states are made
         experiment.untrained.backbone(NEEDED)
@@ -140,7 +140,7 @@ class InductiveBias(ReadOut):
     def _answers(
         self, experiment: "Experiment", taught: Taught, random: np.random.Generator
     ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
-        """What the oracle and both networks say, taught each data set."""
+        """Answers of oracle and both networks, taught each data set."""
         known, asked = taught.known, (taught.shown, taught.partners)
         models = {"trained": experiment.model, "untrained": experiment.untrained}
         answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
@@ -166,8 +166,8 @@ def biases(
     """R-IB, D-IB, and the curve of distances.
 
     Args:
-        answers: for each data set, the answers to contexts and to others of the same states.
-        oracle: the answers that the true state gives.
+        answers: for each data set, answers to contexts and to others of the same states.
+        oracle: the answers from the true state.
 
     Returns:
         R-IB; D-IB; mean distances of the oracle and of the model in bins of the oracle's.
@@ -200,10 +200,10 @@ def other_pasts(
     random: np.random.Generator,
     config: "ProbeConfig",
 ) -> Float[np.ndarray, "state time body axis"]:
-    """Contexts that end in the same two positions after another past.
+    """Contexts with another past that end in the same two positions.
 
     One step before the end the velocity is turned and rescaled as in a kick, and followed back in
-    time under the law. NaN where that leads into the centre.
+    time under the law. NaN if that leads into the centre.
     """
     from worldmodel.kick import kicked_at, turned
 

@@ -1,8 +1,8 @@
-"""Jacobians: how the predicted position depends on every position that the model has seen.
+"""Jacobians: how the predicted position depends on every position seen.
 
-With J(s) the derivative of x̂(t+1) by x(s), a body that moves by a force alone has
-J(t) = 2I + dt² ∂a/∂x, J(t−1) = −I and nothing older, to the order of dt³. One that continues the
-shape of the past spreads its Jacobian over the context.
+With J(s) the derivative of x̂(t+1) by x(s), a body moved by a force alone has J(t) = 2I + dt²
+∂a/∂x, J(t−1) = −I and nothing older, to order dt³. A model that continues the shape of the past
+spreads its Jacobian over the context.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Jacobian(ReadOut):
     }
 
     states: Count = 200
-    """At most this many states, drawn at random from those that --states asks for."""
+    """At most this many states, drawn at random from those of --states."""
 
     def read(self, experiment: "Experiment") -> Reading:
         """Deviations from inertia, locality and gradients of the force.
@@ -93,7 +93,7 @@ class Jacobian(ReadOut):
 def deviations(
     jacobians: Float[np.ndarray, "state context out in"],
 ) -> dict[str, Float[np.ndarray, " state"]]:
-    """How far the Jacobians are from those of inertia, and how much older positions matter."""
+    """Distance of the Jacobians from inertia's, and how much older positions matter."""
     inertia = np.eye(jacobians.shape[-1])
     older = np.linalg.norm(jacobians[:, :-2], axis=(2, 3))
     return {
@@ -107,14 +107,14 @@ def deviations(
 def locality(
     jacobians: Float[np.ndarray, "state context out in"],
 ) -> Float[np.ndarray, " state"]:
-    """1 where the prediction depends on the last two positions as inertia does, else towards 0.
+    """1 if the prediction depends on the last two positions as inertia does, else towards 0.
 
     The share of ‖J° − S‖² that J accounts for, 1 − ‖J − J°‖² / ‖J° − S‖² and not less than 0,
     where J° is inertia (2I, −I, nothing older), S is standing still (I and nothing older), and
     ‖·‖² sums the squares over all positions; ‖J° − S‖² is twice the number of coordinates. The
-    force itself is dt² ∂a/∂x beside 2I, about 1 %, and does not show here: a model that is merely
-    inert has locality 1 as well. So has an untrained one whose target is the residual from linear
-    extrapolation, which has inertia in its architecture; look at the gradients then.
+    force itself, dt² ∂a/∂x against 2I, is about 1 % and does not show: a merely inertial model has
+    locality 1 too. So has an untrained one whose target is the residual from linear extrapolation,
+    with inertia in its architecture; look at the gradients then.
     """
     width = jacobians.shape[-1]
     deviation = jacobians.copy()
@@ -129,13 +129,13 @@ def gradient(
     shares: Float[np.ndarray, "state body"],
     dt: float,
 ) -> Float[np.ndarray, "state axis"]:
-    """How the implied relative acceleration changes along a direction, the velocity kept.
+    """Change of the implied relative acceleration along a direction, at fixed velocity.
 
-    Moving all positions of a context by u changes the state's position and no velocity, so the
-    change of the implied acceleration is (Σ J(s) − I) u / dt²: ∂a/∂x · u with an error of order
-    dt². (J(t) − 2I) u / dt² would move x(t) alone, and the velocity with it: the same to first
-    order for an exact integrator, with an error of order dt; and a model that misjudges the
-    velocity a little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing.
+    Moving all positions of a context by u changes the state's position but no velocity, so the
+    implied acceleration changes by (Σ J(s) − I) u / dt²: ∂a/∂x · u with an error of order dt².
+    (J(t) − 2I) u / dt² would move x(t) alone, and the velocity with it: the same to first order for
+    an exact integrator, with an error of order dt; and a model that misjudges the velocity a
+    little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing.
 
     Args:
         jacobians: of predictions of the visible bodies.
@@ -160,7 +160,7 @@ def gradient_errors(
     law: "ForceLaw",
     dt: float,
 ) -> dict[str, Float[np.ndarray, " state"]]:
-    """Relative errors of the radial and tangential gradients against the law's own."""
+    """Relative errors of the radial and tangential gradients against the law's."""
     position = arcs.position[orbit, time].astype(np.float64)
     velocity, gm, shares = arcs.velocity[orbit, time], arcs.gm[orbit], arcs.shares[orbit]
     r = np.linalg.norm(position, axis=-1)

@@ -1,4 +1,4 @@
-"""Kick response: how good the implied acceleration is, by the number of steps since a kick."""
+"""Kick response: quality of the implied acceleration by steps since a kick."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 REPORTED = (1, 2, 4, 8, 16, 32, 50)
 RECOVERED = 0.9
-"""R² from which a response counts as good again."""
+"""R² at which a response counts as good again."""
 
 
 @dataclass(frozen=True)
 class KickResponse(ReadOut):
-    """How long the model is followed after a kick."""
+    """How long to follow the model after a kick."""
 
     name: ClassVar[str] = "kick_response"
     what: ClassVar[str] = "R² by the steps since a kick"
@@ -33,7 +33,7 @@ class KickResponse(ReadOut):
     }
 
     steps: Count = 50
-    """Number of steps after the kick that are read."""
+    """Number of steps read after the kick."""
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
@@ -44,12 +44,12 @@ class KickResponse(ReadOut):
     def read(self, experiment: "Experiment") -> Reading:
         """R² of the implied acceleration against the number of steps since the kick.
 
-        A model that knows the force needs the present state alone and does not care; one that
+        A model that knows the force needs only the present state and is unaffected; one that
         continues the shape of the past is wrong until the kick has left its context. The same
         orbits are kicked in velocity and, where GM varies between them, in GM: the central mass
-        changes while position and velocity go on. Orbits are followed under the law for as many
-        steps as are asked for, whatever the length of the data's orbits; those that fall into the
-        centre are left out, and states outside the distances of the training orbits are not counted
+        changes, position and velocity go on. Orbits are followed under the law for as many steps as
+        requested, whatever the length of the data's orbits; those that fall into the centre are
+        left out, and states outside the training orbits' distances are not counted
         (`states_by_step` says how many are).
 
         `metrics` holds `r2_1`, `r2_2`, `r2_4`, ... (and `r2_gm_1`, ...), the smallest R²
@@ -103,7 +103,7 @@ def response(
     kept: Bool[np.ndarray, "orbit time"],
     arcs: "Arcs",
 ) -> tuple[list[float | None], list[int]]:
-    """R² at every time that is read, over orbits, and the number of orbits; None below two."""
+    """R² at every time read, over orbits, and the number of orbits; None below two."""
     from orbits.statistics import r_squared
 
     r2: list[float | None] = []

@@ -1,8 +1,8 @@
 """Linear probes: what can be read off a layer's activations by ridge regression.
 
-A network that was never trained already carries most of what it was shown in a form that a linear
-map can read, so every number stands beside that of the same network with fresh weights, and beside
-a regression on the bare positions of the context.
+An untrained network already carries most of its input in a form that a linear map can read, so
+every number is compared with that of the same network with fresh weights, and with a regression on
+the bare positions of the context.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ POSITIONS = "positions"
 LAW = "law"
 """Name of the positive control: activations that are a random mixture of the targets."""
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-8, 2, 11))
-"""Penalties that are tried, in units of the number of rows, for standardised features."""
+"""Penalties to try, in units of the number of rows, for standardised features."""
 INNER = 4
-"""Folds of the other groups among which the penalty is chosen."""
+"""Folds of the other groups used to choose the penalty."""
 
 R2 = dict[str, float]
 """By target."""
@@ -47,18 +47,18 @@ class Linear(ReadOut):
     least_orbits: ClassVar[int] = 10
 
     states: Count = 2000
-    """About this many states, as many of every orbit."""
+    """About this many states, equally many per orbit."""
     folds: Annotated[int, AtLeast(2)] = 5
     """Folds of orbits in the cross-validation."""
 
     def read(self, experiment: "Experiment") -> Reading:
         """R² by layer and target, cross-validated over orbits, of trained and untrained network.
 
-        The model sees exactly C positions, as in training, and its activations are taken at the
-        last of them: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size;
+        The model sees exactly C positions, as in training, and its activations are read at the
+        last: `embed`, `blocks.0`, ..., `norm`. Targets are the force (`force` is its size;
         per unit mass where the masses are not visible), the distance, 1/r², and under Newton's law
         the semi-major axis, the eccentricity and the Laplace-Runge-Lenz vector; unbound kicked
-        states are left out then. `metrics` holds the best layer's R² for each target,
+        states are then left out. `metrics` holds the best layer's R² for each target,
         `trained_TARGET` and `untrained_TARGET`; with `--control injected` the activations are a
         random linear mixture of the targets, which must give 1.
 
@@ -108,7 +108,7 @@ def _by_layer(
     wanted: np.ndarray,
     judged: Callable[[np.ndarray], R2],
 ) -> dict[str, dict[str, R2]]:
-    """R² of the trained and the untrained network; of the law itself in the trained one's place."""
+    """R² of the trained and the untrained network; or of the law in the trained one's place."""
     if experiment.config.control == "injected":
         trained = {LAW: judged(_mixed(wanted, experiment.random()))}
     else:
@@ -128,11 +128,11 @@ def cross_validated_r2(
     folds: int,
     seed: int,
 ) -> Float[np.ndarray, " target"]:
-    """R² of each target, every row predicted by a ridge regression that saw no row of its group.
+    """R² of each target, every row predicted by a ridge regression without its group.
 
-    Groups are dealt to folds at random. For each fold the penalty of each target is chosen by the
-    same means among the other groups, and the regression is then fitted to all of them. Features
-    are standardised within each fold.
+    Groups are dealt to folds at random. For each fold the penalty of each target is chosen in the
+    same way among the other groups, and the regression is then fitted to all of them. Features are
+    standardised within each fold.
 
     Args:
         features: anything.
@@ -183,7 +183,7 @@ def cross_validated_r2(
 def targets_of(
     arcs: "Arcs", experiment: "Experiment", orbit: np.ndarray, time: np.ndarray
 ) -> dict[str, Float[np.ndarray, " state"]]:
-    """What is asked of the activations, by name; NaN where a state has no such thing."""
+    """Targets for the activations, by name; NaN where a state has none."""
     from orbits.invariants import laplace_runge_lenz, specific_energy
     from worldmodel.probes.acceleration import true_acceleration
 

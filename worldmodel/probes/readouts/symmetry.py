@@ -1,4 +1,4 @@
-"""Symmetry: whether the predicted motion commutes with what the law commutes with. No kick."""
+"""Symmetry: whether the predicted motion has the symmetries of the law. No kick."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from worldmodel.probes.integrated_arcs import States
 
 LARGEST_SCALE = 1.25
-"""States are made so much larger or smaller at most."""
+"""Largest factor by which states grow or shrink."""
 SAME_POWER = 1e-6
-"""A law whose local exponent varies by more has no scaling of its own."""
+"""A law whose local exponent varies by more has no scaling."""
 
 
 @dataclass(frozen=True)
 class Symmetry(ReadOut):
-    """Where symmetries are looked at."""
+    """Where symmetries are tested."""
 
     name: ClassVar[str] = "symmetry"
     what: ClassVar[str] = "whether it commutes with rotation, reflection, reversal and scaling"
@@ -34,7 +34,7 @@ class Symmetry(ReadOut):
     )
 
     states: Count = 300
-    """At most this many states of undisturbed orbits."""
+    """At most this many states on undisturbed orbits."""
 
     def read(self, experiment: "Experiment") -> Reading:
         """By how much the implied acceleration breaks each symmetry, in units of its true size.
@@ -42,13 +42,13 @@ class Symmetry(ReadOut):
         0 is exact, 1 as much as the force itself:
 
         - `rotation`, `reflection`: of the whole context, by a random angle, in a random axis;
-        - `reversal`: the context backwards, the prediction first, must lead to its first position;
-        - `scaling`: the law's own, r → λr and t → λ^((n+1)/2) t: the state that corresponds,
-          reached on its own orbit, must be pushed λ^−n times as hard. None where the law has none.
+        - `reversal`: the reversed context, prediction first, must lead to its first position;
+        - `scaling`: the law's own, r → λr and t → λ^((n+1)/2) t: the corresponding state, reached
+          on its own orbit, must have λ^−n times the acceleration. None where the law has none.
 
-        Every context is a smooth arc under the law. The same is given of the law, the ellipse, the
-        parrot and the untrained model (`rotation_injected`, ...), to see which of these numbers
-        tell them apart.
+        Every context is a smooth arc under the law. The same is given for the law, the ellipse, the
+        parrot and the untrained model (`rotation_injected`, ...), to see which numbers tell them
+        apart.
         """
         from worldmodel.probes.comparison import flat, with_controls
         from worldmodel.probes.integrated_arcs import drawn_states
@@ -104,7 +104,7 @@ def scaling(
     experiment: "Experiment",
     random: np.random.Generator,
 ) -> float | None:
-    """How far pushes of corresponding states are from the law's own ratio."""
+    """Deviation of corresponding accelerations from the law's ratio."""
     from worldmodel.probes.acceleration import true_acceleration
     from worldmodel.probes.integrated_arcs import arcs_through, inside, pushed, rms
 
@@ -128,7 +128,7 @@ def scaling(
 
 
 def own_power(law: "ForceLaw", radius: tuple[float, float]) -> float | None:
-    """n of a force r^−n; None of a law that is no power of the distance."""
+    """n of a force r^−n; None for a law that is not a power."""
     from orbits.units import GM_SUN
 
     r = np.geomspace(*radius, 9)

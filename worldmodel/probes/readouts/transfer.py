@@ -1,11 +1,10 @@
-"""Transfer: the model is fine-tuned on labels of force, and says the force elsewhere.
+"""Transfer: the model is fine-tuned on force labels, and gives the force elsewhere.
 
 The published protocol (Vafa et al., arXiv:2507.06952, as in the authors' code,
 github.com/keyonvafa/inductive-bias-probes, `force_magnitude`): 9 000 two-body sequences with the
 size of the force at every time, 1 000 more with two labels each, one mean squared error; the force
-is then read where the latter come nearest to states of the former, so that it is interpolation
-that is asked for. Here the counts are options, and the model sees contexts of C positions, as it
-was trained.
+is then read where the latter come nearest to states of the former: a test of interpolation. Here
+the counts are options, and the model sees contexts of C positions, as in training.
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transfer(ReadOut):
-    """Fine-tuning on labels of force; published: 9000 labelled, 1000 with two labels each."""
+    """Fine-tuning on force labels; published: 9000 labelled, 1000 with two labels each."""
 
     name: ClassVar[str] = "transfer"
     what: ClassVar[str] = "forces that the model says once fine-tuned on labels, as a table"
@@ -46,9 +45,9 @@ class Transfer(ReadOut):
     target: Literal["magnitude", "vector"] = "magnitude"
     """Label: the size of the force, or its components."""
     frozen: bool = False
-    """Train the new head alone and leave the network as it is."""
+    """Train only the new head and leave the network unchanged."""
     points: Count = 1000
-    """States that are read, those nearest to fully labelled ones."""
+    """States to read, those nearest to fully labelled ones."""
     steps: Count = 500
     """Optimiser steps."""
     batch_tokens: Count = 1024
@@ -68,18 +67,17 @@ class Transfer(ReadOut):
         return plot_forces(reading.forces.table, axes)
 
     def read(self, experiment: "Experiment") -> Reading:
-        """The force that the fine-tuned model says, as force samples.
+        """The fine-tuned model's force, as force samples.
 
         Labels are |F| (per unit mass where the masses are not visible) or, with `--transfer.target
-        vector`, its components. The size of a force has no direction: the table then points it at
-        the centre, and what it says of central and non-central parts is no finding. With `--states
-        kicked` the same model is read after kicks, where no states are selected. `--control
-        untrained` fine-tunes a network with fresh weights in the same way; `injected` says the
-        law's own force. A torch module of the user's own is tuned at the last position of each
-        context, where alone its answer counts.
+        vector`, its components. A magnitude has no direction: the table then points it at the
+        centre, and its central and non-central parts are no finding. With `--states kicked` the
+        same model is read after kicks, without selecting states. `--control untrained` fine-tunes a
+        network with fresh weights in the same way; `injected` gives the law's own force. A user's
+        torch module is tuned at the last position of each context, the only one that counts.
 
         Raises:
-            ValueError: if the data set has too few orbits, or there is no network in the model.
+            ValueError: if the data set has too few orbits, or the model contains no network.
         """
         from orbits.force_samples import vectors
         from orbits.statistics import r_squared
@@ -116,7 +114,7 @@ class Transfer(ReadOut):
         few: "Orbits",
         arcs: "Arcs",
     ) -> Float[np.ndarray, "orbit time output"]:
-        """The force that the fine-tuned network says."""
+        """The fine-tuned network's force."""
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
         batches = Labelled(self, experiment, full, few)
@@ -136,11 +134,11 @@ class Transfer(ReadOut):
 
 
 class Labelled:
-    """Batches of contexts with labels of force: everywhere, or at two times of each orbit.
+    """Batches of contexts with force labels: everywhere, or at two times in each orbit.
 
-    Each context begins at a random time of a random orbit, of which those with few labels are
-    drawn as often as any other. Labels are in units of `unit`, the root mean square of those of the
-    fully labelled orbits: the head speaks in that unit.
+    Each context begins at a random time in a random orbit; those with few labels are drawn as often
+    as any other. Labels are in units of `unit`, the root mean square over fully labelled orbits:
+    the head's output has that unit.
     """
 
     def __init__(
@@ -185,7 +183,7 @@ class Labelled:
 def forces(
     arcs: "Arcs", experiment: "Experiment", target: str
 ) -> Float[np.ndarray, "orbit time output"]:
-    """The labels: sizes or components of the force on the first body, per unit mass if need be."""
+    """Labels: magnitude or components of the force on the first body, per unit mass if need be."""
     from worldmodel.probes.acceleration import true_acceleration
 
     force = true_acceleration(arcs, experiment.law)[:, :, 0]
@@ -222,7 +220,7 @@ def _whole(orbits: "Orbits") -> "Arcs":
 def _said(
     arcs: "Arcs", head: Any, experiment: "Experiment"
 ) -> Float[np.ndarray, "orbit time output"]:
-    """What the head says at the times that are read; NaN elsewhere."""
+    """The head's output at the times read; NaN elsewhere."""
     import torch
 
     length, times = experiment.model.context_length, np.array(arcs.read)
@@ -237,7 +235,7 @@ def _said(
 def _as_acceleration(
     force: Float[np.ndarray, "orbit time output"], arcs: "Arcs"
 ) -> Float[np.ndarray, "orbit time body axis"]:
-    """Accelerations of the bodies that the forces give; sizes point at the centre."""
+    """Accelerations of the bodies from the forces; magnitudes point at the centre."""
     if force.shape[-1] == 1:
         r = np.linalg.norm(arcs.position, axis=-1, keepdims=True)
         force = -force * arcs.position / r
@@ -248,10 +246,9 @@ def _as_acceleration(
 
 
 def _near(arcs: "Arcs", labelled: "Arcs", points: int) -> np.ndarray:
-    """(orbit, time) the states that come nearest to fully labelled ones, so many of them.
+    """(orbit, time) of so many states nearest to fully labelled ones.
 
-    Distances are those of positions and velocities, each in units of its root mean square, and of
-    the logarithms of GM.
+    Distances are in positions and velocities, each over its root mean square, and in log GM.
     """
     from scipy.spatial import cKDTree
 
