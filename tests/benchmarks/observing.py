@@ -4,9 +4,9 @@
     python tests/benchmarks/observing.py coverage --draws 100
     python tests/benchmarks/observing.py nulls --draws 20
 
-`real` has S2 (Gillessen et al. 2017) and HD 164922 (Fulton et al. 2016), from `../shared/data`, which
-is not shipped. `coverage` gives a star the dates and errors of S2's table, and an orbit of its own
-in every draw: seeds from 50 000. `nulls` shuffles the velocities of HD 164922 among its dates.
+`real` has S2 (Gillessen et al. 2017) and HD 164922 (Fulton et al. 2016), of `../shared/data`, which
+is not shipped. `coverage` gives a star the dates and errors of S2, and an orbit of its own in every
+draw: seeds from 50 000. `nulls` shuffles the velocities of HD 164922 among its dates.
 """
 
 import argparse

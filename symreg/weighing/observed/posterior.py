@@ -14,19 +14,20 @@ from symreg.weighing.observed.orbit import ROUNDEST, Fit
 
 WALKERS = 4
 """For each parameter."""
-STEPS, BURNT = 2000, 500
+STEPS, MOST = 2000, 10_000
+"""Of every walker, and of those at most where the chains are not long enough; a quarter is thrown
+away."""
 THINNED = 10
 INDEPENDENT = 20
 """Times that a chain must be longer than it stays alike, for its quantiles to count."""
 
 
-def draws(fit: Fit, watch: Watch, steps: int = STEPS) -> tuple[np.ndarray, bool]:
+def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
     """(draw, parameter) from the posterior, and whether the chains were long enough.
 
     Args:
         fit: best orbits, at which the chains begin.
         watch: is told how far it is.
-        steps: of every walker; a quarter of them is thrown away.
     """
     import emcee
 
@@ -51,8 +52,12 @@ def draws(fit: Fit, watch: Watch, steps: int = STEPS) -> tuple[np.ndarray, bool]
 
     sampler = emcee.EnsembleSampler(len(walkers), len(best), logarithm, vectorize=True)
     sampler.random_state = np.random.RandomState(0).get_state()
-    for _ in sampler.sample(walkers, iterations=steps):
-        watch.say(lambda: f"posterior: {sampler.iteration} of {steps} steps")
-    alike = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
-    chain = sampler.get_chain(discard=steps * BURNT // STEPS, thin=THINNED, flat=True)
-    return np.asarray(chain), bool(steps > INDEPENDENT * alike)
+    enough, start = False, walkers
+    while not enough and sampler.iteration < MOST:
+        for _ in sampler.sample(start, iterations=STEPS):
+            watch.say(lambda: f"posterior: {sampler.iteration} steps")
+        alike = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
+        start = None  # from where it is
+        enough = bool(sampler.iteration > INDEPENDENT * alike)
+    chain = sampler.get_chain(discard=sampler.iteration // 4, thin=THINNED, flat=True)
+    return np.asarray(chain), enough
