@@ -165,20 +165,23 @@ def test_right_ascensions_become_offsets():
     east, north = np.linspace(-2, 2, 10), np.linspace(1, -1, 10) ** 3
     ra, dec = 266.4 + east / 3600 / np.cos(np.radians(-29.0)), -29.0 + north / 3600
 
-    def text(value, hours):
+    def text(value, hours, mark=":"):
         value = abs(value) / (15 if hours else 1)
         whole, minutes = int(value), int(value * 60 % 60)
         seconds = (value * 3600) % 60
-        return f"{'' if hours else '-'}{whole}{'h' if hours else ':'}{minutes:02d}:{seconds:.9f}"
+        return f"{'' if hours else '-'}{whole}{mark}{minutes:02d}:{seconds:.9f}"
 
     times, error = np.linspace(2000, 2010, 10), np.full(10, 1e-4)
     base = {"time": times, "ra_error": error, "dec_error": error}
     degrees = pd.DataFrame(base | {"ra": ra, "dec": dec})
-    words = pd.DataFrame(
-        base | {"ra": [text(v, True) for v in ra], "dec": [text(v, False) for v in dec]}
+    marked, plain = (
+        pd.DataFrame(
+            base | {"ra": [text(v, True, m) for v in ra], "dec": [text(v, False) for v in dec]}
+        )
+        for m in ("h", ":")
     )
-    config = SkyConfig(observe=("ra", "dec"), angle_unit="deg", distance=10)
-    for table in (degrees, words):
+    for table, unit in ((degrees, "deg"), (marked, "deg"), (plain, "deg"), (plain, "mas")):
+        config = SkyConfig(observe=("ra", "dec"), angle_unit=unit, distance=10)
         read = read_observations(table, config)
         blocks = {block.quantity: block.value for block in read.blocks}
         np.testing.assert_allclose(blocks["x"] - blocks["x"].mean(), east - east.mean(), atol=1e-4)

@@ -52,7 +52,8 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
 
     sampler = emcee.EnsembleSampler(len(walkers), len(best), logarithm, vectorize=True)
     sampler.random_state = np.random.RandomState(0).get_state()
-    enough, start = False, walkers
+    enough = False
+    start: np.ndarray | None = walkers
     while not enough and sampler.iteration < MOST:
         for _ in sampler.sample(start, iterations=STEPS):
             watch.say(lambda: f"posterior: {sampler.iteration} steps")

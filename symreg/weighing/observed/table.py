@@ -100,7 +100,11 @@ def read_observations(
     labels = frame[config.instrument].astype(str) if config.instrument else None
     groups, instruments = pd.factorize(labels) if labels is not None else (None, ["all"])
     epoch = float(np.min(years))
-    values = {q: _values(frame[column], f"{name}, column {column}") for q, column in named.items()}
+    degree = ANGLES["deg"] / ANGLES[config.angle_unit]
+    values = {
+        q: _values(frame[column], f"{name}, column {column}", degree, q == "ra")
+        for q, column in named.items()
+    }
     scales = dict.fromkeys(("x", "y", "ra", "dec"), ARC_SECONDS[config.angle_unit])
     scales["rv"] = SPEEDS[config.velocity_unit]
     errors: dict[str, np.ndarray] = {}
@@ -155,8 +159,15 @@ def _decimal_years(column: pd.Series, where: str) -> tuple[np.ndarray, str]:
     )
 
 
-def _values(column: pd.Series, where: str) -> np.ndarray:
-    """Numbers; NaN where a cell is blank. Sexagesimal text is degrees, or hours with an h."""
+def _values(column: pd.Series, where: str, degree: float = 1.0, hours: bool = False) -> np.ndarray:
+    """Numbers; NaN where a cell is blank.
+
+    Args:
+        column: numbers, or sexagesimal text.
+        where: it is, for the message.
+        degree: in the column's unit.
+        hours: whether 17:45:40 is hours, as in right ascensions, or degrees.
+    """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, copy=True)
     for row in np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy()):
         text = str(column.iloc[row])
@@ -165,7 +176,8 @@ def _values(column: pd.Series, where: str) -> np.ndarray:
             raise ValueError(f"{where}: row {row + 1} holds {text[:30]!r}; a number is needed.")
         sign, whole, minutes, seconds = found.groups()
         size = int(whole) + int(minutes) / 60 + float(seconds) / 3600
-        numbers[row] = (-size if sign == "-" else size) * (15.0 if "h" in text else 1.0)
+        in_hours = "h" in text or (hours and "d" not in text and "°" not in text)
+        numbers[row] = (-size if sign == "-" else size) * degree * (15.0 if in_hours else 1.0)
     return numbers
 
 
