@@ -212,6 +212,7 @@ def test_a_known_distance_weighs_by_places_alone():
         (["--observe", "x,y,rv", "--law", "newton"], "--law says nothing"),
         (["--instrument", "tel"], "--instrument counts only with --observe"),
         (["--observe", "x,y,rv", "--time", "x"], "no time"),
+        (["--observe", "rv", "--seen-mass", "1", "--companions", "3"], "cannot tell"),
     ],
 )
 def test_a_mistake_is_answered_with_a_line(options, said, tmp_path, capsys):

@@ -190,6 +190,21 @@ def one_variable(frame: pd.DataFrame) -> tuple[float, float]:
     return float(best), scatter(best)
 
 
+def beyond_curve(frame: pd.DataFrame, first: pd.Series, gamma: float) -> pd.Series:
+    """(cell,) log10 of the far error over what the rising curve of some cells foretells.
+
+    Args:
+        frame: cells with every number, for targets with some inertia.
+        first: (cell,) those that make the curve; the others are put to it.
+        gamma: of the variable inertia left · context^γ.
+    """
+    x = np.log10(frame[LEFT]) + gamma * np.log10(frame[CONTEXT].astype(float))
+    error = np.log10(frame[FAR])
+    order = x[first].argsort()
+    curve = isotonic_regression(error[first].to_numpy()[order]).x
+    return (error - np.interp(x, x[first].to_numpy()[order], curve))[~first]
+
+
 def seed_scatter(frame: pd.DataFrame) -> float:
     """Root mean square distance of log10 of the far error from the mean over seeds."""
     axes = [name for name in (KIND, "dt", "target", CONTEXT) if name in frame]

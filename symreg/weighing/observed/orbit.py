@@ -382,8 +382,9 @@ def _parameters(model: Model, guess: Guess, before: Fit) -> tuple[np.ndarray, fl
         unlike = np.dot(flat_p, flat_p) - np.dot(flat_q, flat_q) + 2j * np.dot(flat_p, flat_q)
         if not distance:  # that with which the two are at right angles and of one length
             depth = (p[2] + 1j * q[2]) ** 2
-            square = -(np.conj(unlike) * depth).real / abs(unlike) ** 2
-            distance = float(np.sqrt(max(square, 1e-12 * abs(depth) / abs(unlike))))
+            size = abs(unlike) + 1e-12 * (np.dot(flat_p, flat_p) + np.dot(flat_q, flat_q))
+            square = -(np.conj(unlike) * depth).real / size**2
+            distance = float(np.sqrt(max(square, 1e-12 * abs(depth) / size)))
         p[:2], q[:2] = (distance * np.array(part) for part in (flat_p, flat_q))
         if not model.seen.velocities:
             depth = np.sqrt(-(distance**2) * unlike)

@@ -17,6 +17,8 @@ ERRORS = ("{}_error", "{}_err", "e_{}", "{}err")
 ARC_SECONDS = {name: size / ANGLES["arcsec"] for name, size in ANGLES.items()}
 J2000 = {"JD": 2_451_545.0, "MJD": 51_544.5}
 """Dates of J2000.0, days."""
+FEWEST = 8
+"""Dates."""
 DATES = {"JD": (2_000_000, 3_000_000), "MJD": (15_000, 100_000), "yr": (1500, 2500)}
 """By their size: Julian dates, modified ones, and decimal years."""
 SEXAGESIMAL = re.compile(r"^\s*([+-]?)(\d+)[:hd°\s]+(\d+)[:m'\s]+(\d+(?:\.\d*)?)s?\"?\s*$")
@@ -131,12 +133,9 @@ def read_observations(
         group = np.zeros(len(there), int) if groups is None else groups[there]
         times = years[there] - epoch
         blocks.append(Block(quantity, times, value[there] * scale, errors[quantity][there], group))
-    if sum(len(block.times) for block in blocks) < FEWEST:
-        raise ValueError(f"{name} holds fewer than {FEWEST} observations; an orbit needs more.")
+    if len(np.unique(np.concatenate([block.times for block in blocks]))) < FEWEST:
+        raise ValueError(f"{name} has fewer than {FEWEST} dates; an orbit needs more.")
     return Observations(tuple(blocks), tuple(map(str, instruments)), epoch, tuple(notes))
-
-
-FEWEST = 8
 
 
 def _decimal_years(column: pd.Series, where: str) -> tuple[np.ndarray, str]:

@@ -16,7 +16,13 @@ from orbits.provenance import versions
 from orbits.units import SPEEDS
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import SkyConfig
-from symreg.weighing.observed.orbit import Fit, extra_terms, fit_orbits, with_exponent
+from symreg.weighing.observed.orbit import (
+    Fit,
+    Model,
+    extra_terms,
+    fit_orbits,
+    with_exponent,
+)
 from symreg.weighing.observed.posterior import draws
 from symreg.weighing.observed.result import (
     Instrument,
@@ -75,7 +81,7 @@ def weigh_sky(
     began = time.monotonic()
     config = options_from(SkyConfig, config, options)
     seen = read_observations(data, config)
-    _require_scale(seen, config)
+    _require_enough(seen, config)
     watch = Watch(tell=progress)
     search = fit_orbits(seen, config, watch)
     fit, found = search.fit, search.gain > search.needed
@@ -100,8 +106,8 @@ def weigh_sky(
     return replace(result, explanation=_explanation(result))
 
 
-def _require_scale(seen: Observations, config: SkyConfig) -> None:
-    """Refuse what no observation could tell.
+def _require_enough(seen: Observations, config: SkyConfig) -> None:
+    """Refuse what these observations could not tell.
 
     Raises:
         ValueError: says what is needed.
@@ -114,6 +120,14 @@ def _require_scale(seen: Observations, config: SkyConfig) -> None:
     if not config.seen_mass and (config.companions > 1 or not seen.on_sky):
         why = "several unseen bodies" if config.companions > 1 else "radial velocities alone"
         raise ValueError(f"{why} need the mass of the body that is seen (--seen-mass).")
+    model = Model(seen, config, config.companions)
+    rows = sum(len(block.value) for block in seen.blocks)
+    unknown = len(model.names) + sum(basis.shape[1] for basis in model.bases)
+    if rows <= unknown:
+        raise ValueError(
+            f"{rows} numbers cannot tell {unknown} unknowns (orbits, distance, origins of "
+            "instruments); ask for fewer companions, or tie origins (--frame, --zero-point)."
+        )
 
 
 def _values(fit: Fit, vectors: np.ndarray) -> np.ndarray:
