@@ -20,6 +20,7 @@ import worldmodel
 from orbits.options import option_names
 from symreg.experiments.config import RunConfig
 from symreg.experiments.study_figures import FIGURES
+from symreg.experiments.study_figures.identify import LEFT, beyond_curve, usual
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "notebooks").rglob("*.md"))
@@ -170,6 +171,20 @@ def test_the_tables_of_targets_are_those_of_their_studies(study):
     assert rows == made.to_numpy().tolist()
 
 
+FIRST = "765c06b"
+"""Commit of the cells on which the variable of the page was found."""
+
+
+def test_what_the_curve_foretells_is_that_of_its_cells():
+    cells = usual(pd.read_csv(ROOT / "notebooks" / "images" / "identify.csv"))
+    cells = cells[cells[LEFT] > 0]
+    beyond = beyond_curve(cells, cells["git_commit"] == FIRST, 0.85)
+    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    for (kind, dt), off in beyond.groupby([cells["attention"], cells["dt"]]):
+        rms = np.sqrt(np.mean(off**2))
+        assert f"| {kind} | {dt:g} | {len(off)} | {rms:.2f} | {off.mean():+.2f} |" in page
+
+
 def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
     table = pd.read_csv(ROOT / "notebooks" / "images" / "stability.csv")
     table = table[(table["length"] == 1024)].set_index(["kind", "numbers", "path", "scale"])
@@ -231,6 +246,12 @@ def test_what_is_said_of_students_is_in_their_table():
         )
         assert f"| {words} | {decoded} | 0.00 | {whole} |" in page
     assert table["probe"].abs().max() < 0.02
+
+
+def test_what_is_said_of_the_published_recipe_is_in_its_table():
+    table = pd.read_csv(ROOT / "notebooks" / "images" / "recipe.csv")
+    assert table.groupby("network").size().tolist() == [7, 7]
+    assert table["decoded"].max() < 0
 
 
 PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" / "protocols.py"))
