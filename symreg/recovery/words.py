@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import sympy
 
 from orbits.expressions import parse_expression
+from orbits.forces import ForceLaw
 from orbits.whole_field import PARTS
+from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import Quantity, Recovery, RivalFormula
 
@@ -147,6 +149,15 @@ def _written_out(low: float, high: float) -> str:
         return ".5g"
     decimals = max(0, 2 - math.floor(math.log10(half)))
     return f".{decimals}f" if decimals <= MOST_DECIMALS else ".5g"
+
+
+def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
+    """The unit of a found constant, `au³/yr²`; empty if the orbits' law, or the form found, does
+    not fix one.
+    """
+    unit = law.gm_unit() if law is not None and result.verdict in MATCHING else None
+    units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
+    return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
 
 
 def shortened(text: str, length: int) -> str:

@@ -108,7 +108,7 @@ def test_every_cell_runs_once_and_has_its_row(toys, capsys):
     assert row["processor_seconds.model"] == 1.5
     assert toys.study() == 0
     assert toys.ran == []
-    assert "4 finished already" in capsys.readouterr().out
+    assert "4 finished already" in capsys.readouterr().err
 
 
 def test_a_failed_cell_is_reported_stops_nobody_and_runs_again(toys, capsys):

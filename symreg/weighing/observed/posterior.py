@@ -7,6 +7,8 @@ eccentricity and angles, and in the cosine of the inclination; errors of instrum
 Source: Foreman-Mackey et al., PASP 125 (2013) 306: emcee, an ensemble sampler.
 """
 
+from typing import Any
+
 import numpy as np
 
 from symreg.formulas.watch import Watch
@@ -53,12 +55,12 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
     sampler = emcee.EnsembleSampler(len(walkers), len(best), logarithm, vectorize=True)
     sampler.random_state = np.random.RandomState(0).get_state()
     enough = False
-    start: np.ndarray | None = walkers
+    start: Any = walkers
     while not enough and sampler.iteration < MOST:
         for _ in sampler.sample(start, iterations=STEPS):
             watch.say(lambda: f"posterior: {sampler.iteration} steps")
         alike = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
-        start = None  # from where it is
+        start = sampler.get_last_sample()
         enough = bool(sampler.iteration > INDEPENDENT * alike)
     chain = sampler.get_chain(discard=sampler.iteration // 4, thin=THINNED, flat=True)
     return np.asarray(chain), enough
