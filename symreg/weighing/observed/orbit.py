@@ -119,8 +119,8 @@ class Model:
             if self.exponent:
                 n = vectors[:, -1]
                 found = [
-                    self._followed(parse_law(f"power_law(n={each!r})"), *start, gm, times, row)
-                    for row, each in enumerate(map(float, n))
+                    self._followed(float(each), *start, gm, times, row)
+                    for row, each in enumerate(n)
                 ]
                 moved = tuple(np.concatenate(part) for part in zip(*found, strict=True))
             elif self.law is NEWTON:
@@ -134,7 +134,7 @@ class Model:
 
     def _followed(
         self,
-        law: ForceLaw,
+        n: float,
         position: np.ndarray,
         velocity: np.ndarray,
         gm: np.ndarray,
@@ -143,7 +143,8 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """One motion, (1, time, axis), under a power that is Newton's pull at the scale."""
         one = slice(row, row + 1)
-        strength = gm[one] * self.scale ** (getattr(law, "n", 2.0) - 2.0)
+        strength = gm[one] * self.scale ** (n - 2.0)
+        law = parse_law(f"power_law(n={n!r})")
         moved = SIMULATORS["scipy"].relative(law, position[one], velocity[one], strength, times)
         return moved[0], moved[1]
 
@@ -158,6 +159,7 @@ class Model:
             return np.exp(vectors[:, self.names.index("log_distance")])
         return np.full(len(vectors), self.config.distance or 1.0)
 
+    @cached_property
     def sigmas(self) -> list[np.ndarray]:
         """(row,) standard errors of each block, with the instruments' own."""
         if not self.jitter:
@@ -171,7 +173,7 @@ class Model:
     def bases(self) -> list[np.ndarray]:
         """(row, term) of each block, weighted and orthonormal: origins and drifts."""
         found = []
-        for block, sigma in zip(self.seen.blocks, self.sigmas(), strict=True):
+        for block, sigma in zip(self.seen.blocks, self.sigmas, strict=True):
             terms = _origins(block, self.config)
             found.append(np.linalg.qr(terms / sigma[:, None]).Q)
         return found
@@ -190,9 +192,7 @@ class Model:
     def left(self, vectors: np.ndarray) -> np.ndarray:
         """(motion, row) of all blocks, in standard errors; origins and drifts are put aside."""
         parts = []
-        shown = zip(
-            self.seen.blocks, self.sigmas(), self.bases, self.predicted(vectors), strict=True
-        )
+        shown = zip(self.seen.blocks, self.sigmas, self.bases, self.predicted(vectors), strict=True)
         for block, sigma, basis, values in shown:
             weighted = (block.value - values) / sigma
             parts.append(weighted - weighted @ basis @ basis.T)
@@ -270,7 +270,7 @@ class Fit:
         spent = len(self.vector) + sum(basis.shape[1] for basis in self.model.bases)
         kept = max(0.1, 1 - spent / rows)
         found = []
-        each = zip(self.model.seen.blocks, self.model.sigmas(), self.parts(), strict=True)
+        each = zip(self.model.seen.blocks, self.model.sigmas, self.parts(), strict=True)
         for block, sigma, part in each:
             own = []
             for group in range(len(self.model.seen.instruments)):
@@ -351,7 +351,7 @@ def _settled(fit: Fit, watch: Watch | None = None) -> Fit:
 def _linear(fit: Fit) -> tuple[LinearFit, float]:
     """What the orbits leave, for the next one to explain, and the shortest period to look for."""
     model = fit.model
-    shown = zip(model.seen.blocks, model.predicted(fit.vector[None]), model.sigmas(), strict=True)
+    shown = zip(model.seen.blocks, model.predicted(fit.vector[None]), model.sigmas, strict=True)
     blocks = [replace(b, value=b.value - values[0], sigma=sigma) for b, values, sigma in shown]
     gaps = np.diff(model.times)
     shortest = max(2 * np.median(gaps[gaps > 0]), model.seen.span / MOST_TURNS)

@@ -225,7 +225,7 @@ def _series(fit: Fit) -> tuple[Series, ...]:
     dense = replace(model, seen=replace(model.seen, blocks=tuple(everywhere)))
     found = []
     for block, sigma, values, left, curve in zip(
-        model.seen.blocks, model.sigmas(), model.predicted(fit.vector[None]), fit.parts(),
+        model.seen.blocks, model.sigmas, model.predicted(fit.vector[None]), fit.parts(),
         dense.predicted(fit.vector[None]), strict=True,
     ):  # fmt: skip
         unit = 1.0 if block.quantity != "rv" else 1 / SPEEDS["km/s"]
