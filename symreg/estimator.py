@@ -1,6 +1,6 @@
 """The search as a scikit-learn estimator, with PySR's names where they mean the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         binary_operators: as in ["+", "*"]; the engine's by default.
         unary_operators: as in ["sin", "exp"].
         guesses: formulas to start from.
+        sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
+            is then by orthogonal distances.
         seeds: independent searches.
         timeout_in_seconds: computing time for all searches together.
         null: whether to repeat the search on permuted targets; `found_` requires it.
@@ -62,6 +64,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         binary_operators: Sequence[str] | None = None,
         unary_operators: Sequence[str] | None = None,
         guesses: Sequence[str] | None = None,
+        sigma_of: Mapping[str, str | float] | None = None,
         seeds: int = 5,
         timeout_in_seconds: float | None = None,
         null: bool = True,
@@ -75,6 +78,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.binary_operators = binary_operators
         self.unary_operators = unary_operators
         self.guesses = guesses
+        self.sigma_of = sigma_of
         self.seeds = seeds
         self.timeout_in_seconds = timeout_in_seconds
         self.null = null
@@ -123,6 +127,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             max_size=self.maxsize,
             operators=tuple(operators),
             guesses=tuple(self.guesses or ()),
+            sigma_of=self.sigma_of or (),
             seeds=self.seeds,
             time_limit=self.timeout_in_seconds,
             null=self.null,

@@ -71,6 +71,22 @@ def test_standard_errors_and_groups_are_those_of_recover():
     assert model.recovery_.configuration["sigma"] == "sigma"
 
 
+def test_standard_errors_of_features_are_those_of_recover():
+    # a slope is too small where the feature has errors that nobody told
+    random = np.random.default_rng(0)
+    x = random.uniform(1, 3, 300)
+    X, y = pd.DataFrame({"x": x + 0.3 * random.standard_normal(300)}), 4 * x
+    options = {"seeds": 1, "null": False, "timeout_in_seconds": 3}
+    told = LawRegressor(sigma_of={"x": 0.3}, **options).fit(X, y).recovery_
+    same = symreg.recover(
+        X.assign(y=y), target="y", features="x", sigma_of={"x": 0.3}, seeds=1, null=False,
+        time_limit=3, seed=0,
+    )  # fmt: skip
+    assert told.expression == same.expression
+    plain = LawRegressor(**options).fit(X, y)
+    assert told.expression != plain.recovery_.expression
+
+
 def test_a_column_may_be_called_as_the_target_is():
     X, _ = gravity()
     X = X.rename(columns={"m1": "y", "r": "sigma"})
