@@ -210,6 +210,48 @@ def test_the_table_of_even_attention_is_that_of_its_networks():
         assert f"| {row} |" in page
 
 
+PARTS = {
+    "√d": "norm=l1 scale=sqrt",
+    "log N": "norm=l1 scale=logn",
+    "learned": "norm=l1 scale=learned",
+    "log d · log N": "norm=l1 scale=logdlogn",
+    "√d, no sum": "norm=none scale=sqrt",
+    "log d · log N, no sum": "norm=none scale=logdlogn",
+    "√d, re-weighted": "norm=l1 scale=sqrt sharpen=3",
+    "log d · log N, re-weighted": "norm=l1 scale=logdlogn sharpen=3",
+}
+
+
+def softplus_tables():
+    """Rows of the page's tables of the study of softplus attention: medians of three seeds."""
+    cells = pd.read_csv(ROOT / "notebooks" / "images" / "softplus.csv")
+    assert cells.groupby("attention").size().unique().tolist() == [3]
+    middle = cells.groupby("attention", sort=False).median(numeric_only=True)
+    losses, ratios = middle["extrapolate.loss_1"] * 1e4, middle["extrapolate.ratio_16"]
+    for words, column in (("loss", losses), ("ratio", ratios)):
+        for shown, parts in PARTS.items():
+            points = [f"map={name} {parts}" for name in ("exp", "softplus", "relu", "sigmoid")]
+            values = [f"{column[p]:.2g}" if p in column else "–" for p in points]
+            yield words, f"| {shown} | {' | '.join(values)} |"
+    for p in (1, 2, 3, 5, 15):
+        row = middle.loc[f"map=softplus norm=l1 scale=logdlogn sharpen={p}"]
+        numbers = [f"{row['extrapolate.loss_1'] * 1e4:.2g}"]
+        numbers += [f"{row[f'extrapolate.ratio_{factor}']:.2g}" for factor in (4, 16)]
+        numbers += [f"{row[f'extrapolate.entropy_{factor}']:.2f}" for factor in (1, 16)]
+        yield "power", f"| {p} | {' | '.join(numbers)} |"
+    for kind in ("entmax", "asentmax", "softpick", "gated", "forgetting", "differential"):
+        row = middle.loc[kind]
+        numbers = [f"{row['extrapolate.loss_1'] * 1e4:.2g}", f"{row['extrapolate.ratio_16']:.2g}"]
+        numbers += [f"{row['kicked.kick_r2_1']:.2f}", f"{row['far.error']:.0%}".replace("%", " %")]
+        yield "kinds", f"| {kind} | {' | '.join(numbers)} |"
+
+
+def test_the_tables_of_the_parts_of_attention_are_those_of_their_cells():
+    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    for name, row in softplus_tables():
+        assert row in page, name
+
+
 def test_the_table_of_the_little_language_is_that_of_its_runs():
     runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv")
     page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()

@@ -184,10 +184,9 @@ def explain(result: Recovery, least_r2: float) -> str:
         )
     sentences.append(_verdict(result, least_r2))
     if result.recovered:
-        sentences.append(
-            f"It was chosen by {result.seeds}, and predicts held-out groups with "
-            f"R² = {fixed(result.r2)}."
-        )
+        said = result.rivals and result.found  # by how many it is selected
+        begin = "It" if said else f"It was chosen by {result.seeds}, and"
+        sentences.append(f"{begin} predicts held-out groups with R² = {fixed(result.r2)}.")
     elif result.reference is None and result.rivals:
         sentences.append("It matches no named law, so `recovered` does not apply.")
     else:

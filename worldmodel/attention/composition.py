@@ -78,7 +78,7 @@ class Composition(Attention):
         assert self.parts.sharpen is not None  # for the type checker
         scaled = weights * rows.count
         peak = scaled.detach().amax(-1, keepdim=True)
-        offset = row_offset(peak, rows)
+        offset = row_offset(peak, rows.number)
         # With its largest at 1 no row overflows in the power; that factor cancels in the norm.
         excess = (scaled - offset) / (peak - offset)
         lost = excess <= smallest_kept(excess.dtype, self.parts.sharpen)

@@ -6,6 +6,7 @@ that any of them sees; the group's matrix is written in place and one matrix is 
 divided after the product with the values. Derivatives are first-order, reverse-mode.
 """
 
+import dataclasses
 import math
 from typing import Any
 
@@ -14,10 +15,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from worldmodel.attention.base import BLOCK, Rows, Visible
+from worldmodel.attention.base import BLOCK, Visible
 
 ELEMENTS = 2**18
 """Elements of the matrix per group: 1 MB in float32, a core's second-level cache."""
+FEWEST = 128
+"""Queries in a group without a window: each group adds to the sums of all keys before it."""
 SHORTEST = 1e-12
 """Length below which a query or key is not normalised, as in torch's `normalize`."""
 
@@ -37,13 +40,16 @@ def excess_noise(dtype: torch.dtype) -> float:
     return 8 * torch.finfo(dtype).eps
 
 
-def row_offset(peak: Float[Tensor, "... query 1"], rows: Rows) -> Float[Tensor, "... query 1"]:
+def row_offset(
+    peak: Float[Tensor, "... query 1"], number: Float[Tensor, "query 1"]
+) -> Float[Tensor, "... query 1"]:
     """O of LSSAR for each row: 1, but 0 in the first three rows and where 1 would leave nothing.
 
     Args:
         peak: the row's largest A·N.
+        number: the row's, from 1.
     """
-    sharp = (rows.number > 3) & (peak > 1 + excess_noise(peak.dtype))
+    sharp = (number > 3) & (peak > 1 + excess_noise(peak.dtype))
     return sharp.to(peak.dtype)
 
 
@@ -73,6 +79,7 @@ class SoftplusAttention(torch.autograd.Function):
     ) -> Float[Tensor, "batch head query d_head"]:
         n_query, n_key = q.shape[-2], k.shape[-2]
         count = visible.count(n_query, n_key, q.device).to(q.dtype)[:, None]
+        number = torch.arange(1, n_query + 1, device=q.device)[:, None] + visible.query_offset
         scale = math.log(q.shape[-1]) * count.log()
         q_length, k_length = (
             torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_(min=SHORTEST) for x in (q, k)
@@ -83,19 +90,17 @@ class SoftplusAttention(torch.autograd.Function):
         output = torch.empty_like(q)
         kept: list[Tensor] = []
         for block in ctx.blocks:
-            n_block_key = block.keys.stop - block.keys.start
-            seen = block.visible.rows(block.queries.stop - block.queries.start, n_block_key, q)
             # |score| ≤ log d · log N, so the exponential cannot overflow.
             a = (scaled[..., block.queries, :] @ k[..., block.keys, :].transpose(-1, -2)).exp_()
-            if seen.seen is not None:
-                a.mul_(seen.seen)
+            _hide(a, block.visible)
             a.log1p_()
             total = a.sum(-1, keepdim=True)
             weights, unit, cut = a, total, total
             if p is not None:
-                peak = a.amax(-1, keepdim=True) * (seen.count / total)
-                offset = row_offset(peak, seen)
-                unit, cut = seen.count / (total * (peak - offset)), offset / (peak - offset)
+                per_key = count[block.queries] / total
+                peak = a.amax(-1, keepdim=True) * per_key
+                offset = row_offset(peak, number[block.queries])
+                unit, cut = per_key / (peak - offset), offset / (peak - offset)
                 weights, _ = _sharpened(a, unit, cut, p)
             norm = weights.sum(-1, keepdim=True)
             output[..., block.queries, :] = (weights @ v[..., block.keys, :]).div_(norm)
@@ -123,11 +128,11 @@ class SoftplusAttention(torch.autograd.Function):
                 weights, slope = _sharpened(a, unit, cut, ctx.p)
                 through.mul_(slope)
                 through.sub_((through * a).sum(-1, keepdim=True).div_(total))
-            grad_v[..., block.keys, :] += weights.transpose(-1, -2) @ upper
+            _add(grad_v[..., block.keys, :], weights, upper)
             # the derivative of softplus is 1 − exp(−softplus)
-            through.mul_(torch.neg(a).expm1_().neg_())
+            through.addcmul_(through, torch.neg(a).exp_(), value=-1)
             grad_q[..., block.queries, :] = through @ k[..., block.keys, :]
-            grad_k[..., block.keys, :] += through.transpose(-1, -2) @ scaled[..., block.queries, :]
+            _add(grad_k[..., block.keys, :], through, scaled[..., block.queries, :])
         return (
             _through_unit_length(grad_q.mul_(scale), q, q_length),
             _through_unit_length(grad_k, k, k_length),
@@ -143,7 +148,23 @@ def _group(q: Tensor, n_key: int, visible: Visible) -> int:
         return q.shape[-2]
     if visible.window is not None:
         return max(BLOCK, visible.window)
-    return max(BLOCK, ELEMENTS // max(1, q.shape[0] * q.shape[1] * n_key))
+    return max(FEWEST, ELEMENTS // max(1, q.shape[0] * q.shape[1] * n_key))
+
+
+def _add(total: Tensor, weights: Tensor, of_queries: Tensor) -> None:
+    """Add to (batch, head, key, d) sums over a group's queries what they give to each key."""
+    heads = total.view(-1, *total.shape[2:])
+    heads.baddbmm_(weights.flatten(0, 1).transpose(1, 2), of_queries.flatten(0, 1))
+
+
+def _hide(a: Tensor, visible: Visible) -> None:
+    """Zero where a key is not seen. In causal order every query sees the first one's keys."""
+    ahead = visible.causal and visible.window is None
+    free = visible.query_offset - visible.key_offset + 1 if ahead else 0
+    visible = dataclasses.replace(visible, key_offset=visible.key_offset + free)
+    seen = visible.mask(a.shape[-2], a.shape[-1] - free, a.device)
+    if seen is not None:
+        a[..., free:].mul_(seen)
 
 
 def _sharpened(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> tuple[Tensor, Tensor]:
