@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from orbits.palette import COLORS
-from orbits.plot import plain_ticks
+from orbits.plot import labelled, plain_ticks
 from symreg.experiments.figures.base import (
     Law,
     RunFigure,
@@ -67,11 +67,7 @@ def plot_residuals(
     axes.set_ylim(-limit, limit)
     axes.set_xscale("log")
     plain_ticks(axes)
-    axes.set_xlabel("distance r (au)")
-    axes.set_ylabel("deviation from the true law (%)")
-    axes.set_title(title, fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return labelled(axes, "distance r (au)", "deviation from the true law (%)", title)
 
 
 def broken_at_gaps(
