@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from orbits.force_samples import attracting_gm
 from orbits.palette import COLORS
 from orbits.plot import labelled, plain_ticks
 from orbits.statistics import varies
@@ -13,7 +14,6 @@ from symreg.experiments.figures.base import (
     Law,
     RunFigure,
     Shown,
-    attracting_gm,
     curve,
     label,
     panels,

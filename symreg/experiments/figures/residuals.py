@@ -6,13 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from orbits.force_samples import attracting_gm
 from orbits.palette import COLORS
 from orbits.plot import labelled, plain_ticks
 from symreg.experiments.figures.base import (
     Law,
     RunFigure,
     Shown,
-    attracting_gm,
     panels,
     reference_curve,
     thinned,
