@@ -47,7 +47,7 @@ def turned_at_random(
     position: Float[np.ndarray, "orbit axis"],
     velocity: Float[np.ndarray, "orbit axis"],
     angle: float,
-    scale: tuple[float, ...],
+    scale: tuple[float, float],
     random: np.random.Generator,
 ) -> Float[np.ndarray, "orbit axis"]:
     """The velocity turned by angles within ±`angle` (rad), times factors within `scale`."""
@@ -65,7 +65,7 @@ def kick(
     at: int,
     steps: int,
     angle: float,
-    scale: tuple[float, ...],
+    scale: tuple[float, float],
     random: np.random.Generator,
 ) -> KickedArcs:
     """Kick every orbit at one time and follow it under the law.
