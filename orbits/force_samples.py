@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.files import json_of, of_json, require_input, written_aside
-from orbits.units import UNITS
+from orbits.units import GM_SUN, UNITS, G
 
 FORMAT = "principia-force-samples"
 FORMAT_VERSION = 1
@@ -204,3 +204,13 @@ def axes_of(table: pd.DataFrame) -> tuple[str, ...]:
 def vectors(table: pd.DataFrame, prefix: str = "") -> np.ndarray:
     """(row, axis) array of the columns `prefix` + axis: "" positions, "a_" accelerations."""
     return table[[prefix + axis for axis in axes_of(table)]].to_numpy()
+
+
+def attracting_gm(table: pd.DataFrame) -> np.ndarray:
+    """(row,) GM of the attracting body, au^3/yr^2: the centre, or the second of two bodies.
+
+    That of the Sun if unknown.
+    """
+    if "gm" not in table and "m2" not in table:
+        return np.full(len(table), GM_SUN)
+    return (table["gm"] if "gm" in table else G * table["m2"]).to_numpy()

@@ -30,7 +30,8 @@ from annotated_types import Interval
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "OptionError", "Options", "Output", "P",
     "default_of", "hints_of", "is_group", "keywords_of", "leaves", "nearest", "option_names",
-    "option_value", "options_from", "outputs", "refuse_decided", "require_known", "with_options",
+    "option_value", "options_from", "outputs", "refuse_decided", "require_known", "short_names",
+    "with_options",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -252,6 +253,11 @@ def option_names(options: type, prefix: str = "") -> Iterator[str]:
             yield from option_names(hint, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}"
+
+
+def short_names(group: str, names: Iterable[str]) -> dict[str, str]:
+    """Options of a group by their own names, for `ALIASES`."""
+    return {name: f"{group}.{name}" for name in names}
 
 
 def option_value(options: Any, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -170,20 +171,33 @@ def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
     else:
         ax.set_yscale("symlog", linthresh=1.0)
     plain_ticks(ax)
-    ax.set(xlabel="distance r (au)", ylabel="attraction (au/yr²)")
-    ax.legend(fontsize=8, frameon=False)
-    return ax
+    return labelled(ax, "distance r (au)", "attraction (au/yr²)")
+
+
+def labelled(axes: Any, x: str, y: str, title: str = "", legend: bool = True) -> Any:
+    """Axes with names, a title and a legend, in the style of every picture here."""
+    axes.set(xlabel=x, ylabel=y)
+    if title:
+        axes.set_title(title, fontsize=10)
+    if legend:
+        axes.legend(fontsize=8, frameon=False)
+    return axes
+
+
+def plain_numbers(axis: Any, ticks: Sequence[float]) -> None:
+    """Numbers on a logarithmic axis in plain decimals, at these places alone."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_ticks(ticks)
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain_ticks(axes: Any) -> None:
     """Distances in au on a logarithmic axis, in plain decimals."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     low, high = axes.get_xlim()
-    ticks = [t for t in (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10) if low <= t <= high]
-    axes.set_xticks(ticks)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    places = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
+    plain_numbers(axes.xaxis, [t for t in places if low <= t <= high])
 
 
 def squeezed_r2(axes: Any) -> Any:

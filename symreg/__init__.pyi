@@ -1,11 +1,11 @@
 from .engines import ENGINES as ENGINES
 from .estimator import LawRegressor as LawRegressor
 from .experiments.config import RunConfig as RunConfig
-from .experiments.figures import plot_arrows as plot_arrows
-from .experiments.figures import plot_field as plot_field
-from .experiments.figures import plot_kicks as plot_kicks
-from .experiments.figures import plot_residuals as plot_residuals
-from .experiments.figures import plot_training as plot_training
+from .experiments.figures.arrows import plot_arrows as plot_arrows
+from .experiments.figures.kicks import plot_kicks as plot_kicks
+from .experiments.figures.law import plot_field as plot_field
+from .experiments.figures.residuals import plot_residuals as plot_residuals
+from .experiments.figures.training import plot_training as plot_training
 from .experiments.result import Run as Run
 from .experiments.run import run as run
 from .formulas.compare import Comparison as Comparison

@@ -52,10 +52,10 @@ def require_target(table: str, config: RecoverFileConfig) -> None:
     """
     if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
         return
-    from symreg.recovery.user_table import columns_in
+    from orbits.importing.tables import read_columns
 
     try:
-        columns = ", ".join(columns_in(table))
+        columns = ", ".join(read_columns(table)[1])
     except ValueError:
         columns = ""
     there = f" Columns there: {columns}." if columns else ""

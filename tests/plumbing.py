@@ -40,6 +40,7 @@ KINDS = {
         "worldmodel/checkpoint.py", "worldmodel/logbook.py", "worldmodel/source.py",
         "worldmodel/data.py", "symreg/runs/result.py", "symreg/runs/readouts.py",
         "symreg/experiments/result.py", "symreg/recovery/result.py", "symreg/weighing/result.py",
+        "symreg/result.py",
         "symreg/recovery/user_table.py", "symreg/studies/table.py", "symreg/experiments/table.py",
         "symreg/recovery/from_positions.py", "orbits/generation/generate.py",
     ),

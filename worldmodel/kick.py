@@ -43,6 +43,19 @@ def turned(
     return scale[:, None] * speed * direction
 
 
+def turned_at_random(
+    position: Float[np.ndarray, "orbit axis"],
+    velocity: Float[np.ndarray, "orbit axis"],
+    angle: float,
+    scale: tuple[float, float],
+    random: np.random.Generator,
+) -> Float[np.ndarray, "orbit axis"]:
+    """The velocity turned by angles within ±`angle` (rad), times factors within `scale`."""
+    count = len(position)
+    angles, factors = random.uniform(-angle, angle, count), random.uniform(*scale, count)
+    return turned(position, velocity, angles, factors)
+
+
 def kick(
     position: Float[np.ndarray, "orbit time axis"],
     velocity: Float[np.ndarray, "orbit time axis"],
@@ -52,7 +65,7 @@ def kick(
     at: int,
     steps: int,
     angle: float,
-    scale: tuple[float, ...],
+    scale: tuple[float, float],
     random: np.random.Generator,
 ) -> KickedArcs:
     """Kick every orbit at one time and follow it under the law.
@@ -69,13 +82,8 @@ def kick(
         scale: and multiplied by a factor from U(scale[0], scale[1]).
         random: source of the kicks.
     """
-    count = len(position)
-    new_velocity = turned(
-        position[:, at].astype(np.float64),
-        velocity[:, at].astype(np.float64),
-        random.uniform(-angle, angle, count),
-        random.uniform(scale[0], scale[1], count),
-    )
+    x, v = (states[:, at].astype(np.float64) for states in (position, velocity))
+    new_velocity = turned_at_random(x, v, angle, scale, random)
     return kicked_at(position, velocity, gm, law, dt, at, steps, new_velocity)
 
 

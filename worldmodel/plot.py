@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from orbits.files import written_aside
 from orbits.palette import CYCLE
-from orbits.plot import new_axes, plain_ticks, squeezed_r2
+from orbits.plot import labelled, new_axes, plain_ticks, squeezed_r2
 from worldmodel.config import AttentionConfig
 from worldmodel.probes.readouts.base import Reading
 from worldmodel.source import Source
@@ -123,10 +123,7 @@ def plot_validity(
     plain_ticks(axes)
     axes.set_xlim(across[0], across[-1])
     axes.set_ylim(0, 2)
-    axes.set_xlabel("distance r (au)")
-    axes.set_ylabel("speed / circular speed")
-    axes.set_title(title, fontsize=10)
-    return axes
+    return labelled(axes, "distance r (au)", "speed / circular speed", title, legend=False)
 
 
 def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
@@ -144,9 +141,7 @@ def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
             r2 = [np.nan if value is None else value for value in reading.details[name]]
             axes.plot(steps, r2, marker="o", label=label)
     squeezed_r2(axes)
-    axes.set(xlabel="steps since the kick", ylabel="R² of the implied acceleration")
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return labelled(axes, "steps since the kick", "R² of the implied acceleration")
 
 
 def plot_roll_out(reading: Reading, axes: Axes) -> Axes:

@@ -7,7 +7,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -91,30 +91,40 @@ def read_table(source: Source, config: ImportConfig) -> tuple[Table, ImportConfi
     """
     if isinstance(source, np.ndarray):
         source = _of_array(source)
-    if isinstance(source, pd.DataFrame):
-        return _chosen(source, map(str, source.columns), config, Table(source, "the table")), config
-    path = require_input(source)
-    is_text = path.suffix not in (".parquet", ".npy", ".npz")
-    if is_text and is_vector_table(path):
-        return _horizons(path, config)
-    frame, columns = read_columns(path, _wanted(config))
-    where = (2, "line") if is_text else (1, "row")
-    return _chosen(frame, columns, config, Table(frame, str(path), *where)), config
+    where = (1, "row")
+    if not isinstance(source, pd.DataFrame):
+        path = require_input(source)
+        if path.suffix not in (".parquet", ".npy", ".npz"):
+            if is_vector_table(path):
+                return _horizons(path, config)
+            where = (2, "line")
+    frame, columns = read_columns(source, _wanted(config))
+    return _chosen(frame, columns, config, Table(frame, name_of(source), *where)), config
+
+
+def name_of(source: str | os.PathLike[str] | pd.DataFrame) -> str:
+    """A table's name in messages."""
+    return "the table" if isinstance(source, pd.DataFrame) else str(source)
 
 
 def read_columns(
-    source: str | os.PathLike[str], wanted: Sequence[str] = (), blank_lines: bool = True
+    source: str | os.PathLike[str] | pd.DataFrame,
+    wanted: Sequence[str] = (),
+    blank_lines: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The requested columns that a file has, and the names of all.
+    """The requested columns that a table has, and the names of all.
 
     Args:
-        source: ends in .csv, .tsv, .parquet, .npy or .npz; any other is read like .csv.
+        source: a DataFrame, which is taken as it is; or a file that ends in .csv, .tsv, .parquet,
+            .npy or .npz; any other is read like .csv.
         wanted: names of columns.
         blank_lines: keep blank lines of a text as rows without values.
 
     Raises:
         ValueError: if there is no such file, or it is not a table.
     """
+    if isinstance(source, pd.DataFrame):
+        return source.rename(columns=str), list(map(str, source.columns))
     path = require_input(source)
     try:
         return _read(path, wanted, blank_lines)
@@ -141,11 +151,8 @@ def _labels(config: ImportConfig) -> set[str]:
     return {name for name in (config.body, config.orbit) if name}
 
 
-def _chosen(
-    frame: pd.DataFrame, columns: Iterable[str], config: ImportConfig, table: Table
-) -> Table:
-    """The requested columns as numbers; `columns` are all that the source has."""
-    known = list(columns)
+def _chosen(frame: pd.DataFrame, known: Sequence[str], config: ImportConfig, table: Table) -> Table:
+    """The requested columns as numbers; `known` are all that the source has."""
     for column in _wanted(config):
         require_column(column, known, table.name)
     for column in (name for names in config.position_names for name in names):
@@ -159,7 +166,7 @@ def _chosen(
             f"{table.name}: by its name the column {config.time!r} holds Julian dates, which are "
             "in days; add --time-unit d."
         )
-    frame = frame.rename(columns=str)[_wanted(config)].reset_index(drop=True)
+    frame = frame[_wanted(config)].reset_index(drop=True)
     years = years_of(frame[config.time])
     if years is not None:
         bad = np.isnan(years) & frame[config.time].notna().to_numpy()

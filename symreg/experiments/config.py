@@ -21,6 +21,7 @@ from orbits.options import (
     option_value,
     refuse_decided,
     require_known,
+    short_names,
 )
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import PredictorConfig, TrainConfig
@@ -111,28 +112,17 @@ class RunConfig(Options):
     )  # fmt: skip
     """Options of the steps that the run sets itself."""
     ALIASES: ClassVar[dict[str, str]] = {
-        **{
-            name: f"generate.{name}"
-            for name in (
-                "law", "system", "population", "orbits", "samples", "dt", "mass", "simulator",
-            )
-        },
-        **{
-            name: f"predictor.{name}"
-            for name in ("model", "untrained_model", "model_context", "length_unit", "time_unit")
-        },
+        **short_names("generate", "law system population orbits samples dt mass simulator".split()),
+        **short_names("predictor", option_names(PredictorConfig)),
         "bodies": "planets.bodies",
-        **{
-            name: f"train.{name}"
-            for name in (
-                "attention", "context_length", "window", "target", "head", "bins",
-                "inputs", "kicked", "steps", "batch_tokens", "precision", "d_model", "n_layers",
-                "n_heads",
-            )
-        },
+        **short_names(
+            "train",
+            "attention context_length window target head bins inputs kicked steps batch_tokens "
+            "precision d_model n_layers n_heads".split(),
+        ),
         "engine": "recover.engine",
         "search_seeds": "recover.seeds",
-    }  # fmt: skip
+    }
     """Short names of the steps' options."""
 
     def __post_init__(self) -> None:

@@ -109,9 +109,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON's own types."""
-        found = as_json(self)
-        assert isinstance(found, dict)
-        return found
+        return as_json(self)
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> "Run":

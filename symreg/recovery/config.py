@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from orbits.config import BadRows
-from orbits.options import FRACTION, Between, Interval, OptionError, Options
+from orbits.options import FRACTION, Between, Interval, OptionError, Options, short_names
 from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
 
 if TYPE_CHECKING:
@@ -161,14 +161,11 @@ class RecoverConfig(Options):
 
     ALIASES: ClassVar[dict[str, str]] = {
         "population": "individuals",
-        **{
-            name: f"thresholds.{name}"
-            for name in (
-                "exponent_margin", "constant_margin", "r2", "non_central", "anisotropy",
-                "third_law", "agreement",
-            )
-        },
-    }  # fmt: skip
+        **short_names(
+            "thresholds",
+            "exponent_margin constant_margin r2 non_central anisotropy third_law agreement".split(),
+        ),
+    }
 
     @property
     def target_names(self) -> tuple[str, ...]:

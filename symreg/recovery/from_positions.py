@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from orbits.config import UNKNOWN, ForcesConfig, ImportConfig
-from orbits.options import OptionError, option_names
+from orbits.options import OptionError, option_names, short_names
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:
@@ -27,12 +27,10 @@ class RecoverFileConfig(RecoverConfig):
 
     ALIASES: ClassVar[dict[str, str]] = {
         **RecoverConfig.ALIASES,
-        **{
-            name: f"importing.{name}"
-            for name in option_names(ImportConfig)
-            if name not in ("law", "bad_rows")
-        },
-        **{name: f"measuring.{name}" for name in option_names(ForcesConfig)},
+        **short_names(
+            "importing", (n for n in option_names(ImportConfig) if n not in ("law", "bad_rows"))
+        ),
+        **short_names("measuring", option_names(ForcesConfig)),
     }
     """Short names of the options of `orbits import` and `orbits forces` too."""
     DECIDED: ClassVar[tuple[str, ...]] = ("importing.law", "importing.gm", "importing.bad_rows")

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS, CYCLE
+from orbits.plot import labelled
 from symreg.formulas.expressions import complexity
 from symreg.recovery.result import Recovery
 
@@ -76,8 +77,5 @@ def plot_pareto_front(axes: Axes, laws: Mapping[str, Recovery]) -> Axes:
                 [kept], [min(near)], s=120, facecolors="none", edgecolors=color, linewidths=1.8
             )
     axes.set_yscale("log")
-    axes.set_xlabel("complexity (nodes)")
-    axes.set_ylabel("loss")
-    axes.set_title("Pareto fronts (ring: complexity of the law kept)", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    title = "Pareto fronts (ring: complexity of the law kept)"
+    return labelled(axes, "complexity (nodes)", "loss", title)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN
+from orbits.importing.tables import read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
@@ -26,7 +27,6 @@ from symreg.recovery.gates import Gate, share, stated
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
 from symreg.recovery.user_table import (
     UserTable,
-    columns_in,
     group_numbers,
     read_user_table,
     require_names,
@@ -260,7 +260,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
 
 def _pair(source: Source, config: RecoverConfig) -> Problem:
     _refuse(config, ("units", "sigma", "sigma_of", "per_group"), "--pair")
-    spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(columns_in(source)) else ()
+    spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
     found = force.samples

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -171,13 +171,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=outcome.floor,
-        notes=(
-            *problem.notes,
-            *_searched(found),
-            *_left_out(found.wild),
-            *_unfit_units(found, problem),
-            *_ended_early(watch),
-        ),
+        notes=tuple(_notes(found, problem, watch)),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
         versions=versions() | engine.versions,
@@ -209,38 +203,27 @@ def _per_group(found: Finding, problem: Problem, config: RecoverConfig) -> PerGr
     return PerGroup(config.per_group, problem.group_values, law.form, law.by_name, indicators)
 
 
-def _left_out(wild: np.ndarray) -> tuple[str, ...]:
-    return (note_on(wild),) if wild.any() else ()
-
-
-def _searched(found: Finding) -> tuple[str, ...]:
+def _notes(found: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
+    """What was done to the rows, and whatever else qualifies the result."""
+    yield from problem.notes
     judged = len(found.samples.y)
-    if found.rows <= judged:
-        return ()
-    return (
-        f"{judged} rows, drawn at random, were searched and judged; the constants are fitted to "
-        f"{found.rows}",
-    )
-
-
-def _unfit_units(found: Finding, problem: Problem) -> tuple[str, ...]:
-    """A note if the units of the columns do not fit the formula."""
-    if not problem.units:
-        return ()
-    try:
-        constant_units(found.law.form, problem.units, problem.units[found.samples.target])
-    except ValueError:
-        return ("the units of the columns do not fit the formula, so its constants have none",)
-    return ()
-
-
-def _ended_early(watch: Watch) -> tuple[str, ...]:
-    if not watch.ended:
-        return ()
-    return (
-        f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
-        "longer one may find more",
-    )
+    if found.rows > judged:
+        yield (
+            f"{judged} rows, drawn at random, were searched and judged; the constants are fitted "
+            f"to {found.rows}"
+        )
+    if found.wild.any():
+        yield note_on(found.wild)
+    if problem.units:
+        try:
+            constant_units(found.law.form, problem.units, problem.units[found.samples.target])
+        except ValueError:
+            yield "the units of the columns do not fit the formula, so its constants have none"
+    if watch.ended:
+        yield (
+            f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
+            "longer one may find more"
+        )
 
 
 def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:

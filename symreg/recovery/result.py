@@ -1,7 +1,6 @@
 """A recovery's result with its evidence: the object that `symreg.recover` returns."""
 
 import html
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,11 +11,12 @@ import pandas as pd
 import sympy
 
 from orbits.expressions import parse_expression
-from orbits.files import as_json, of_json, read_typed, write_json
+from orbits.files import as_json
 from orbits.printing import facts, wrapped
 from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
 from symreg.recovery.gates import Gate
+from symreg.result import Result
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class PerGroup:
 
 
 @dataclass(frozen=True)
-class Recovery:
+class Recovery(Result):
     """The law, the verdict and the evidence.
 
     Attributes:
@@ -423,29 +423,7 @@ class Recovery:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON's own types; `exponent` and `mathml` too."""
-        return {**as_json(self), "exponent": as_json(self.exponent), "mathml": self.mathml}
-
-    @classmethod
-    def of(cls, value: Any, name: str = "the recovery") -> "Recovery":
-        """A recovery from `to_dict`.
-
-        Raises:
-            ValueError: if it is not one (says where).
-        """
-        return of_json(cls, value, name)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Recovery":
-        """A recovery from the JSON file that `write` or `symreg recover` wrote.
-
-        Raises:
-            ValueError: if the file is missing or not one (says where).
-        """
-        return read_typed(cls, path)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_json(path, self.to_dict())
+        return super().to_dict() | {"exponent": as_json(self.exponent), "mathml": self.mathml}
 
     def _repr_latex_(self) -> str:
         return f"${sympy.latex(rounded(self.formula, 4))}$"

@@ -12,7 +12,13 @@ import pandas as pd
 
 from orbits.config import BadRows
 from orbits.expressions import CONSTANTS, FUNCTIONS
-from orbits.importing.tables import LARGEST, holds_numbers, read_columns, require_column
+from orbits.importing.tables import (
+    LARGEST,
+    holds_numbers,
+    name_of,
+    read_columns,
+    require_column,
+)
 from orbits.options import require_known
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
@@ -52,7 +58,7 @@ def read_user_table(
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
     Args:
-        source: a DataFrame, or a file for `orbits.importing.tables.read_columns`.
+        source: for `orbits.importing.tables.read_columns`.
         columns: required names.
         seed: of the draw of rows.
         labels: those that need not be numbers.
@@ -62,14 +68,10 @@ def read_user_table(
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
             values that are not finite, or there are too few rows (says which).
     """
-    there = columns_in(source)
+    table, there = read_columns(source, columns, blank_lines=False)
     name = name_of(source)
     for column in columns:
         require_column(column, there, name)
-    if isinstance(source, pd.DataFrame):
-        table = source
-    else:
-        table, _ = read_columns(source, columns, blank_lines=False)
     table, rows = table[list(columns)], len(table)
     notes: tuple[str, ...] = ()
     if bad_rows == "mend" and rows:
@@ -91,22 +93,6 @@ def read_user_table(
         drawn = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
         table, every = table.iloc[np.sort(drawn)].reset_index(drop=True), table
     return UserTable(table, rows, notes, every)
-
-
-def name_of(source: str | os.PathLike[str] | pd.DataFrame) -> str:
-    """A table's name in messages."""
-    return "the table" if isinstance(source, pd.DataFrame) else str(source)
-
-
-def columns_in(source: str | os.PathLike[str] | pd.DataFrame) -> list[str]:
-    """Names of a table's columns.
-
-    Raises:
-        ValueError: if the file is missing or unreadable.
-    """
-    if isinstance(source, pd.DataFrame):
-        return [str(column) for column in source.columns]
-    return read_columns(source)[1]
 
 
 def samples_of(

@@ -12,6 +12,7 @@ from orbits.options import (
     option_names,
     refuse_decided,
     require_known,
+    short_names,
 )
 from symreg.recovery.config import RecoverConfig, Words, words
 
@@ -115,7 +116,7 @@ class WeighConfig(Options):
         "engine": "search.engine",
         "search_seeds": "search.seeds",
         "seed": "search.seed",
-        **{name: f"sky.{name}" for name in option_names(SkyConfig)},
+        **short_names("sky", option_names(SkyConfig)),
     }
     """Short names of nested options."""
     DECIDED: ClassVar[tuple[str, ...]] = tuple(

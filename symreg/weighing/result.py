@@ -1,15 +1,16 @@
 """A weighing's result: the object that `symreg.weigh` returns."""
 
-import html
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from orbits.files import as_json, read_typed, write_json
+import numpy as np
+
 from orbits.printing import facts, table, wrapped
+from symreg.result import Result
 
 TWO_SIDED = 1.959964
 """Standard errors of a 95 % interval."""
+MOST_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,15 @@ class Estimate:
         return self.low is not None and self.high is not None and self.low <= value <= self.high
 
     def __str__(self) -> str:
+        """With as many digits as the interval supports, nine at most."""
         if self.value is None:
             return "free"
         if self.low is None or self.high is None:
-            return f"{self.value:.9g}"
-        return f"{self.value:.9g} [{self.low:.9g}, {self.high:.9g}]"
+            return f"{self.value:.{MOST_DIGITS}g}"
+        half = max((self.high - self.low) / 2, abs(self.value) * 10.0**-MOST_DIGITS, 1e-300)
+        known = 2 + max(0, int(np.floor(np.log10(max(abs(self.value), half) / half))))
+        digits = min(known, MOST_DIGITS)
+        return f"{self.value:.{digits}g} [{self.low:.{digits}g}, {self.high:.{digits}g}]"
 
 
 @dataclass(frozen=True)
@@ -187,7 +192,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Weighing:
+class Weighing(Result):
     """The law between bodies, and their masses, with the evidence.
 
     Attributes:
@@ -255,25 +260,6 @@ class Weighing:
                 return mass
         raise KeyError(body)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON's own types."""
-        found = as_json(self)
-        assert isinstance(found, dict)
-        return found
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_json(path, self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Weighing":
-        """A weighing from the JSON file that `write` or `symreg weigh` wrote.
-
-        Raises:
-            ValueError: if the file is missing or not one (says where).
-        """
-        return read_typed(cls, path)
-
     def plot(self) -> Any:
         """The masses with their intervals, and the free curve over the law.
 
@@ -293,6 +279,3 @@ class Weighing:
     def __repr__(self) -> str:
         known = sum(mass.weighable for mass in self.masses)
         return f"Weighing({self.law}; {known} of {self.bodies} bodies weighed)"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"

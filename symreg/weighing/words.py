@@ -7,7 +7,7 @@ from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
 from symreg.weighing.motion import BEYOND
-from symreg.weighing.result import Estimate, Relativity, Rest, Unseen, Weighing
+from symreg.weighing.result import Relativity, Rest, Unseen, Weighing
 from symreg.weighing.search import Formula
 from symreg.weighing.shapes import PowerLaw
 
@@ -76,14 +76,14 @@ def _of_the_unseen(unseen: Unseen) -> dict[str, str]:
         grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
         return {"unseen body": f"none is needed ({left}; {grows})"}
     told = {
-        "unseen body, M☉": short(unseen.mass),
-        "its semi-major axis, au": short(unseen.semi_major_axis),
-        "its eccentricity": short(unseen.eccentricity),
+        "unseen body, M☉": str(unseen.mass),
+        "its semi-major axis, au": str(unseen.semi_major_axis),
+        "its eccentricity": str(unseen.eccentricity),
     }
     for k in (0, len(unseen.times) // 2, -1):
         told[f"where it is after {unseen.times[k]:.4g} yr"] = (
-            f"longitude {short(unseen.longitude[k])}, latitude {short(unseen.latitude[k])}°, "
-            f"{short(unseen.distance[k])} au from {unseen.centre}"
+            f"longitude {unseen.longitude[k]}, latitude {unseen.latitude[k]}°, "
+            f"{unseen.distance[k]} au from {unseen.centre}"
         )
     if unseen.after > BEYOND:
         left += "; that is not noise alone, so another orbit may fit better"
@@ -96,18 +96,10 @@ def _of_relativity(found: Relativity) -> dict[str, str]:
     held = " and ".join(inside) or "neither Einstein's 1 nor Newton's 0"
     precession = f"perihelion of {found.body}, arcsec a century"
     return {
-        "post-Newtonian coefficient": f"{short(found.coefficient)}, which holds {held}",
-        precession: short(found.precession),
+        "post-Newtonian coefficient": f"{found.coefficient}, which holds {held}",
+        precession: str(found.precession),
         "left of the positions": f"{found.left:.3g} standard errors",
     }
-
-
-def short(estimate: Estimate) -> str:
-    """A value with its interval, with as many digits as that supports."""
-    low, value, high = (float(v or 0.0) for v in (estimate.low, estimate.value, estimate.high))
-    half = max((high - low) / 2, abs(value) * 1e-9, 1e-300)
-    digits = 2 + max(0, int(np.floor(np.log10(max(abs(value), half) / half))))
-    return f"{value:.{digits}g} [{low:.{digits}g}, {high:.{digits}g}]"
 
 
 def summary(found: Weighing) -> dict[str, str]:

@@ -14,18 +14,26 @@ from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import read_acceleration, true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
+from worldmodel.probes.readouts.base import Reading, side_by_side
 from worldmodel.probes.states import Arcs
 
 COMPARED = ("injected", "keplerian", "parrot", "untrained")
 Numbers = dict[str, float | None]
 
 
-def with_controls(
-    experiment: Experiment, measure: Callable[[ArcPredictor], Numbers]
-) -> tuple[Numbers, dict[str, Numbers]]:
-    """A measure of the model, and of each control unless one is in its place.
+def beside_controls(
+    experiment: Experiment, measure: Callable[[ArcPredictor], Numbers], what: str, states: int
+) -> Reading:
+    """A measure of the model, and of each control unless one is in its place, as a reading.
 
-    A model without an untrained form is compared with the others.
+    A model without an untrained form is compared with the others. Numbers of controls are called
+    NAME_CONTROL.
+
+    Args:
+        experiment: the model and its data.
+        measure: gives numbers by name.
+        what: is measured, for the title.
+        states: read.
     """
     own = measure(experiment.predictor)
     others: dict[str, Numbers] = {}
@@ -36,13 +44,10 @@ def with_controls(
         except ValueError:
             continue
         others[name] = measure(experiment.with_control(control, model))
-    return own, others
-
-
-def flat(own: Numbers, others: dict[str, Numbers]) -> dict[str, Any]:
-    """Numbers by name, the controls' as NAME_CONTROL."""
     more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
-    return {**own, **more}
+    metrics = {**own, **more, "states": states}
+    text = side_by_side(f"{experiment.who}: {what}", {experiment.who: own, **others})
+    return Reading(metrics, "orbit", text, details={"controls": others})
 
 
 def against_known(

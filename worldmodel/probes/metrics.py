@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from orbits.force_samples import axes_of, vectors
+from orbits.force_samples import attracting_gm, axes_of, vectors
 from orbits.powers import Interval, non_central_part, power_law, radial_part, third_law
 from orbits.statistics import r_squared, varies
-from orbits.units import G
 
 KICK_STEP_REPORTED = 4
 """Besides the first step read."""
@@ -71,16 +70,6 @@ def _mass_metrics(
         both = [table[[f"a{axis}{body}" for axis in axes_of(table)]] for body in (1, 2)]
         metrics["third_law"] = third_law(np.stack(both, axis=1), table[["m1", "m2"]].to_numpy())
     return metrics
-
-
-def attracting_gm(table: pd.DataFrame) -> np.ndarray:
-    """(row,) GM of the attracting body, au^3/yr^2: the centre, or the second of two bodies.
-
-    4 pi^2, the Sun's, if unknown.
-    """
-    if "gm" not in table and "m2" not in table:
-        return np.full(len(table), G)
-    return (table["gm"] if "gm" in table else G * table["m2"]).to_numpy()
 
 
 def median_relative_error(

@@ -13,6 +13,7 @@ from worldmodel.probes.config import (
     Causal,
     Evaluate,
     Extrapolate,
+    Far,
     Field,
     InductiveBias,
     Jacobian,
@@ -49,6 +50,7 @@ class ProbeOptions(TypedDict, total=False):
     causal: Mapping[str, Any] | Causal
     evaluate: Mapping[str, Any] | Evaluate
     extrapolate: Mapping[str, Any] | Extrapolate
+    far: Mapping[str, Any] | Far
     field: Mapping[str, Any] | Field
     inductive_bias: Mapping[str, Any] | InductiveBias
     jacobian: Mapping[str, Any] | Jacobian
@@ -84,6 +86,7 @@ def probe(
         "causal",
         "evaluate",
         "extrapolate",
+        "far",
         "field",
         "inductive_bias",
         "jacobian",

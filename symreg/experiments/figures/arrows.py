@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orbits.force_samples import vectors
 from orbits.forces import known_law
 from orbits.palette import COLORS
+from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
@@ -60,10 +61,7 @@ def plot_arrows(
     axes.quiver(*position.T, *implied.T, color=color, width=0.0025, **settings)
     axes.plot(0, 0, marker="*", color="#ddaa33", markersize=14, markeredgecolor="#886611")
     axes.set_aspect("equal")
-    axes.set_xlabel("x (au)")
-    axes.set_ylabel("y (au)")
-    axes.set_title(title, fontsize=10)
-    return axes
+    return labelled(axes, "x (au)", "y (au)", title, legend=False)
 
 
 def _shortened(field: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from orbits.forces import known_law
-from orbits.units import GM_SUN, G
 from symreg.recovery.result import Recovery
 from symreg.recovery.words import shortened
 
@@ -87,15 +86,6 @@ def curve(law: Recovery) -> Curve | None:
 def label(law: Recovery) -> str:
     """A recovered formula for a legend."""
     return shortened(law.expression.replace("**", "^").replace("*", " "), 34)
-
-
-def attracting_gm(table: pd.DataFrame) -> NDArray[np.float64]:
-    """(row,) GM of the attracting body, au^3/yr^2: the centre, the second body, else the Sun."""
-    if "gm" in table:
-        return np.asarray(table["gm"], dtype=float)
-    if "m2" in table:
-        return G * np.asarray(table["m2"], dtype=float)
-    return np.full(len(table), GM_SUN)
 
 
 def thinned(rows: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from orbits.force_samples import vectors
 from orbits.palette import COLORS
-from orbits.plot import squeezed_r2
+from orbits.plot import labelled, squeezed_r2
 from orbits.statistics import r_squared
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 from worldmodel.predictors import CONTROLS
@@ -57,11 +57,8 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
     axes.axhline(required, color=COLORS["reference"], linestyle=":", linewidth=1)
     squeezed_r2(axes)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("steps since the kick")
-    axes.set_ylabel("R² of the implied acceleration")
-    axes.set_title("After a kick in mid-orbit", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    y = "R² of the implied acceleration"
+    return labelled(axes, "steps since the kick", y, "After a kick in mid-orbit")
 
 
 FIGURE = KicksFigure()

@@ -5,15 +5,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from orbits.force_samples import attracting_gm
 from orbits.palette import COLORS
-from orbits.plot import plain_ticks
+from orbits.plot import labelled, plain_ticks
 from orbits.statistics import varies
 from symreg.experiments.figures.base import (
     Curve,
     Law,
     RunFigure,
     Shown,
-    attracting_gm,
     curve,
     label,
     panels,
@@ -94,10 +94,8 @@ def plot_field(
         axes.set_yscale("log")
         axes.set_ylim(limits.min() / 4, limits.max() * 4)
     plain_ticks(axes)
-    axes.set_xlabel("distance r (au)")
-    axes.set_ylabel("attraction (au/yr²)")
     suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
-    axes.set_title(title + suffix, fontsize=10)
+    labelled(axes, "distance r (au)", "attraction (au/yr²)", title + suffix, legend=False)
     axes.legend(fontsize=8, frameon=False, markerscale=3)
     return axes
 

@@ -6,13 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from orbits.force_samples import attracting_gm
 from orbits.palette import COLORS
-from orbits.plot import plain_ticks
+from orbits.plot import labelled, plain_ticks
 from symreg.experiments.figures.base import (
     Law,
     RunFigure,
     Shown,
-    attracting_gm,
     panels,
     reference_curve,
     thinned,
@@ -67,11 +67,7 @@ def plot_residuals(
     axes.set_ylim(-limit, limit)
     axes.set_xscale("log")
     plain_ticks(axes)
-    axes.set_xlabel("distance r (au)")
-    axes.set_ylabel("deviation from the true law (%)")
-    axes.set_title(title, fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return labelled(axes, "distance r (au)", "deviation from the true law (%)", title)
 
 
 def broken_at_gaps(

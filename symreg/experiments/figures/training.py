@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS
+from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
@@ -32,11 +33,7 @@ def plot_training(axes: Axes, metrics: pd.DataFrame) -> Axes:
             known = metrics[["step", column]].dropna()
             axes.plot(known["step"], known[column], label=label, color=color, linewidth=1.2)
     axes.set_yscale("log")
-    axes.set_xlabel("training step")
-    axes.set_ylabel("loss (standardised)")
-    axes.set_title("Training", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return labelled(axes, "training step", "loss (standardised)", "Training")
 
 
 FIGURE = TrainingFigure()

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS, CYCLE
-from orbits.plot import squeezed_r2
+from orbits.plot import labelled, squeezed_r2
 from symreg.experiments.study_figures.base import (
     THRESHOLDS,
     StudyFigure,
@@ -64,9 +64,7 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[fl
         axes.axhline(level, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
     squeezed_r2(axes)
-    axes.set_ylabel("R² of the implied acceleration")
-    axes.legend(fontsize=8, frameon=False)
-    return axes
+    return labelled(axes, "", "R² of the implied acceleration")
 
 
 FIGURE = AttentionFigure()

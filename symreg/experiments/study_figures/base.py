@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 from scipy.stats import binomtest
 
 from orbits.palette import CYCLE
+from orbits.plot import plain_numbers
 from symreg.recovery.config import Thresholds
 
 FULL = "full context"
@@ -102,9 +103,8 @@ def factors_of(frame: pd.DataFrame, stem: str) -> list[int]:
 def against_lengths(axes: Axes, factors: Sequence[int]) -> None:
     """A logarithmic axis of lengths, in training contexts."""
     axes.set_xscale("log", base=2)
-    axes.set_xticks(factors)
+    plain_numbers(axes.xaxis, factors)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}×"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("length, in contexts of training")
 
 

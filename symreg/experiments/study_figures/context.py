@@ -3,10 +3,9 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from orbits.palette import COLORS, CYCLE
-from orbits.plot import squeezed_r2
+from orbits.plot import labelled, plain_numbers, squeezed_r2
 from symreg.experiments.study_figures.base import (
     THRESHOLDS,
     StudyFigure,
@@ -54,12 +53,8 @@ def plot_context_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
     axes.axhline(t.newtonian_r2, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.axhline(t.keplerian_r2, color=COLORS["reference"], linestyle=":", linewidth=1)
     squeezed_r2(axes)
-    _context_axis(axes, frame)
-    axes.set_ylabel("R² of the implied acceleration")
-    axes.set_title(
-        "Kick response (dotted: at the first step Newtonian above, Keplerian below)", fontsize=10
-    )
-    return axes
+    title = "Kick response (dotted: at the first step Newtonian above, Keplerian below)"
+    return _against_context(axes, frame, "R² of the implied acceleration", title)
 
 
 def plot_context_jacobian(axes: Axes, frame: pd.DataFrame) -> Axes:
@@ -67,10 +62,8 @@ def plot_context_jacobian(axes: Axes, frame: pd.DataFrame) -> Axes:
     plot_against(axes, frame, "context_length", {"locality": "jacobian.locality"})
     axes.axhline(THRESHOLDS.locality, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_ylim(-0.03, 1.03)
-    _context_axis(axes, frame)
-    axes.set_ylabel("Jacobian locality")
-    axes.set_title("Dependence on the last two positions", fontsize=10)
-    return axes
+    title = "Dependence on the last two positions"
+    return _against_context(axes, frame, "Jacobian locality", title)
 
 
 def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
@@ -93,10 +86,8 @@ def plot_context_linear(axes: Axes, frame: pd.DataFrame) -> Axes:
         squeezed_r2(axes)
         axes.set_ylim(-1, 1.003)
     finished(axes, drawn, columns=3)
-    _context_axis(axes, frame)
-    axes.set_ylabel("R² of the best layer, held-out orbits")
-    axes.set_title("Linear probes of the force", fontsize=10)
-    return axes
+    y, title = "R² of the best layer, held-out orbits", "Linear probes of the force"
+    return _against_context(axes, frame, y, title)
 
 
 def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
@@ -107,18 +98,14 @@ def plot_context_rollout(axes: Axes, frame: pd.DataFrame) -> Axes:
     plot_against(axes, frame, "context_length", columns)
     if axes.lines:
         axes.set_yscale("log")
-    _context_axis(axes, frame)
-    axes.set_ylabel("median error / distance from the centre")
-    axes.set_title("Roll-out error", fontsize=10)
-    return axes
+    y = "median error / distance from the centre"
+    return _against_context(axes, frame, y, "Roll-out error")
 
 
-def _context_axis(axes: Axes, frame: pd.DataFrame) -> None:
+def _against_context(axes: Axes, frame: pd.DataFrame, y: str, title: str) -> Axes:
     axes.set_xscale("log")
-    axes.set_xticks(sorted(frame["context_length"].astype(int).unique()))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("context length")
+    plain_numbers(axes.xaxis, sorted(frame["context_length"].astype(int).unique()))
+    return labelled(axes, "context length", y, title, legend=False)
 
 
 FIGURE = ContextFigure()

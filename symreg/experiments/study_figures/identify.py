@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 from scipy.optimize import isotonic_regression
 
 from orbits.palette import COLORS, CYCLE
+from orbits.plot import labelled, plain_numbers
 from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
 from symreg.recovery.words import NEWTONIAN
 from worldmodel.targets import inertia
@@ -140,9 +141,7 @@ def plot_phases(axes: Axes, frame: pd.DataFrame) -> Axes:
             axes.scatter(at, context, s=150, color=COLORS["orbit"], alpha=part, linewidths=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_yticks(sorted(set(frame[CONTEXT])))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    plain_numbers(axes.yaxis, sorted(set(frame[CONTEXT])))
     axes.margins(0.12)
     blue = COLORS["orbit"]
     axes.scatter([], [], s=60, color=blue, label="every cell Newtonian")
@@ -158,9 +157,8 @@ def _shown(frame: pd.DataFrame) -> pd.Series:
 
 
 def _ticks(axes: Axes) -> None:
-    axes.set_xticks([NONE, 0.1, 1, 10])
+    plain_numbers(axes.xaxis, [NONE, 0.1, 1, 10])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == NONE else f"{v:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("inertia left in the target / acceleration")
 
 
@@ -224,19 +222,17 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     if len(frame) < 4:
         return finished(axes, False)
     gamma, scatter = one_variable(frame)
-    x = frame[LEFT] * frame[CONTEXT].astype(float) ** gamma
+    one = frame[LEFT] * frame[CONTEXT].astype(float) ** gamma
     for context, color in zip(sorted(set(frame[CONTEXT])), CYCLE, strict=False):
         of = frame[CONTEXT] == context
-        axes.scatter(x[of], frame.loc[of, FAR], s=18, color=color, label=f"context {context}")
+        axes.scatter(one[of], frame.loc[of, FAR], s=18, color=color, label=f"context {context}")
     axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel(f"inertia left · context^{gamma:.2f}")
-    axes.set_ylabel("median relative error on far states")
     seeds = seed_scatter(frame)
     among = "" if np.isnan(seeds) else f"; among seeds ± {seeds:.2f}"
-    axes.set_title(f"About one curve: ± {scatter:.2f} in log10{among}", fontsize=10)
-    return finished(axes, True)
+    x, y = f"inertia left · context^{gamma:.2f}", "median relative error on far states"
+    return labelled(axes, x, y, f"About one curve: ± {scatter:.2f} in log10{among}")
 
 
 FIGURE = IdentifyFigure()

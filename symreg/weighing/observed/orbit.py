@@ -95,7 +95,7 @@ class Model:
         period, mass = np.exp(own[:, 0]), np.exp(own[:, 4])
         gm = G * (self.config.seen_mass + mass)
         size = np.cbrt(gm * (period / (2 * np.pi)) ** 2)
-        e = np.minimum(own[:, 1] ** 2 + own[:, 2] ** 2, 0.999)
+        e = np.minimum(self.eccentricities(vectors)[:, k], 0.999)
         argument = np.arctan2(own[:, 2], own[:, 1])
         right = np.full(len(own), np.pi / 2)
         inclination, node = (own[:, 5], own[:, 6]) if self.seen.on_sky else (right, 0 * right)

@@ -1,14 +1,11 @@
 """What observations of one body tell: the object that `symreg.weigh_sky` returns."""
 
-import html
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from orbits.files import as_json, read_typed, write_json
 from orbits.printing import facts, table, wrapped
+from symreg.result import Result
 from symreg.weighing.result import Estimate
-from symreg.weighing.words import short
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class SkyWeighing:
+class SkyWeighing(Result):
     """Unseen bodies, by what one body's places and radial velocities tell, with 95 % intervals.
 
     Attributes:
@@ -136,25 +133,6 @@ class SkyWeighing:
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON's own types."""
-        found = as_json(self)
-        assert isinstance(found, dict)
-        return found
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_json(path, self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "SkyWeighing":
-        """A result from the JSON file that `write` or `symreg weigh --observe` wrote.
-
-        Raises:
-            ValueError: if the file is missing or holds none (says where).
-        """
-        return read_typed(cls, path)
-
     def plot(self) -> Any:
         """The orbit on the sky and the radial velocities, with the observations.
 
@@ -170,9 +148,9 @@ class SkyWeighing:
         parts = [facts(_of_orbit(orbit)) for orbit in self.orbits]
         common = {}
         if self.distance.value is not None:
-            common["distance, pc"] = short(self.distance)
+            common["distance, pc"] = str(self.distance)
         if self.exponent.value is not None:
-            common["exponent"] = short(self.exponent)
+            common["exponent"] = str(self.exponent)
         if common:
             parts.append(facts(common))
         rows = [("instrument", "of", "rows", "median error", "added")]
@@ -183,24 +161,21 @@ class SkyWeighing:
         return "\n\n".join([*parts, table(rows), wrapped(self.explanation)])
 
     def __repr__(self) -> str:
-        masses = ", ".join(short(orbit.mass) for orbit in self.orbits)
+        masses = ", ".join(str(orbit.mass) for orbit in self.orbits)
         return f"SkyWeighing({masses or 'no unseen body'})"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 def _of_orbit(orbit: UnseenOrbit) -> dict[str, str]:
     name = "mass times sin i, M☉" if orbit.least else "mass, M☉"
     told = {
-        name: short(orbit.mass),
-        "period, yr": short(orbit.period),
-        "semi-major axis, au": short(orbit.semi_major_axis),
-        "eccentricity": short(orbit.eccentricity),
+        name: str(orbit.mass),
+        "period, yr": str(orbit.period),
+        "semi-major axis, au": str(orbit.semi_major_axis),
+        "eccentricity": str(orbit.eccentricity),
     }
     if not orbit.least:
-        told["inclination, node, degrees"] = f"{short(orbit.inclination)}, {short(orbit.node)}"
+        told["inclination, node, degrees"] = f"{orbit.inclination}, {orbit.node}"
     return told | {
-        "pericentre": short(orbit.pericentre),
-        "velocity (K), km/s": short(orbit.velocity),
+        "pericentre": str(orbit.pericentre),
+        "velocity (K), km/s": str(orbit.velocity),
     }

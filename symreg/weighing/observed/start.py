@@ -7,6 +7,7 @@ Source: Wright & Howard, ApJS 182 (2009) 205.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -70,12 +71,14 @@ class LinearFit:
 
     def shuffled(self, random: np.random.Generator) -> "LinearFit":
         """The same with what is to be explained drawn anew, row by row, for each instrument."""
-        other = LinearFit(self.blocks, self.bases)
-        for left, block in zip(other.left, self.blocks, strict=True):
+        other = copy(self)
+        other.left = []
+        for left, block, basis in zip(self.left, self.blocks, self.bases, strict=True):
+            drawn = left.copy()
             for group in np.unique(block.group):
                 at = np.flatnonzero(block.group == group)
-                left[at] = left[random.permutation(at)]
-        other.left = [_beside(*pair) for pair in zip(other.left, self.bases, strict=True)]
+                drawn[at] = drawn[random.permutation(at)]
+            other.left.append(_beside(drawn, basis))
         return other
 
     def solve(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from orbits.importing.dates import years_of
-from orbits.importing.tables import read_columns, require_column
+from orbits.importing.tables import name_of, read_columns, require_column
 from orbits.units import ANGLES, SPEEDS, YEARS
 from symreg.weighing.config import SkyConfig
 
@@ -89,13 +89,9 @@ def read_observations(
             dates of no known kind, or too few rows (says which and where).
     """
     named = config.columns
-    if isinstance(source, pd.DataFrame):
-        frame, name, known = source, "the table", list(map(str, source.columns))
-    else:
-        wanted = [config.time, *named.values()]
-        wanted += [form.format(column) for column in named.values() for form in ERRORS]
-        frame, known = read_columns(source, [*wanted, config.instrument])
-        name = str(source)
+    wanted = [config.time, *named.values(), config.instrument]
+    wanted += [form.format(column) for column in named.values() for form in ERRORS]
+    (frame, known), name = read_columns(source, wanted), name_of(source)
     for column in (config.time, *named.values(), *filter(None, [config.instrument])):
         require_column(column, known, name)
     years, how = _decimal_years(frame[config.time], f"{name}, column {config.time}")

@@ -33,7 +33,6 @@ from symreg.weighing.observed.result import (
 )
 from symreg.weighing.observed.table import Observations, read_observations
 from symreg.weighing.result import Estimate
-from symreg.weighing.words import short
 
 INTERVAL = (2.5, 97.5)
 """Percentiles of 95 %."""
@@ -153,7 +152,8 @@ def _values(fit: Fit, vectors: np.ndarray) -> np.ndarray:
 
 ANGLES = (5, 6)
 """Numbers of an orbit that are angles without an end."""
-OF_ORBIT = 9
+PER_ORBIT = 9
+"""Numbers told of each."""
 
 
 def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, list[str]]:
@@ -161,17 +161,17 @@ def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, 
     chain, long_enough = draws(fit, watch)
     best, drawn = _values(fit, fit.vector[None])[0], _values(fit, chain)
     for k in range(fit.model.companions):
-        for at in (k * OF_ORBIT + angle for angle in ANGLES):
+        for at in (k * PER_ORBIT + angle for angle in ANGLES):
             best[at] %= 360
             drawn[:, at] = best[at] + (drawn[:, at] - best[at] + 180) % 360 - 180
-        at, period = k * OF_ORBIT + 7, best[k * OF_ORBIT + 1]
+        at, period = k * PER_ORBIT + 7, best[k * PER_ORBIT + 1]
         drawn[:, at] -= np.round((drawn[:, at] - best[at]) / period) * period
     low, value, high = np.percentile(drawn, (INTERVAL[0], 50, INTERVAL[1]), axis=0)
     each = [Estimate(*map(float, row)) for row in zip(value, low, high, strict=True)]
     sky = fit.model.seen.on_sky
     found = []
     for k in range(fit.model.companions):
-        own = each[k * OF_ORBIT : (k + 1) * OF_ORBIT]
+        own = each[k * PER_ORBIT : (k + 1) * PER_ORBIT]
         if not sky:
             own[4] = own[5] = Estimate()
         found.append(UnseenOrbit(own[0], not sky, *own[1:]))
@@ -249,12 +249,12 @@ def _explanation(found: SkyWeighing) -> str:
         lines = [f"{bodies} {found.rows} numbers (by the last of them {gain})."]
     if found.exponent.value is not None:
         holds = "which holds" if 2.0 in found.exponent else "which does not hold"
-        lines.append(f"A pull r^-n has n = {short(found.exponent)}, {holds} Newton's 2.")
+        lines.append(f"A pull r^-n has n = {found.exponent}, {holds} Newton's 2.")
     least = [y for y in found.yukawa if y.strength.low is not None]
     if least:
         best = min(least, key=lambda y: y.strength.high - y.strength.low)  # type: ignore[operator]
         lines.append(
             f"A Yukawa term is told best at a length of {best.length:.3g} au: its strength is "
-            f"{short(best.strength)}."
+            f"{best.strength}."
         )
     return " ".join([*lines, *(f"Note: {note}." for note in found.notes)])

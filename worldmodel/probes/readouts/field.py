@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from orbits.options import AtLeast
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
+from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from worldmodel.predictors.base import ArcPredictor
@@ -49,7 +49,7 @@ class Field(ReadOut):
 
         The same is given of the law, the ellipse, the parrot and the untrained model.
         """
-        from worldmodel.probes.comparison import flat, with_controls
+        from worldmodel.probes.comparison import beside_controls
         from worldmodel.probes.integrated_arcs import drawn_states
 
         states, _ = drawn_states(experiment, self.states)
@@ -57,11 +57,8 @@ class Field(ReadOut):
         def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
             return field_numbers(predictor, states, self.velocities, experiment)
 
-        own, others = with_controls(experiment, measure)
-        title = f"{experiment.who}: what the force depends on beside the place, in units of itself"
-        text = side_by_side(title, {experiment.who: own, **others})
-        metrics = {**flat(own, others), "states": len(states[2])}
-        return Reading(metrics, "orbit", text, details={"controls": others})
+        what = "what the force depends on beside the place, in units of itself"
+        return beside_controls(experiment, measure, what, len(states[2]))
 
 
 def field_numbers(
@@ -100,15 +97,11 @@ def _velocities(
     states: "States", count: int, experiment: "Experiment", random: np.random.Generator
 ) -> list[Float[np.ndarray, "state axis"]]:
     """The state's own velocity, then turned and rescaled ones."""
-    from worldmodel.kick import turned
+    from worldmodel.kick import turned_at_random
 
-    x, v, gm = states
-    angle, (low, high) = experiment.config.kick_angle, experiment.config.kick_scale
-    others = [
-        turned(x, v, random.uniform(-angle, angle, len(gm)), random.uniform(low, high, len(gm)))
-        for _ in range(count - 1)
-    ]
-    return [v, *others]
+    x, v, _ = states
+    kick = experiment.config.kick_angle, experiment.config.kick_scale
+    return [v, *(turned_at_random(x, v, *kick, random) for _ in range(count - 1))]
 
 
 def _histories(

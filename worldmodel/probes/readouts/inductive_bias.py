@@ -205,7 +205,7 @@ def other_pasts(
     One step before the end the velocity is turned and rescaled as in a kick, and followed back in
     time under the law. NaN if that leads into the centre.
     """
-    from worldmodel.kick import kicked_at, turned
+    from worldmodel.kick import kicked_at, turned_at_random
 
     contexts = arcs.contexts(orbit, time, length)
     if length <= 2:
@@ -213,13 +213,7 @@ def other_pasts(
     position, velocity = (
         states[orbit, time - 1].astype(np.float64) for states in (arcs.position, arcs.velocity)
     )
-    count = len(orbit)
-    before = turned(
-        position,
-        velocity,
-        random.uniform(-config.kick_angle, config.kick_angle, count),
-        random.uniform(config.kick_scale[0], config.kick_scale[1], count),
-    )
+    before = turned_at_random(position, velocity, config.kick_angle, config.kick_scale, random)
     # Back in time: a central attraction does not know the sign of the velocity.
     back = kicked_at(
         position[:, None], -before[:, None], arcs.gm[orbit], law, dt, at=0, steps=length - 2

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from worldmodel.config import Count
 from worldmodel.predictors.law import follow
-from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
+from worldmodel.probes.readouts.base import Reading, ReadOut
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -50,7 +50,7 @@ class Symmetry(ReadOut):
         parrot and the untrained model (`rotation_injected`, ...), to see which numbers tell them
         apart.
         """
-        from worldmodel.probes.comparison import flat, with_controls
+        from worldmodel.probes.comparison import beside_controls
         from worldmodel.probes.integrated_arcs import drawn_states
 
         states, _ = drawn_states(experiment, self.states)
@@ -58,11 +58,8 @@ class Symmetry(ReadOut):
         def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
             return violations(predictor, states, experiment)
 
-        own, others = with_controls(experiment, measure)
-        title = f"{experiment.who}: symmetries broken, in units of the force"
-        text = side_by_side(title, {experiment.who: own, **others})
-        metrics = {**flat(own, others), "states": len(states[2])}
-        return Reading(metrics, "orbit", text, details={"controls": others})
+        what = "symmetries broken, in units of the force"
+        return beside_controls(experiment, measure, what, len(states[2]))
 
 
 def violations(
