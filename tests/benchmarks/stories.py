@@ -5,8 +5,9 @@
 
 A story is a section of a page. Reading counts all of its words at 238 a minute (Brysbaert 2019,
 silent reading of English), typing the characters of its first blocks at 200 a minute: what somebody
-needs who reads all and pastes nothing. The blocks run as they stand, in an empty
-folder with the files that the page presupposes. A shell that fails ends the story with its message.
+needs who reads all and pastes nothing. A notebook is opened and run: its code is read, not typed.
+The blocks run as they stand, in an empty folder with the files that the page presupposes. A shell
+that fails ends the story with its message.
 """
 
 import argparse
@@ -131,7 +132,11 @@ def main() -> None:
     for name in parser.parse_args().stories:
         story = STORIES[name]
         prose, typed = told(story)
-        words, characters = len(prose.split()), sum(len(code) for _, code in typed)
+        code = " ".join(code for _, code in typed)
+        opened = story.page.endswith(".ipynb")
+        words, characters = len(prose.split()), len(code)
+        if opened:
+            words, characters = words + len(code.split()), 0
         minutes = words / WORDS + characters / CHARACTERS
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "notebooks").symlink_to(PAGES)
