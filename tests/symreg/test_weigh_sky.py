@@ -15,6 +15,7 @@ import symreg
 from orbits.units import SPEEDS
 from symreg.cli import main
 from symreg.weighing.config import SkyConfig
+from symreg.weighing.observed.orbit import Fit
 from symreg.weighing.observed.table import read_observations
 from tests.benchmarks.discovery_laws import SHARED
 
@@ -221,6 +222,28 @@ def test_a_mistake_is_answered_with_a_line(options, said, tmp_path, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
     assert not (tmp_path / "o.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(4e5, "not below the speed of light; see --velocity-unit"), (np.inf, "finite")],
+)
+def test_a_velocity_that_cannot_be_is_refused(value, said):
+    table = star(rows=(9, 9))
+    at = int(np.flatnonzero(table.rv.notna())[2])
+    table.loc[table.index[at], "rv"] = value
+    with pytest.raises(ValueError, match=f"row {at + 1}.*{said}"):
+        symreg.weigh_sky(table, observe="x,y,rv", velocity_unit="km/s")
+
+
+def test_errors_do_not_depend_on_the_units_of_parameters():
+    random = np.random.default_rng(0)
+    jacobian, scale = random.standard_normal((50, 3)), np.array([1.0, 1e-9, 1e9])
+    plain, scaled = (
+        Fit(None, np.zeros(3), np.zeros(50), each).covariance
+        for each in (jacobian, jacobian / scale)
+    )
+    np.testing.assert_allclose(scaled, plain * np.outer(scale, scale), rtol=1e-6)
 
 
 def test_the_command_writes_what_python_reads(found, tmp_path, capsys, monkeypatch):

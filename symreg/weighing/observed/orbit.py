@@ -257,7 +257,10 @@ class Fit:
     @cached_property
     def covariance(self) -> np.ndarray:
         """(parameter, parameter) by the curvature."""
-        return np.asarray(np.linalg.pinv(self.jacobian.T @ self.jacobian, rcond=1e-14))
+        size = np.linalg.norm(self.jacobian, axis=0)
+        size = np.where(size > 0, size, 1.0)  # parameters differ in unit
+        unit = self.jacobian / size
+        return np.asarray(np.linalg.pinv(unit.T @ unit, rcond=1e-14) / np.outer(size, size))
 
     def parts(self) -> list[np.ndarray]:
         """(row,) residuals of each block, in standard errors."""

@@ -20,6 +20,8 @@ STEPS, MOST = 2000, 10_000
 """Of every walker, and of those at most where the chains are not long enough; a quarter is thrown
 away."""
 THINNED = 10
+RIDGE = 1e-9
+"""Added to correlations of one, of a curvature that rounding left without an inverse."""
 INDEPENDENT = 20
 """Times that a chain must be longer than it stays alike, for its quantiles to count."""
 
@@ -35,7 +37,9 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
 
     model, best = fit.model, fit.vector
     random = np.random.default_rng(0)
-    spread = np.linalg.cholesky(fit.covariance + 1e-18 * np.eye(len(best)))
+    error = np.sqrt(np.diag(fit.covariance))
+    alike = fit.covariance / np.outer(error, error)
+    spread = error[:, None] * np.linalg.cholesky(alike + RIDGE * np.eye(len(best)))
     walkers = best + 0.3 * random.normal(size=(WALKERS * len(best), len(best))) @ spread.T
 
     def logarithm(vectors: np.ndarray) -> np.ndarray:
@@ -59,8 +63,8 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
     while not enough and sampler.iteration < MOST:
         for _ in sampler.sample(start, iterations=STEPS):
             watch.say(lambda: f"posterior: {sampler.iteration} steps")
-        alike = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
+        memory = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
         start = sampler.get_last_sample()
-        enough = bool(sampler.iteration > INDEPENDENT * alike)
+        enough = bool(sampler.iteration > INDEPENDENT * memory)
     chain = sampler.get_chain(discard=sampler.iteration // 4, thin=THINNED, flat=True)
     return np.asarray(chain), enough

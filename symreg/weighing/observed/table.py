@@ -9,6 +9,7 @@ import pandas as pd
 
 from orbits.importing.dates import years_of
 from orbits.importing.tables import name_of, read_columns, require_column
+from orbits.simulators.relativity import SPEED_OF_LIGHT
 from orbits.units import ANGLES, SPEEDS, YEARS
 from symreg.weighing.config import SkyConfig
 
@@ -116,6 +117,14 @@ def read_observations(
         if bad.any():
             row = int(np.argmax(bad)) + 1
             raise ValueError(f"{name}, row {row}: {own} is no standard error above 0.")
+    if "rv" in values:
+        faster = np.abs(values["rv"]) * scales["rv"] >= SPEED_OF_LIGHT
+        if faster.any():
+            row = int(np.argmax(faster))
+            raise ValueError(
+                f"{name}, row {row + 1}: {values['rv'][row]:g} {config.velocity_unit} is not below "
+                "the speed of light; see --velocity-unit."
+            )
     notes = [how]
     if "ra" in values:
         values, note = _offsets(values, scales["ra"])
@@ -173,6 +182,8 @@ def _values(column: pd.Series, where: str, degree: float = 1.0, hours: bool = Fa
         size = int(whole) + int(minutes) / 60 + float(seconds) / 3600
         in_hours = "h" in text or (hours and "d" not in text and "°" not in text)
         numbers[row] = (-size if sign == "-" else size) * degree * (15.0 if in_hours else 1.0)
+    if np.isinf(numbers).any():
+        raise ValueError(f"{where}: row {int(np.argmax(np.isinf(numbers))) + 1} is not finite.")
     return numbers
 
 
