@@ -222,6 +222,14 @@ PARTS = {
 }
 
 
+def two_digits(value):
+    """As 1300, 0.54, 5.2e9; a dash where there is none."""
+    if value is None:
+        return "–"
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:g}" if rounded < 1e5 else f"{rounded:.1e}".replace("e+0", "e")
+
+
 def softplus_tables():
     """Rows of the page's tables of the study of softplus attention: medians of three seeds."""
     cells = pd.read_csv(ROOT / "notebooks" / "images" / "softplus.csv")
@@ -231,17 +239,18 @@ def softplus_tables():
     for words, column in (("loss", losses), ("ratio", ratios)):
         for shown, parts in PARTS.items():
             points = [f"map={name} {parts}" for name in ("exp", "softplus", "relu", "sigmoid")]
-            values = [f"{column[p]:.2g}" if p in column else "–" for p in points]
-            yield words, f"| {shown} | {' | '.join(values)} |"
+            values = " | ".join(two_digits(column.get(point)) for point in points)
+            yield words, f"| {shown} | {values} |"
     for p in (1, 2, 3, 5, 15):
         row = middle.loc[f"map=softplus norm=l1 scale=logdlogn sharpen={p}"]
-        numbers = [f"{row['extrapolate.loss_1'] * 1e4:.2g}"]
-        numbers += [f"{row[f'extrapolate.ratio_{factor}']:.2g}" for factor in (4, 16)]
+        numbers = [two_digits(row["extrapolate.loss_1"] * 1e4)]
+        numbers += [two_digits(row[f"extrapolate.ratio_{factor}"]) for factor in (4, 16)]
         numbers += [f"{row[f'extrapolate.entropy_{factor}']:.2f}" for factor in (1, 16)]
         yield "power", f"| {p} | {' | '.join(numbers)} |"
     for kind in ("entmax", "asentmax", "softpick", "gated", "forgetting", "differential"):
         row = middle.loc[kind]
-        numbers = [f"{row['extrapolate.loss_1'] * 1e4:.2g}", f"{row['extrapolate.ratio_16']:.2g}"]
+        numbers = [two_digits(row["extrapolate.loss_1"] * 1e4)]
+        numbers += [two_digits(row["extrapolate.ratio_16"])]
         numbers += [f"{row['kicked.kick_r2_1']:.2f}", f"{row['far.error']:.0%}".replace("%", " %")]
         yield "kinds", f"| {kind} | {' | '.join(numbers)} |"
 

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS, CYCLE
+from orbits.plot import plain_numbers
 from symreg.experiments.study_figures.base import (
     StudyFigure,
     against_lengths,
@@ -41,6 +42,8 @@ class SoftplusFigure(StudyFigure):
             plot_by_kind(panel, frame, kinds, column, words)
             if panel is not drawn[0]:
                 panel.set_yticklabels([])
+                if (legend := panel.get_legend()) is not None:
+                    legend.remove()
         caption = (
             "A point for each seed, a bar at the median. Colours: map of the scores, grey for "
             "kinds outside the composition."
@@ -100,6 +103,10 @@ def plot_by_kind(
         color=COLORS["reference"], linestyle=":", linewidth=1, zorder=0, label=kinds[0],
     )  # fmt: skip
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    if high < 30 * low:  # hardly more than a decade
+        places = 10.0 ** np.arange(-9, 10)[:, None] * [1, 2, 5]
+        plain_numbers(axes.xaxis, [p for p in places.flat if low <= p <= high])
     axes.set_yticks(range(len(kinds)), kinds, fontsize=7)
     axes.invert_yaxis()
     axes.set_xlabel(words)
