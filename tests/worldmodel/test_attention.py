@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from worldmodel.attention import Visible, attention_kinds, make_attention
+from worldmodel.attention import Visible, attention_kinds, base, make_attention
+from worldmodel.attention.base import Attention
 
 READING = [kind for kind in attention_kinds() if make_attention(kind, 4, 2).reads]
 """Kinds that read more of the stream than queries, keys and values."""
@@ -264,6 +265,37 @@ def test_the_fast_path_has_the_gradients_of_the_weights(spec, visible):
         gradients.append((q.grad, k.grad, v.grad))
     for fast, plain in zip(*gradients, strict=True):
         assert torch.allclose(fast, plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("visible", [Visible(), Visible(causal=False), Visible(query_offset=4)])
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_long_sequence_is_made_in_groups_of_rows(spec, visible, monkeypatch):
+    """Where the matrix is too large to keep: the same output, and the same gradients."""
+    attention = make_attention(spec, 4, 2).double()
+    n_key = 70 + visible.query_offset
+    tensors = [each.requires_grad_() for each in draw(70, n_key)]
+    places = [*tensors, *attention.parameters()]
+    made = []
+    for largest in (base.LARGEST, 1):
+        monkeypatch.setattr(base, "LARGEST", largest)
+        output = Attention.full(attention, *tensors, visible)
+        cotangent = torch.linspace(-1, 1, output.numel(), dtype=output.dtype)
+        made.append((output, *torch.autograd.grad(output, places, cotangent.view_as(output))))
+    for whole, grouped in zip(*made, strict=True):
+        torch.testing.assert_close(grouped, whole, rtol=1e-11, atol=1e-12)
+
+
+def test_the_memory_of_a_long_sequence_does_not_grow_with_its_square(monkeypatch):
+    """Between forward and backward nothing as large as a row of weights for each query is kept."""
+    monkeypatch.setattr(base, "LARGEST", 2**12)
+    attention = make_attention("map=relu scale=logn sharpen=3", 4, 1)
+    q, k, v = (torch.randn(1, 1, 512, 4, requires_grad=True) for _ in range(3))
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda x: kept.append(x.numel()) or x, lambda x: x
+    ):
+        attention(q, k, v, Visible())
+    assert max(kept) < 512 * 32
 
 
 @pytest.mark.parametrize("spec", NORMALISED)

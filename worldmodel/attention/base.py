@@ -9,11 +9,14 @@ import math
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from worldmodel.attention.specs import Composed, parse_attention, require_parameters
 
 BLOCK = 32
 """Fewest queries grouped together to skip keys."""
+LARGEST = 2**26
+"""Elements of a matrix of weights that is kept whole."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,7 +240,27 @@ class Attention(nn.Module, abc.ABC):
         return torch.cat(outputs, dim=-2)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        """The values weighted by the full matrix."""
+        """The values weighted by the full matrix.
+
+        Where that is large, the rows are made in groups, and made again for the derivative: memory
+        grows with the length, not with its square.
+        """
+        n_query, n_key = q.shape[-2], k.shape[-2]
+        size = max(BLOCK, LARGEST // (q.shape[:-2].numel() * n_key))
+        if n_query <= size:
+            return self._weighted(q, k, v, visible)
+        outputs = [
+            checkpoint(
+                self._weighted,
+                *(q[..., b.queries, :], k[..., b.keys, :], v[..., b.keys, :], b.visible),
+                use_reentrant=False,
+                preserve_rng_state=False,
+            )
+            for b in visible.blocks(n_query, n_key, size)
+        ]
+        return torch.cat(outputs, dim=-2)
+
+    def _weighted(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         return self.full_weights(q, k, visible).to(v.dtype) @ v
 
 
