@@ -260,7 +260,8 @@ def test_the_fast_path_has_the_gradients_of_the_weights(spec, visible):
     attention = make_attention(spec, 8, 2).double()
     gradients = []
     for path in (attention, lambda q, k, v, visible: attention.weights(q, k, visible) @ v):
-        q, k, v = (x.requires_grad_() for x in draw(80, d_head=8))
+        drawn = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in draw(80, d_head=8))
+        q, k, v = (x.requires_grad_() for x in drawn)  # strides as a network gives them
         path(q, k, v, visible).square().sum().backward()
         gradients.append((q.grad, k.grad, v.grad))
     for fast, plain in zip(*gradients, strict=True):

@@ -116,7 +116,9 @@ class SoftplusAttention(torch.autograd.Function):
         q, k, v, q_length, k_length, scale, output, *kept = ctx.saved_tensors
         scaled = q * scale
         along_output = (grad * output).sum(-1, keepdim=True)
-        grad_q, grad_k, grad_v = (torch.zeros_like(x) for x in (q, k, v))
+        grad_q, grad_k, grad_v = (
+            torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (q, k, v)
+        )
         for number, block in enumerate(ctx.blocks):
             a, total, unit, cut, norm = kept[5 * number : 5 * number + 5]
             upper = grad[..., block.queries, :] / norm
@@ -152,7 +154,7 @@ def _group(q: Tensor, n_key: int, visible: Visible) -> int:
 
 
 def _add(total: Tensor, weights: Tensor, of_queries: Tensor) -> None:
-    """Add to (batch, head, key, d) sums over a group's queries what they give to each key."""
+    """Add to part of a contiguous (batch, head, key, d) what a group's queries give to each key."""
     heads = total.view(-1, *total.shape[2:])
     heads.baddbmm_(weights.flatten(0, 1).transpose(1, 2), of_queries.flatten(0, 1))
 
