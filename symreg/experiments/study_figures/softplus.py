@@ -42,8 +42,6 @@ class SoftplusFigure(StudyFigure):
             plot_by_kind(panel, frame, kinds, column, words)
             if panel is not drawn[0]:
                 panel.set_yticklabels([])
-                if (legend := panel.get_legend()) is not None:
-                    legend.remove()
         caption = (
             "A point for each seed, a bar at the median. Colours: map of the scores, grey for "
             "kinds outside the composition."
