@@ -246,7 +246,7 @@ class Attention(nn.Module, abc.ABC):
         grows with the length, not with its square.
         """
         n_query, n_key = q.shape[-2], k.shape[-2]
-        size = max(BLOCK, LARGEST // (q.shape[:-2].numel() * n_key))
+        size = max(BLOCK, LARGEST // max(1, q.shape[:-2].numel() * n_key))
         if n_query <= size:
             return self._weighted(q, k, v, visible)
         outputs = [

@@ -162,7 +162,7 @@ def _add(total: Tensor, weights: Tensor, of_queries: Tensor) -> None:
 def _hide(a: Tensor, visible: Visible) -> None:
     """Zero where a key is not seen. In causal order every query sees the first one's keys."""
     ahead = visible.causal and visible.window is None
-    free = visible.query_offset - visible.key_offset + 1 if ahead else 0
+    free = max(0, visible.query_offset - visible.key_offset + 1) if ahead else 0
     visible = dataclasses.replace(visible, key_offset=visible.key_offset + free)
     seen = visible.mask(a.shape[-2], a.shape[-1] - free, a.device)
     if seen is not None:

@@ -20,6 +20,8 @@ STEPS, MOST = 2000, 10_000
 """Of every walker, and of those at most where the chains are not long enough; a quarter is thrown
 away."""
 THINNED = 10
+TINY = 1e-18
+"""Least variance of a parameter."""
 RIDGE = 1e-9
 """Added to correlations of one, of a curvature that rounding left without an inverse."""
 INDEPENDENT = 20
@@ -37,7 +39,7 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
 
     model, best = fit.model, fit.vector
     random = np.random.default_rng(0)
-    error = np.sqrt(np.diag(fit.covariance))
+    error = np.sqrt(np.maximum(np.diag(fit.covariance), TINY))
     alike = fit.covariance / np.outer(error, error)
     spread = error[:, None] * np.linalg.cholesky(alike + RIDGE * np.eye(len(best)))
     walkers = best + 0.3 * random.normal(size=(WALKERS * len(best), len(best))) @ spread.T
