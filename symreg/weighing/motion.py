@@ -20,7 +20,7 @@ from symreg.formulas.watch import Watch
 
 EPOCHS = 2000
 """Times at which the motion is compared with positions; more are thinned out."""
-STEP = 1e-8
+STEP = 1e-6
 """Of differences: of a coordinate, au, of a velocity, au/yr, of a mass, parts of the largest."""
 STEP_OF_TERM = 0.1
 """Of the coefficient of the post-Newtonian term, whose effect is small."""
@@ -61,6 +61,11 @@ class Seen:
     velocity: np.ndarray
     noise: np.ndarray
     inertial: bool = True
+
+    def begun(self, share: float) -> "Seen":
+        """The first part of the time."""
+        count = max(FEWEST, round(share * len(self.times)))
+        return replace(self, times=self.times[:count], position=self.position[:count])
 
 
 @dataclass(frozen=True)
@@ -371,9 +376,7 @@ def followed_on(seen: Seen, start: Motion, watch: Watch) -> Fitted:
     """
     motion = replace(start, term_free=False)
     for share in GROWING:
-        count = max(FEWEST, round(share * len(seen.times)))
-        part = replace(seen, times=seen.times[:count], position=seen.position[:count])
-        problem = Problem(part, motion, watch)
+        problem = Problem(seen.begun(share), motion, watch)
         motion = problem.fit(motion, np.arange(2 * problem.states)).motion
     motion = replace(motion, term_free=start.term_free)
     return Problem(seen, motion, watch).fit(motion)

@@ -4,6 +4,10 @@ Le Verrier's question. Orbits of all sizes and longitudes, circular and in the p
 are tried with a small mass: the effect on the observed bodies is proportional to it, so each one's
 best mass and gain are a projection. The best few are fitted in full, first with the slow bodies
 only, which is quick, then with all.
+
+The search begins with the shortest part of the time that shows the body, and follows what it finds
+there to the end: over many turns the others' fitted masses and orbits hide much of its effect, and
+a sum of squares has many minima.
 """
 
 from collections.abc import Sequence
@@ -42,8 +46,12 @@ MASS = 1e-7
 SHELL, REFINED = 0.25, 3
 """Range of log size, and number of orbits in it fitted as if the others responded linearly: one
 that strongly disturbs a neighbour is not the only kind."""
-TRIED = 12
+TRIED = 3
 """Orbits among those fitted in full, until one leaves only noise."""
+PARTS = (1 / 8, 1 / 4, 1 / 2, 1)
+"""Of the time, from the first on."""
+PER_PARAMETER = 4
+"""Fewest coordinates in a part for each parameter."""
 AT_ONCE = 96
 """Orbits integrated together."""
 LEFT = 0.1
@@ -122,10 +130,28 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
         start: an approximate motion of the observed bodies.
         watch: gets the search's progress.
     """
-    without = followed_on(seen, start, watch)
+    beside = None
+    for share in PARTS:
+        part = seen.begun(share)
+        if share < 1 and part.position.size < PER_PARAMETER * (start.position.size * 2 + 7):
+            continue
+        without = followed_on(part, start, watch)
+        if share < 1 and np.max(without.by_body) < BEYOND:
+            continue
+        fits = []
+        if beside is not None:
+            fits.append(Problem(part, beside.motion, watch).fit(beside.motion))
+        if not fits or np.max(fits[0].by_body) >= BEYOND:
+            fits += _searched(without, watch)
+        beside = min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
     free = 2 * seen.position.shape[2] + 1
     effective = float(np.sum(len(seen.times) / without.alike))
     needed = max(NEEDED, free * np.log(effective))
+    return Found(without, beside, gain(without, beside) if beside else 0.0, needed)
+
+
+def _searched(without: Fitted, watch: Watch) -> list[Fitted]:
+    """The motion with the body that explains most of the residual, if any can be fitted."""
     near, less = _slow(without, watch)
     rough = Problem(near, less, watch).fit(less)
     fits: list[Fitted] = []
@@ -134,7 +160,7 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
         if np.max(fits[-1].by_body) < BEYOND:
             break
     if not fits:
-        return Found(without, None, 0.0, needed)
+        return []
     best = min(fits, key=lambda fit: float(np.sum(fit.residuals**2))).motion
     centre = without.motion.centre
     whole = without.motion.beside(
@@ -142,8 +168,7 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
         best.velocity[-1] - best.velocity[0] + without.motion.velocity[centre],
         float(best.mass[-1]),
     )
-    beside = Problem(seen, whole, watch).fit(whole)
-    return Found(without, beside, gain(without, beside), needed)
+    return [Problem(without.problem.seen, whole, watch).fit(whole)]
 
 
 def valley(fitted: Fitted) -> Valley:

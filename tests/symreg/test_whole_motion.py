@@ -84,6 +84,17 @@ def test_a_hidden_planet_is_found_by_what_it_does(system, hidden):
 
 
 @pytest.mark.needs("heyoka")
+def test_a_hidden_planet_of_many_turns_is_found():
+    # over the whole time what it does lies hidden in the others' orbits and masses
+    masses, *state = planets([4e-5, 2e-5, 2.5e-4, 1.5e-5], [2.3, 4.8, 7.9, 15.0], 0.05)
+    position = motion(masses, *state, DT * np.arange(1500))[0]
+    found = symreg.weigh(noisy(np.delete(position, 1, axis=1)), noise=1e-7, unseen=1)
+    assert found.unseen.after < 1.1
+    assert found.unseen.mass.value == pytest.approx(4e-5, rel=1e-3)
+    assert found.unseen.semi_major_axis.value == pytest.approx(2.3, rel=1e-3)
+
+
+@pytest.mark.needs("heyoka")
 def test_where_all_are_seen_none_is_needed(system):
     masses, position = system
     found = symreg.weigh(noisy(position), noise=1e-7, unseen=1)
