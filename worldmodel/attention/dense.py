@@ -55,7 +55,7 @@ def row_offset(
 
 def power(base: Tensor, p: float) -> Tensor:
     """base^p in a new tensor; by repeated multiplication if p is a small integer."""
-    if p not in range(1, 65):
+    if p in (2, 3) or p not in range(1, 65):  # torch has a square and a cube of one pass
         return base.pow(p)
     result = base.clone()
     for bit in bin(int(p))[3:]:
@@ -101,7 +101,7 @@ class SoftplusAttention(torch.autograd.Function):
                 peak = a.amax(-1, keepdim=True) * per_key
                 offset = row_offset(peak, number[block.queries])
                 unit, cut = per_key / (peak - offset), offset / (peak - offset)
-                weights, _ = _sharpened(a, unit, cut, p)
+                weights = power(_excess(a, unit, cut, p), p)
             norm = weights.sum(-1, keepdim=True)
             output[..., block.queries, :] = (weights @ v[..., block.keys, :]).div_(norm)
             if any(ctx.needs_input_grad):
@@ -127,8 +127,12 @@ class SoftplusAttention(torch.autograd.Function):
             through.sub_(along_output[..., block.queries, :] / norm)
             weights = a
             if ctx.p is not None:
-                weights, slope = _sharpened(a, unit, cut, ctx.p)
-                through.mul_(slope)
+                excess, p = _excess(a, unit, cut, ctx.p), ctx.p
+                slope = power(excess, p - 1)
+                if p <= 1:
+                    slope.masked_fill_(excess == 0, 0.0)
+                weights = excess.mul_(slope)
+                through.mul_(slope.mul_(p * unit))
                 through.sub_((through * a).sum(-1, keepdim=True).div_(total))
             _add(grad_v[..., block.keys, :], weights, upper)
             # the derivative of softplus is 1 − exp(−softplus)
@@ -169,12 +173,9 @@ def _hide(a: Tensor, visible: Visible) -> None:
         a[..., free:].mul_(seen)
 
 
-def _sharpened(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> tuple[Tensor, Tensor]:
-    """relu(A·N − O)^p with the row's largest at 1, and its derivative with respect to a."""
-    excess = (a * unit).sub_(cut)
-    torch.threshold_(excess, smallest_kept(a.dtype, p), 0.0)
-    slope = power(excess, p - 1) if p > 1 else excess.pow(p - 1).masked_fill_(excess == 0, 0.0)
-    return excess.mul_(slope), slope.mul_(p * unit)
+def _excess(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> Tensor:
+    """relu(A·N − O) with the row's largest at 1."""
+    return torch.threshold_((a * unit).sub_(cut), smallest_kept(a.dtype, p), 0.0)
 
 
 def _through_unit_length(

@@ -9,7 +9,7 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid, scaled_dot_product_attention
+from torch.nn.functional import logsigmoid
 
 from worldmodel.attention.base import Attention, Rows, Visible, of_queries
 
@@ -37,7 +37,3 @@ class Forgetting(Attention):
 
     def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
         return torch.softmax(rows.hide(scores, -torch.inf), dim=-1)
-
-    def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
-        seen = visible.mask(q.shape[-2], k.shape[-2], q.device)
-        return scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=1.0)
