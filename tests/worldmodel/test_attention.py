@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from worldmodel.attention import Visible, attention_kinds, base, make_attention
+from worldmodel.attention import Visible, attention_kinds, base, dense, make_attention
 from worldmodel.attention.base import Attention
 
 READING = [kind for kind in attention_kinds() if make_attention(kind, 4, 2).reads]
@@ -284,6 +284,24 @@ def test_a_long_sequence_is_made_in_groups_of_rows(spec, visible, monkeypatch):
         made.append((output, *torch.autograd.grad(output, places, cotangent.view_as(output))))
     for whole, grouped in zip(*made, strict=True):
         torch.testing.assert_close(grouped, whole, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("visible", [Visible(), Visible(window=90), Visible(query_offset=4)])
+@pytest.mark.parametrize("spec", ["lssa", "lssar", "lssar(p=0.5)", "lssar(p=15)"])
+def test_tiles_of_softplus_attention_are_the_whole_matrix(spec, visible, monkeypatch):
+    """One tile or many, kept for the derivative or made again."""
+    attention = make_attention(spec, 4, 2).double()
+    tensors = [each.requires_grad_() for each in draw(150, 150 + visible.query_offset)]
+    made = []
+    for elements, kept in ((2**30, 2**30), (1, 2**30), (1, 0)):
+        monkeypatch.setattr(dense, "ELEMENTS", elements)
+        monkeypatch.setattr(dense, "KEPT", kept)
+        output = attention(*tensors, visible)
+        cotangent = torch.linspace(-1, 1, output.numel(), dtype=output.dtype)
+        made.append((output, *torch.autograd.grad(output, tensors, cotangent.view_as(output))))
+    for other in made[1:]:
+        for whole, tiled in zip(made[0], other, strict=True):
+            torch.testing.assert_close(tiled, whole, rtol=1e-9, atol=1e-10)
 
 
 def test_the_memory_of_a_long_sequence_does_not_grow_with_its_square(monkeypatch):

@@ -125,6 +125,25 @@ class QueryGroup:
     visible: Visible
     """Which of these keys these queries see."""
 
+    @property
+    def elements(self) -> int:
+        """Of its part of the matrix."""
+        return (self.queries.stop - self.queries.start) * (self.keys.stop - self.keys.start)
+
+    def tiles(self, size: int) -> list["QueryGroup"]:
+        """The same queries with at most `size` of the keys each."""
+        first, last = self.keys.start, self.keys.stop
+        return [
+            QueryGroup(
+                self.queries,
+                slice(start, min(start + size, last)),
+                dataclasses.replace(
+                    self.visible, key_offset=self.visible.key_offset + start - first
+                ),
+            )
+            for start in range(first, max(last, first + 1), size)
+        ]
+
 
 class Attention(nn.Module, abc.ABC):
     """Weights for the values, given queries and keys.

@@ -94,8 +94,11 @@ class Composition(Attention):
                 from worldmodel.attention.fused import fused_attention
 
                 return fused_attention(q.to(v.dtype), k.to(v.dtype), v, visible, parts.sharpen)
-            q, k, wide_v = (x.to(torch.promote_types(x.dtype, torch.float32)) for x in (q, k, v))
-            return SoftplusAttention.apply(q, k, wide_v, visible, parts.sharpen).to(v.dtype)
+            flat = (
+                x.to(torch.promote_types(x.dtype, torch.float32)).flatten(0, -3) for x in (q, k, v)
+            )
+            output = SoftplusAttention.apply(*flat, visible, parts.sharpen)
+            return output.unflatten(0, q.shape[:-2]).to(v.dtype)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         parts = self.parts

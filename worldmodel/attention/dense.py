@@ -1,12 +1,12 @@
 """LSSA and LSSAR where the matrix fits in memory: one differentiable step, few passes over it.
 
 The formulas are those of `composition.py`; autograd would keep and walk a matrix for each
-operation, at several times the cost of a softmax step. Here queries come in groups, with the keys
-that any of them sees; the group's matrix is written in place and one matrix is kept; rows are
-divided after the product with the values. Derivatives are first-order, reverse-mode.
+operation, at several times the cost of a softmax step. Here the matrix comes in tiles that fit in a
+core's cache, written in place; one of each is kept, or made again for the derivative where all are
+too large; rows are divided after the product with the values. Derivatives are first-order,
+reverse-mode.
 """
 
-import dataclasses
 import math
 from typing import Any
 
@@ -15,12 +15,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from worldmodel.attention.base import BLOCK, Visible
+from worldmodel.attention.base import BLOCK, QueryGroup, Visible
 
 ELEMENTS = 2**18
-"""Elements of the matrix per group: 1 MB in float32, a core's second-level cache."""
-FEWEST = 128
-"""Queries in a group without a window: each group adds to the sums of all keys before it."""
+"""Of a tile: 1 MB in float32, a core's second-level cache."""
+KEPT = 2**28
+"""Of a matrix of which all tiles are kept: 0.5 GB in float32 if causal."""
+SHORTEST_SIDE = 64
+"""Of a tile, in queries and in keys."""
 SHORTEST = 1e-12
 """Length below which a query or key is not normalised, as in torch's `normalize`."""
 
@@ -53,11 +55,11 @@ def row_offset(
     return sharp.to(peak.dtype)
 
 
-def power(base: Tensor, p: float) -> Tensor:
-    """base^p in a new tensor; by repeated multiplication if p is a small integer."""
+def power(base: Tensor, p: float, result: Tensor) -> Tensor:
+    """base^p in `result`; by repeated multiplication if p is a small integer."""
     if p in (2, 3) or p not in range(1, 65):  # torch has a square and a cube of one pass
-        return base.pow(p)
-    result = base.clone()
+        return torch.pow(base, p, out=result)
+    result.copy_(base)
     for bit in bin(int(p))[3:]:
         result.mul_(result)
         if bit == "1":
@@ -71,12 +73,12 @@ class SoftplusAttention(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        q: Float[Tensor, "batch head query d_head"],
-        k: Float[Tensor, "batch head key d_head"],
-        v: Float[Tensor, "batch head key d_head"],
+        q: Float[Tensor, "row query d_head"],
+        k: Float[Tensor, "row key d_head"],
+        v: Float[Tensor, "row key d_head"],
         visible: Visible,
         p: float | None,
-    ) -> Float[Tensor, "batch head query d_head"]:
+    ) -> Float[Tensor, "row query d_head"]:
         n_query, n_key = q.shape[-2], k.shape[-2]
         count = visible.count(n_query, n_key, q.device).to(q.dtype)[:, None]
         number = torch.arange(1, n_query + 1, device=q.device)[:, None] + visible.query_offset
@@ -86,59 +88,81 @@ class SoftplusAttention(torch.autograd.Function):
         )
         q, k = q / q_length, k / k_length
         scaled = q * scale
-        ctx.blocks = visible.blocks(n_query, n_key, _group(q, n_key, visible))
-        output = torch.empty_like(q)
+        ctx.groups = _groups(q, n_key, visible)
+        training = any(ctx.needs_input_grad)
+        ctx.keeps = training and q.shape[0] * n_query * n_key <= KEPT
+        output, lower = torch.zeros_like(q), torch.zeros_like(q)
+        room = _room(q, ctx.groups, 2)
+        rows: list[Tensor] = []
         kept: list[Tensor] = []
-        for block in ctx.blocks:
-            # |score| ≤ log d · log N, so the exponential cannot overflow.
-            a = (scaled[..., block.queries, :] @ k[..., block.keys, :].transpose(-1, -2)).exp_()
-            _hide(a, block.visible)
-            a.log1p_()
-            total = a.sum(-1, keepdim=True)
-            weights, unit, cut = a, total, total
+        for group in ctx.groups:
+            at = group[0].queries
+            tiles, total, peak = [], scaled.new_zeros(()), scaled.new_zeros(())
+            for tile in group:
+                a = _softplus(scaled, k, tile)
+                total = total + a.sum(-1, keepdim=True)
+                if p is None:
+                    output[:, at] += a @ v[:, tile.keys]
+                else:
+                    peak = torch.maximum(peak, a.amax(-1, keepdim=True))
+                tiles.append(a)
+            unit, cut, norm, less = total, total, total, total
             if p is not None:
-                per_key = count[block.queries] / total
-                peak = a.amax(-1, keepdim=True) * per_key
-                offset = row_offset(peak, number[block.queries])
+                per_key = count[at] / total
+                peak = peak * per_key
+                offset = row_offset(peak, number[at])
                 unit, cut = per_key / (peak - offset), offset / (peak - offset)
-                weights = power(_excess(a, unit, cut, p), p)
-            norm = weights.sum(-1, keepdim=True)
-            output[..., block.queries, :] = (weights @ v[..., block.keys, :]).div_(norm)
-            if any(ctx.needs_input_grad):
-                kept += [a, total, unit, cut, norm]
+                norm, less = torch.zeros_like(total), torch.zeros_like(total)
+                for tile, a in zip(group, tiles, strict=True):
+                    excess = _excess(a, unit, cut, p, room[0])
+                    slope = _slope(excess, p, room[1])
+                    weights = excess.mul_(slope)
+                    norm += weights.sum(-1, keepdim=True)
+                    output[:, at] += weights @ v[:, tile.keys]
+                    if training:
+                        less += slope.sum(-1, keepdim=True)
+                        lower[:, at] += slope @ v[:, tile.keys]
+            output[:, at].div_(norm)
+            rows += [total, unit, cut, norm, less]
+            kept += tiles if ctx.keeps else []
         ctx.p = p
-        ctx.save_for_backward(q, k, v, q_length, k_length, scale, output, *kept)
+        ctx.save_for_backward(q, k, v, q_length, k_length, scale, output, lower, *rows, *kept)
         return output
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, q_length, k_length, scale, output, *kept = ctx.saved_tensors
-        scaled = q * scale
+        q, k, v, q_length, k_length, scale, output, lower, *saved = ctx.saved_tensors
+        rows, kept = saved[: 5 * len(ctx.groups)], iter(saved[5 * len(ctx.groups) :])
+        scaled, p = q * scale, ctx.p
         along_output = (grad * output).sum(-1, keepdim=True)
-        grad_q, grad_k, grad_v = (
-            torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (q, k, v)
-        )
-        for number, block in enumerate(ctx.blocks):
-            a, total, unit, cut, norm = kept[5 * number : 5 * number + 5]
-            upper = grad[..., block.queries, :] / norm
-            # with respect to the weights before their row was divided by its norm
-            through = upper @ v[..., block.keys, :].transpose(-1, -2)
-            through.sub_(along_output[..., block.queries, :] / norm)
-            weights = a
-            if ctx.p is not None:
-                excess, p = _excess(a, unit, cut, ctx.p), ctx.p
-                slope = power(excess, p - 1)
-                if p <= 1:
-                    slope.masked_fill_(excess == 0, 0.0)
-                weights = excess.mul_(slope)
-                through.mul_(slope.mul_(p * unit))
-                through.sub_((through * a).sum(-1, keepdim=True).div_(total))
-            _add(grad_v[..., block.keys, :], weights, upper)
-            # the derivative of softplus is 1 − exp(−softplus)
-            through.addcmul_(through, torch.neg(a).exp_(), value=-1)
-            grad_q[..., block.queries, :] = through @ k[..., block.keys, :]
-            _add(grad_k[..., block.keys, :], through, scaled[..., block.queries, :])
+        along_lower = (grad * lower).sum(-1, keepdim=True)
+        grad_q, grad_k, grad_v = (torch.zeros_like(x) for x in (q, k, v))
+        room = _room(q, ctx.groups, 3)
+        for group in ctx.groups:
+            at = group[0].queries
+            total, unit, cut, norm, less = rows[:5]
+            del rows[:5]
+            upper, along = grad[:, at] / norm, along_output[:, at] / norm
+            # of A·N, through the row's sum: with e = relu(A·N − O), Σ e^p ∂L/∂(e^p) = 0
+            common = cut * (along_lower[:, at] / norm - along * less) / (unit * total)
+            for tile in group:
+                a = next(kept) if ctx.keeps else _softplus(scaled, k, tile)
+                # with respect to the weights before their row was divided by its norm
+                through = _within(room[0], a)
+                torch.bmm(upper, v[:, tile.keys].transpose(1, 2), out=through).sub_(along)
+                weights = a
+                if p is not None:
+                    excess = _excess(a, unit, cut, p, room[1])
+                    slope = _slope(excess, p, room[2])
+                    through.mul_(slope).sub_(common).mul_(p * unit)
+                    weights = excess.mul_(slope)
+                grad_v[:, tile.keys] += weights.transpose(1, 2) @ upper
+                # the derivative of softplus is 1 − exp(−softplus)
+                flat = torch.neg(a, out=_within(room[2], a)).exp_()
+                through.addcmul_(through, flat, value=-1)
+                grad_q[:, at] += through @ k[:, tile.keys]
+                grad_k[:, tile.keys] += through.transpose(1, 2) @ scaled[:, at]
         return (
             _through_unit_length(grad_q.mul_(scale), q, q_length),
             _through_unit_length(grad_k, k, k_length),
@@ -148,34 +172,45 @@ class SoftplusAttention(torch.autograd.Function):
         )
 
 
-def _group(q: Tensor, n_key: int, visible: Visible) -> int:
-    """How many queries form a group; on a GPU all of them."""
+def _groups(q: Tensor, n_key: int, visible: Visible) -> list[list[QueryGroup]]:
+    """Tiles of the matrix, by queries; on a GPU one."""
+    side = max(SHORTEST_SIDE, int(math.sqrt(ELEMENTS / max(1, q.shape[0]))) // 16 * 16)
     if q.device.type != "cpu":
-        return q.shape[-2]
-    if visible.window is not None:
-        return max(BLOCK, visible.window)
-    return max(FEWEST, ELEMENTS // max(1, q.shape[0] * q.shape[1] * n_key))
+        side = max(q.shape[1], n_key)
+    size = side if visible.window is None else min(side, max(BLOCK, visible.window))
+    return [group.tiles(side) for group in visible.blocks(q.shape[1], n_key, size)]
 
 
-def _add(total: Tensor, weights: Tensor, of_queries: Tensor) -> None:
-    """Add to part of a contiguous (batch, head, key, d) what a group's queries give to each key."""
-    heads = total.view(-1, *total.shape[2:])
-    heads.baddbmm_(weights.flatten(0, 1).transpose(1, 2), of_queries.flatten(0, 1))
-
-
-def _hide(a: Tensor, visible: Visible) -> None:
-    """Zero where a key is not seen. In causal order every query sees the first one's keys."""
-    ahead = visible.causal and visible.window is None
-    free = max(0, visible.query_offset - visible.key_offset + 1) if ahead else 0
-    visible = dataclasses.replace(visible, key_offset=visible.key_offset + free)
-    seen = visible.mask(a.shape[-2], a.shape[-1] - free, a.device)
+def _softplus(scaled: Tensor, k: Tensor, tile: QueryGroup) -> Tensor:
+    """(row, query, key) softplus of the scores, zero where a key is not seen."""
+    # |score| ≤ log d · log N, so the exponential cannot overflow
+    a = (scaled[:, tile.queries] @ k[:, tile.keys].transpose(1, 2)).exp_()
+    seen = tile.visible.mask(a.shape[1], a.shape[2], a.device)
     if seen is not None:
-        a[..., free:].mul_(seen)
+        a.mul_(seen)
+    return a.log1p_()
 
 
-def _excess(a: Tensor, unit: Tensor, cut: Tensor, p: float) -> Tensor:
+def _room(q: Tensor, groups: list[list[QueryGroup]], count: int) -> Tensor:
+    """Memory for temporary tiles: fresh memory for each would cost more than computing them."""
+    largest = max(tile.elements for group in groups for tile in group)
+    return q.new_empty(count, q.shape[0] * largest)
+
+
+def _within(room: Tensor, like: Tensor) -> Tensor:
+    return room[: like.numel()].view(like.shape)
+
+
+def _excess(a: Tensor, unit: Tensor, cut: Tensor, p: float, room: Tensor) -> Tensor:
     """relu(A·N − O) with the row's largest at 1."""
-    return torch.threshold_((a * unit).sub_(cut), smallest_kept(a.dtype, p), 0.0)
+    excess = torch.mul(a, unit, out=_within(room, a)).sub_(cut)
+    return torch.threshold_(excess, smallest_kept(a.dtype, p), 0.0)
+
+
+def _slope(excess: Tensor, p: float, room: Tensor) -> Tensor:
+    """The derivative of relu(x)^p, over p."""
+    slope = power(excess, p - 1, _within(room, excess))
+    return slope if p > 1 else slope.masked_fill_(excess == 0, 0.0)
 
 
 def _through_unit_length(
