@@ -5,8 +5,9 @@ is then a residual vector, and one matrix product finds the best of a million. A
 second term inside a factor 1 + u, is the same step again from the best dozen starts.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ CHUNK = 20_000
 """Columns projected at a time."""
 MOST_COLUMNS = 300_000
 """Columns of a dictionary; beyond it large exponents are left out."""
+MOST_KEPT = 20_000_000
+"""Numbers in a dictionary that is evaluated once and kept."""
 LEAST_NOVELTY = 1e-9
 """Share of a column's mean square that the monomials must leave for it to count."""
 KEPT = 120
@@ -62,51 +65,82 @@ class Screened:
     scale: float
 
 
-def factors_of(
-    shapes: Sequence[Shape], arguments: Sequence[Argument], rows: slice
-) -> Iterator[tuple[list[Screened], np.ndarray]]:
-    """The dictionary in chunks: what each column is; (screened row, column) log|g(s h)|."""
-    known: list[Screened] = []
-    columns: list[np.ndarray] = []
-    for argument in arguments:
-        h = argument.values
-        for shape in shapes:
-            if argument.size > shape.largest or argument.alone != (shape is IDENTITY):
-                continue
-            scales = shape.scales(h, argument.size)
-            if shape is EXPONENTIAL:
-                block = h[rows, None] * scales
-            else:
-                with np.errstate(all="ignore"):
-                    block = np.log(np.abs(shape.value(h[rows, None] * scales)))
-            good = np.all(np.isfinite(block), axis=0)
-            known += [Screened(shape, argument, float(s)) for s in scales[good]]
-            columns.append(block[:, good])
-        if len(known) >= CHUNK:
-            yield known, np.concatenate(columns, axis=1)
-            known, columns = [], []
-    if known:
-        yield known, np.concatenate(columns, axis=1)
+class Dictionary:
+    """Every shape of every argument at every scale, as columns of logarithms.
 
-
-def affordable(shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Argument]:
-    """The arguments with the smallest exponents, up to `MOST_COLUMNS` columns.
-
-    One with a difference or a wave comes after plain ones of twice its variables.
+    Args:
+        shapes: functions to try.
+        arguments: of the functions; beyond `MOST_COLUMNS` columns those with the largest exponents
+            are left out.
+        rows: to evaluate.
     """
 
-    def order(h: Argument) -> tuple[bool, float]:
-        return not h.alone, h.size + (h.variables if h.composite else 0)
+    def __init__(self, shapes: Sequence[Shape], arguments: Sequence[Argument], rows: slice):
+        self.arguments: list[Argument] = []
+        self.columns = 0
+        self._parts: list[tuple[Argument, list[tuple[Shape, np.ndarray]]]] = []
+        self._rows = rows
+        for argument in sorted(arguments, key=_order):
+            scales = [
+                (shape, shape.scales(argument.values, argument.size))
+                for shape in shapes
+                if argument.size <= shape.largest and argument.alone == (shape is IDENTITY)
+            ]
+            self.columns += sum(len(each) for _, each in scales)
+            if self.columns > MOST_COLUMNS:
+                break
+            self.arguments.append(argument)
+            self._parts.append((argument, scales))
 
-    kept, columns = [], 0
-    for argument in sorted(arguments, key=order):
-        for shape in shapes:
-            if argument.size <= shape.largest and argument.alone == (shape is IDENTITY):
-                columns += len(shape.scales(argument.values, argument.size))
-        if columns > MOST_COLUMNS:
-            break
-        kept.append(argument)
-    return kept
+    @cached_property
+    def _whole(self) -> list["Chunk"]:
+        return list(self._made())
+
+    def chunks(self) -> Iterable["Chunk"]:
+        """All columns, so many at a time."""
+        rows = len(self.arguments[0].values[self._rows]) if self.arguments else 0
+        return self._whole if self.columns * rows <= MOST_KEPT else self._made()
+
+    def _made(self) -> Iterator["Chunk"]:
+        known: list[tuple[Shape, Argument, np.ndarray]] = []
+        blocks: list[np.ndarray] = []
+        for argument, parts in self._parts:
+            h = argument.values[self._rows, None]
+            for shape, scales in parts:
+                with np.errstate(all="ignore"):
+                    exponent = shape is EXPONENTIAL
+                    block = h * scales if exponent else np.log(np.abs(shape.value(h * scales)))
+                good = np.all(np.isfinite(block), axis=0)
+                known.append((shape, argument, scales[good]))
+                blocks.append(block[:, good])
+            if sum(block.shape[1] for block in blocks) >= CHUNK:
+                yield Chunk(known, np.concatenate(blocks, axis=1))
+                known, blocks = [], []
+        if any(block.shape[1] for block in blocks):
+            yield Chunk(known, np.concatenate(blocks, axis=1))
+
+
+class Chunk:
+    """Columns of a dictionary.
+
+    Args:
+        parts: shape, argument and scales, in the order of the columns.
+        values: (screened row, column) log|g(s h)|.
+    """
+
+    def __init__(self, parts: list[tuple[Shape, Argument, np.ndarray]], values: np.ndarray):
+        self._parts, self.values = parts, values
+        self._ends = np.cumsum([len(scales) for _, _, scales in parts])
+        self.scales = np.concatenate([scales for _, _, scales in parts])
+
+    def __getitem__(self, column: int) -> Screened:
+        shape, argument, _ = self._parts[np.searchsorted(self._ends, column, side="right")]
+        return Screened(shape, argument, float(self.scales[column]))
+
+
+def _order(h: Argument) -> tuple[bool, float]:
+    """Small exponents first; one with a difference or a wave after plain ones of twice its size."""
+    return not h.alone, h.size + (h.variables if h.composite else 0)
 
 
 def search_products(
@@ -126,31 +160,30 @@ def search_products(
     found = [bare]
     if bare.mean_square < EXACT**2 or not arguments:
         return found
-    arguments = affordable(shapes, arguments)
+    dictionary = Dictionary(shapes, arguments, target.screened)
 
     def done() -> bool:
         return _exact(found) or watch.over
 
-    singles = _next_factors([bare], target, shapes, arguments, watch)
+    singles = _next_factors([bare], target, dictionary, watch)
     found += singles
     if done() or not singles or most_factors == 1 or not pays(bare, singles, target):
         return found
-    columns = sum(len(known) for known, _ in factors_of(shapes, arguments[::20], slice(1))) * 20
-    count = int(np.clip(PAIRS // max(columns, 1), *STARTS))
+    count = int(np.clip(PAIRS // max(dictionary.columns, 1), *STARTS))
     starts = best_of(singles, count)
     simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
     starts += best_of(simple, STARTS[0])
-    grown = _grown(starts, target, arguments)
+    grown = _grown(starts, target, dictionary.arguments)
     found += grown
     if not done():
-        found += _pairs(target, shapes, arguments)
+        found += _pairs(target, dictionary)
     if not done():
-        found += _next_factors(starts, target, shapes, arguments, watch)
+        found += _next_factors(starts, target, dictionary, watch)
         deeper = pays(min(singles, key=lambda p: p.mean_square), found, target)
         if deeper and not done():
-            found += _grown(best_of(grown, STARTS[0]), target, arguments)
+            found += _grown(best_of(grown, STARTS[0]), target, dictionary.arguments)
         if deeper and not done():
-            found += _nested(starts, target, arguments, watch)
+            found += _nested(starts, target, dictionary.arguments, watch)
     return found
 
 
@@ -161,11 +194,12 @@ def without_factors(target: Target) -> Product:
 
 def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]) -> list[Product]:
     """A product of powers times one of the given factors, best first."""
-    found = _next_factors([bare], target, (IDENTITY,), arguments, Watch())
+    dictionary = Dictionary((IDENTITY,), arguments, target.screened)
+    found = _next_factors([bare], target, dictionary, Watch())
     return sorted(found, key=lambda product: product.mean_square)
 
 
-def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument]) -> list[Product]:
+def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     """Two factors at once: the closed form over all pairs of columns with small arguments.
 
     A factor good with its partner can be poor alone, like sin x in sin x / sin y.
@@ -175,12 +209,11 @@ def _pairs(target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument
     want = target.wanted - basis @ (basis.T @ target.wanted)
     known: list[Screened] = []
     blocks = []
-    for found, block in factors_of(shapes, arguments, target.screened):
-        thin = [j for j in range(len(found)) if j % 3 == 0 or found[j].scale in SIMPLE]
-        room = MOST_PAIRED - len(known)
-        thin = thin[:room]
-        known += [found[j] for j in thin]
-        blocks.append(target.weighted(block[:, thin]))
+    for chunk in dictionary.chunks():
+        thirds = np.arange(len(chunk.scales)) % 3 == 0
+        thin = np.flatnonzero(thirds | np.isin(chunk.scales, SIMPLE))[: MOST_PAIRED - len(known)]
+        known += [chunk[j] for j in thin]
+        blocks.append(target.weighted(chunk.values[:, thin]))
         if len(known) >= MOST_PAIRED:
             break
     if not known:
@@ -266,7 +299,8 @@ def _nested(
                 more.append(Argument(g * h.values, form * h.expression, h.variables + 1, LARGEST))
                 more.append(Argument(g / h.values, form / h.expression, h.variables + 1, LARGEST))
         more = [h for h in more if np.all(np.isfinite(h.values))]
-        found += _next_factors([start], target, (BINOMIAL,), more, watch)
+        dictionary = Dictionary((BINOMIAL,), more, target.screened)
+        found += _next_factors([start], target, dictionary, watch)
         if watch.over:
             break
     return found
@@ -311,21 +345,21 @@ def _orthonormal(target: Target, product: Product) -> np.ndarray:
 
 
 def _next_factors(
-    starts: Sequence[Product], target: Target, shapes: Sequence[Shape],
-    arguments: Sequence[Argument], watch: Watch,
-) -> list[Product]:  # fmt: skip
+    starts: Sequence[Product], target: Target, dictionary: Dictionary, watch: Watch
+) -> list[Product]:
     """Every start's best further factor: screened, zoomed, polished."""
     bases = [_orthonormal(target, start) for start in starts]
     wanted = [target.wanted - q @ (q.T @ target.wanted) for q in bases]
     best: dict[tuple, tuple[float, int, Screened]] = {}
-    for known, block in factors_of(shapes, arguments, target.screened):
-        left = _left_over(target.weighted(block), bases, wanted, target.design.shape[1])
+    for chunk in dictionary.chunks():
+        left = _left_over(target.weighted(chunk.values), bases, wanted, target.design.shape[1])
         for i, rest in enumerate(left):
-            most = min(KEPT, len(rest) - 1)
-            for j in np.argpartition(rest, most)[:most]:
-                key = (i, known[j].shape.name, id(known[j].argument))
+            most = min(KEPT, len(rest))
+            for j in np.argpartition(rest, most - 1)[:most]:
+                found = chunk[j]
+                key = (i, found.shape.name, id(found.argument))
                 if key not in best or rest[j] < best[key][0]:
-                    best[key] = (float(rest[j]), i, known[j])
+                    best[key] = (float(rest[j]), i, found)
         if watch.over:
             break
     ranked = sorted(best.values(), key=lambda item: item[0])

@@ -8,9 +8,11 @@ Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for variable proje
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import leastsq
 
 from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, Shape
@@ -81,7 +83,7 @@ class Target:
     design: np.ndarray
     weights: np.ndarray
 
-    @property
+    @cached_property
     def logarithm(self) -> np.ndarray:
         """(row,) weighted log|y|."""
         return self.weights * np.log(np.abs(self.y))
@@ -155,6 +157,22 @@ class Product:
         )
 
 
+class Solved(NamedTuple):
+    """A product at some inner constants.
+
+    Attributes:
+        factors: with these constants.
+        design: (row, column) weighted logarithms.
+        linear: (column,) the linear numbers.
+        left: (row,) the residuals.
+    """
+
+    factors: tuple[Factor, ...]
+    design: np.ndarray
+    linear: np.ndarray
+    left: np.ndarray
+
+
 def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
     """The inner constants by least squares, linear numbers solved inside."""
     start = np.array(product.scales)
@@ -165,30 +183,35 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
         scales[free] = start[free] * values
         return product.factors_at(list(scales))
 
-    def residuals(values: np.ndarray) -> np.ndarray:
-        solved = _solved(placed(values), product, target)
-        return np.full(len(target.y), WORST) if solved is None else solved[1]
+    @lru_cache(maxsize=2)
+    def at(values: bytes) -> Solved | None:
+        return _solved(placed(np.frombuffer(values)), product, target)
 
-    def jacobian(values: np.ndarray) -> np.ndarray:
-        return _jacobian(placed(values), product, target)[:, free] * start[free]
+    def residuals(values: np.ndarray) -> np.ndarray:
+        solved = at(values.tobytes())
+        return np.full(len(target.y), WORST) if solved is None else solved.left
+
+    @lru_cache(maxsize=1)
+    def tangents(values: bytes) -> np.ndarray:
+        solved = at(values)
+        if solved is None:
+            return np.zeros((len(target.y), len(best)))
+        return _jacobian(solved, product, target)[:, free] * start[free]
 
     best = np.ones(int(free.sum()))
-    if len(best) and len(target.y) > len(best):
-        first = residuals(best)
-        if np.all(first < WORST):
-            found = least_squares(
-                residuals, best, jacobian, method="lm", xtol=1e-14, ftol=1e-14, gtol=1e-14,
-                max_nfev=steps,
-            )  # fmt: skip
-            if np.sum(found.fun**2) <= np.sum(first**2):
-                best = found.x
-    factors = placed(best)
-    solved = _solved(factors, product, target)
+    if len(best) and len(target.y) > len(best) and at(best.tobytes()) is not None:
+        # the same as `least_squares(method="lm")`, without its costly wrappers
+        found, _, last, *_ = leastsq(
+            residuals, best, Dfun=lambda values: tangents(values.tobytes()), full_output=True,
+            ftol=1e-14, xtol=1e-14, gtol=1e-14, maxfev=steps, diag=np.ones(len(best)),
+        )  # fmt: skip
+        if np.sum(last["fvec"] ** 2) <= np.sum(residuals(best) ** 2):
+            best = found
+    solved = at(best.tobytes())
     if solved is None:
         return product
-    return replace(
-        product, factors=factors, linear=solved[0], mean_square=float(np.mean(solved[1] ** 2))
-    )
+    error = float(np.mean(solved.left**2))
+    return replace(product, factors=solved.factors, linear=solved.linear, mean_square=error)
 
 
 def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
@@ -197,15 +220,13 @@ def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
     return target.weights[:, None] * np.concatenate(columns, axis=1)
 
 
-def _jacobian(factors: Sequence[Factor], product: Product, target: Target) -> np.ndarray:
+def _jacobian(solved: Solved, product: Product, target: Target) -> np.ndarray:
     """(row, inner constant) of the residuals; Kaufman's form, with the basis fixed.
 
     Source: Kaufman, BIT 15, 49 (1975).
     """
-    solved = _solved(factors, product, target)
-    design = design_of(factors, target)
-    tangents = -_tangents(factors, product.linear if solved is None else solved[0], target)
-    basis, _ = np.linalg.qr(np.where(np.isfinite(design), design, 0.0)[:, ~product.fixed])
+    tangents = -_tangents(solved.factors, solved.linear, target)
+    basis, _ = np.linalg.qr(solved.design[:, ~product.fixed])
     return tangents - basis @ (basis.T @ tangents)
 
 
@@ -247,10 +268,8 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
     return costs / len(target.y)
 
 
-def _solved(
-    factors: Sequence[Factor], product: Product, target: Target
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The linear numbers and the residuals; None if a logarithm is not finite."""
+def _solved(factors: tuple[Factor, ...], product: Product, target: Target) -> Solved | None:
+    """The linear numbers solved; None if a logarithm is not finite."""
     design = design_of(factors, target)
     if not np.all(np.isfinite(design)):
         return None
@@ -261,4 +280,4 @@ def _solved(
     size[size == 0] = 1.0
     solution, *_ = np.linalg.lstsq(design[:, free] / size, rest, rcond=1e-13)
     linear[free] = solution / size
-    return linear, rest - design[:, free] @ linear[free]
+    return Solved(factors, design, linear, rest - design[:, free] @ linear[free])
