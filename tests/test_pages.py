@@ -206,7 +206,8 @@ def test_the_table_of_even_attention_is_that_of_its_networks():
         each = part.median(numeric_only=True)
         shown = [f"{each[f'entropy_{factor}']:.2f}" for factor in (1, 4, 16)]
         shown += [f"{each[f'first_key_{factor}']:.1%}".replace("%", " %") for factor in (1, 16)]
-        row = " | ".join([target, kind, *shown, f"{each['ratio_16']:.2g}"])
+        shown.append(f"{float(f'{each.ratio_16:.2g}'):,.0f}".replace(",", " "))
+        row = " | ".join([target, kind, *shown])
         assert f"| {row} |" in page
 
 
