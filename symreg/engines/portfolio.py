@@ -22,7 +22,7 @@ from symreg.engines.base import (
 )
 from symreg.engines.operon import OperonEngine
 from symreg.engines.projection import ProjectionEngine
-from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
+from symreg.engines.pysr import LEAST_SIZE, NothingFoundError, PySREngine, is_guess
 
 GUESSES = 3
 ROWS = 400
@@ -62,7 +62,14 @@ class PortfolioEngine(Engine):
         rest = self._evolving((*self.question.guesses, *guesses), budget)
         if rest is None:
             return [found]
-        fronts = rest.search_all(X, y, names, seeds, budget, jobs)
+        try:
+            fronts = rest.search_all(X, y, names, seeds, budget, jobs)
+        except NothingFoundError as failed:
+            if not found:
+                raise
+            told = f"{failed}. What the projection found is judged."
+            budget.watch.say(lambda: told, at_once=True)
+            return [found]
         self.versions |= rest.versions
         return [[*found, *front] for front in fronts]
 

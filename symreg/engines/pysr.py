@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -61,6 +60,12 @@ GRACE_SECONDS = 300.0
 and many times that on a busy one."""
 LEAST_SIZE = 7
 """Smallest `maxsize` of PySR."""
+NO_NUMBERS = {"Inf", "NaN"}
+"""As Julia writes them."""
+
+
+class NothingFoundError(ValueError):
+    """No search of PySR has left a formula; says why."""
 
 
 class PySREngine(Engine):
@@ -116,8 +121,8 @@ class PySREngine(Engine):
         """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
 
         Raises:
-            ValueError: if no seed has found anything (with Julia's message), or the size is too
-                small for PySR.
+            NothingFoundError: if no seed has found anything (with Julia's message).
+            ValueError: if the size is too small for PySR.
         """
         if budget.max_size < LEAST_SIZE:
             raise ValueError(
@@ -149,7 +154,7 @@ class PySREngine(Engine):
         for front in fronts.values():
             tell_best(budget.watch, front)
         if not fronts:
-            raise ValueError(f"PySR found nothing: {said[0]}")
+            raise NothingFoundError(f"PySR found nothing: {said[0]}")
         return [fronts[seed] for seed in seeds if seed in fronts]
 
     def _write(
@@ -378,7 +383,7 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 
     PySR writes the file and a copy (`.bak`), one after the other; a search killed while writing
     leaves one of them whole. A formula that we refuse (an exponent of -157.9, say) is dropped with
-    a warning.
+    a line on the standard error.
 
     Args:
         path: the file, with columns Complexity, Loss, Equation.
@@ -389,18 +394,18 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
     """
     for place in (_copy_of(path), path):
         try:
-            equations = pd.read_csv(require_input(place))["Equation"]
+            equations = pd.read_csv(require_input(place), dtype=str, na_filter=False)["Equation"]
         except (OSError, KeyError, ValueError):
             continue
         # Julia writes a float32 as 1.5f-3
-        texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", str(text)) for text in equations]
+        texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", text) for text in equations]
         formulas = [_readable(text) for text in texts]
         refused = [text for text, formula in zip(texts, formulas, strict=True) if formula is None]
         if refused:
-            warnings.warn(
-                f"{len(refused)} of {len(texts)} formulas of PySR are left out, as no formula that "
-                f"is read here: {refused[0][:SHOWN]}",
-                stacklevel=2,
+            print(
+                f"PySR: {len(refused)} of {len(texts)} formulas cannot be read here and were "
+                f"dropped, such as {refused[0][:SHOWN]}",
+                file=sys.stderr,
             )
         kept = [formula for formula in formulas if formula is not None]
         return kept if names is None else _with_names(kept, names, path)
@@ -428,9 +433,10 @@ def _readable(text: str) -> sympy.Expr | None:
     if len(text) > MAX_LENGTH:
         return None
     try:
-        return with_floats(parse_expression(_plain(text)))
+        formula = with_floats(parse_expression(_plain(text)))
     except ValueError:
         return None
+    return formula if NO_NUMBERS.isdisjoint(s.name for s in formula.free_symbols) else None
 
 
 def _plain(text: str) -> str:

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from orbits.expressions import parse_expression
-from symreg.engines import choose_engine
+from symreg.engines import choose_engine, portfolio
 from symreg.engines import pysr as adapter
-from symreg.engines.base import L1, Budget, Question
+from symreg.engines.base import L1, Availability, Budget, Question
+from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.pysr import PySREngine, constructor_arguments, guess_for_pysr, read_hall_of_fame
+from symreg.formulas.watch import Watch
 
 HALL_OF_FAME = """Complexity,Loss,Equation
 1,2.5,"12.5"
@@ -205,6 +207,19 @@ def test_a_failure_of_julia_is_one_plain_line(tmp_path, monkeypatch):
         PySREngine().search(r[:, None], r**2, ["r"], 0, Budget())
 
 
+def test_a_failure_of_pysr_leaves_what_the_projection_found(tmp_path, monkeypatch):
+    process_of(tmp_path, monkeypatch, "echo 'ERROR: no such thing' >&2; exit 1")
+    there = classmethod(lambda cls: Availability(True, "here"))
+    monkeypatch.setattr(PySREngine, "availability", there)
+    monkeypatch.setattr(portfolio, "explains_all", lambda *_: False)
+    said = []
+    r = np.linspace(0.3, 3, 50)
+    budget = Budget(watch=Watch(300.0, said.append))
+    (front,) = PortfolioEngine().search_all(r[:, None], 5 * r**2, ["r"], [0], budget)
+    assert {c.engine for c in front} == {"projection"}
+    assert said[-1].startswith("PySR found nothing: no such thing.")
+
+
 def test_pysrs_own_names_are_the_features_in_their_order(tmp_path):
     path = tmp_path / "hall_of_fame.csv"
     path.write_text('Complexity,Loss,Equation\n3,1,"x0 / x1"\n')
@@ -244,6 +259,7 @@ TWO_SEARCHES = """
 import sys, threading
 import numpy as np
 from orbits.command_line import interruptible
+from symreg.engines import portfolio
 from symreg.engines import pysr as adapter
 adapter.sys.executable = sys.argv[1]
 r = np.linspace(0.3, 3, 50)

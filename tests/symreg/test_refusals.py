@@ -55,12 +55,16 @@ def test_a_comparison_that_takes_too_long_is_undecided(monkeypatch, table):
     assert found.verdict == UNDECIDED
 
 
-def test_formulas_in_a_hall_of_fame_that_are_none_of_ours_are_left_out(tmp_path):
-    equations = ["1/r^2", "r^-157.9", "inv(" * 400 + "r" + ")" * 400, "((r+1)^64)^64", "r\x00"]
+def test_formulas_in_a_hall_of_fame_that_are_none_of_ours_are_left_out(tmp_path, capsys):
+    no_numbers = ["Inf", "NaN", "-Inf", "r / Inf"]
+    too_much = ["inv(" * 400 + "r" + ")" * 400, "((r+1)^64)^64", "r\x00"]
+    equations = ["1/r^2", "r^-157.9", *no_numbers, *too_much]
     path = tmp_path / "hall_of_fame.csv"
     pd.DataFrame({"Complexity": 1, "Loss": 1.0, "Equation": equations}).to_csv(path, index=False)
     r = sympy.Symbol("r", positive=True)
-    assert read_hall_of_fame(path) == [r**-2]
+    assert read_hall_of_fame(path, ["r"]) == [r**-2]
+    said = capsys.readouterr().err
+    assert said == "PySR: 8 of 9 formulas cannot be read here and were dropped, such as r^-157.9\n"
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
