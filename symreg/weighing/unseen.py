@@ -48,8 +48,11 @@ SHELL, REFINED = 0.25, 3
 that strongly disturbs a neighbour is not the only kind."""
 TRIED = 3
 """Orbits among those fitted in full, until one leaves only noise."""
-PARTS = (1 / 8, 1 / 4, 1 / 2, 1)
-"""Of the time, from the first on."""
+PARTS = (1 / 8, 1 / 4, 1 / 2)
+"""Of the time, from the first on, searched before all of it."""
+SHOWN = 0.05
+"""Least residual of a part that is searched, over that of the whole: in a shorter one other small
+effects may be all there is."""
 PER_PARAMETER = 4
 """Fewest coordinates in a part for each parameter."""
 AT_ONCE = 96
@@ -130,24 +133,37 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
         start: an approximate motion of the observed bodies.
         watch: gets the search's progress.
     """
+    whole = followed_on(seen, start, watch)
+    least = max(BEYOND, SHOWN * float(np.max(whole.by_body)))
     beside = None
     for share in PARTS:
         part = seen.begun(share)
-        if share < 1 and part.position.size < PER_PARAMETER * (start.position.size * 2 + 7):
+        if part.position.size < PER_PARAMETER * (start.position.size * 2 + 7):
             continue
         without = followed_on(part, start, watch)
-        if share < 1 and np.max(without.by_body) < BEYOND:
-            continue
-        fits = []
-        if beside is not None:
-            fits.append(Problem(part, beside.motion, watch).fit(beside.motion))
-        if not fits or np.max(fits[0].by_body) >= BEYOND:
-            fits += _searched(without, watch)
-        beside = min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
+        if np.max(without.by_body) > least:
+            beside = _explained(without, beside, watch)
+    beside = _explained(whole, beside, watch)
     free = 2 * seen.position.shape[2] + 1
-    effective = float(np.sum(len(seen.times) / without.alike))
+    effective = float(np.sum(len(seen.times) / whole.alike))
     needed = max(NEEDED, free * np.log(effective))
-    return Found(without, beside, gain(without, beside) if beside else 0.0, needed)
+    return Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
+
+
+def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted | None:
+    """The motion with a body that explains a part of the time, if any can be fitted.
+
+    Args:
+        without: the motion of the observed bodies.
+        before: what explained a shorter part; it is followed, and suffices if it leaves only noise.
+        watch: gets the search's progress.
+    """
+    fits = []
+    if before is not None:
+        fits.append(Problem(without.problem.seen, before.motion, watch).fit(before.motion))
+    if not fits or np.max(fits[0].by_body) >= BEYOND:
+        fits += _searched(without, watch)
+    return min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
 
 
 def _searched(without: Fitted, watch: Watch) -> list[Fitted]:
