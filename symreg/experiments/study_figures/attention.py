@@ -6,13 +6,17 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from orbits.plot import labelled, squeezed_r2
 from symreg.experiments.study_figures.base import (
     THRESHOLDS,
     StudyFigure,
+    dotted,
     finished,
+    measured,
+    names_below,
     panels,
+    plot_beside,
     settings,
 )
 
@@ -48,21 +52,18 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[fl
         column: what is drawn.
         levels: of dotted lines.
     """
-    if column not in frame or frame[column].isna().all():
+    if not measured(frame, column):
         return finished(axes, False)
     kinds = list(dict.fromkeys(frame["attention"]))
     varied = settings(frame)
     names = list(dict.fromkeys(varied))
     for number, (name, color) in enumerate(zip(names, CYCLE, strict=False)):
-        shift = 0.16 * (number - (len(names) - 1) / 2)
-        rows = frame[varied == name]
-        x = [kinds.index(kind) + shift for kind in rows["attention"]]
-        axes.scatter(x, rows[column].astype(float), s=28, color=color, label=name, alpha=0.8)
+        rows, shift = frame[varied == name], 0.16 * (number - (len(names) - 1) / 2)
+        plot_beside(axes, kinds, rows["attention"], rows[column], shift, color, name)
     for line in range(1, len(kinds)):
         axes.axvline(line - 0.5, color="#eeeeee", linewidth=1, zorder=0)
-    for level in levels:
-        axes.axhline(level, color=COLORS["reference"], linestyle=":", linewidth=1)
-    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    dotted(axes, *levels)
+    names_below(axes, kinds)
     squeezed_r2(axes)
     return labelled(axes, "", "R² of the implied acceleration")
 

@@ -14,7 +14,9 @@ from symreg.experiments.study_figures.base import (
     LABEL,
     THRESHOLDS,
     StudyFigure,
+    dotted,
     finished,
+    names_below,
     panels,
     share,
 )
@@ -34,11 +36,6 @@ class CalibrationFigure(StudyFigure):
     name = "calibration"
 
     def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
         figure, drawn = panels(1, 3, width=16)
         plot_errors(drawn[0], frame)
         plot_roc(drawn[1], frame)
@@ -54,11 +51,7 @@ class CalibrationFigure(StudyFigure):
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
         """A row per half and label: how many are called Newtonian or recovered, and how many of
-        these verdicts are wrong.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
+        these verdicts are wrong."""
         rows = []
         for odd, half in HALVES.items():
             part = frame[frame["seed"] % 2 == odd]
@@ -112,8 +105,8 @@ def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
     for called, words in ((True, "called to know the law"), (False, "not")):
         axes.scatter([], [], s=20, edgecolors="#777777", label=words,
                      facecolors="#777777" if called else "none")  # fmt: skip
-    axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
-    axes.set_xticks(range(len(labels)), labels, rotation=25, ha="right", rotation_mode="anchor")
+    dotted(axes, THRESHOLDS.far_error)
+    names_below(axes, labels)
     axes.set_yscale("log")
     axes.set_ylabel("median relative error on far states")
     return finished(axes, True)

@@ -7,12 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from symreg.experiments.study_figures.base import (
     FULL,
     STYLES,
     StudyFigure,
     against_lengths,
+    dotted,
     factors_of,
     finished,
     panels,
@@ -63,7 +64,7 @@ def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
         )  # fmt: skip
     against_lengths(axes, factors)
     axes.set_yscale("log")
-    axes.axhline(1, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, 1)
     axes.set_ylabel("loss / loss at the training length")
     axes.set_title(title, fontsize=10)
     return finished(axes, True, beside=True)

@@ -11,7 +11,13 @@ from scipy.optimize import isotonic_regression
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers
-from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+from symreg.experiments.study_figures.base import (
+    THRESHOLDS,
+    StudyFigure,
+    dotted,
+    finished,
+    panels,
+)
 from symreg.recovery.words import NEWTONIAN
 from worldmodel.targets import inertia
 
@@ -31,11 +37,6 @@ class IdentifyFigure(StudyFigure):
     name = "identify"
 
     def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
         figure, drawn = panels(2, 2)
         known = usual(frame)
         plot_errors(drawn[0], known, FAR, "median relative error on far states")
@@ -53,11 +54,7 @@ class IdentifyFigure(StudyFigure):
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
         """A row per attention, time step and target: its share, and by context the median error on
-        far states, kick R² and the number of Newtonian cells.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
+        far states, kick R² and the number of Newtonian cells."""
         axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
         contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
         rows = []
@@ -121,7 +118,7 @@ def plot_errors(axes: Axes, frame: pd.DataFrame, measure: str, words: str) -> Ax
         axes.scatter([], [], s=18, marker=marker, edgecolors="#555555", label=style,
                      facecolors="#555555" if marker == MARKERS[0] else "none")  # fmt: skip
     gate = 1 - THRESHOLDS.newtonian_r2 if measure == KICK else THRESHOLDS.far_error
-    axes.axhline(gate, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, gate)
     axes.set_xscale("log")
     axes.set_yscale("log")
     _ticks(axes)
@@ -226,7 +223,7 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     for context, color in zip(sorted(set(frame[CONTEXT])), CYCLE, strict=False):
         of = frame[CONTEXT] == context
         axes.scatter(one[of], frame.loc[of, FAR], s=18, color=color, label=f"context {context}")
-    axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, THRESHOLDS.far_error)
     axes.set_xscale("log")
     axes.set_yscale("log")
     seeds = seed_scatter(frame)

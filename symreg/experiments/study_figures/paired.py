@@ -77,11 +77,6 @@ class PairedFigure(StudyFigure):
     name = "paired"
 
     def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
         figure, (axes,) = panels(1, 1, width=8)
         names = [f"{target}: {measure}" for target, measure in MARGINS]
         for key, (differences, found) in compared(frame).items():
@@ -112,11 +107,7 @@ class PairedFigure(StudyFigure):
         return {"paired": (figure, caption)}
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per target and measure: mean difference, interval, margin, conclusion.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
+        """A row per target and measure: mean difference, interval, margin, conclusion."""
         return pd.DataFrame(
             {
                 "target": target,

@@ -12,6 +12,7 @@ from symreg.experiments.study_figures.base import (
     against_lengths,
     factors_of,
     finished,
+    measured,
     panels,
 )
 
@@ -31,11 +32,6 @@ class SoftplusFigure(StudyFigure):
     name = "softplus"
 
     def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
         kinds = list(dict.fromkeys(frame[KIND].astype(str)))
         figure, drawn = panels(1, len(MEASURES), width=15, height=max(3.0, 1.2 + 0.24 * len(kinds)))
         for panel, (column, words) in zip(drawn, MEASURES.items(), strict=True):
@@ -59,11 +55,7 @@ class SoftplusFigure(StudyFigure):
         }
 
     def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per attention: medians over seeds, with the least and largest loss.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
+        """A row per attention: medians over seeds, with the least and largest loss."""
         rows = []
         for kind, part in frame.groupby(KIND, sort=False):
             row: dict[str, object] = {KIND: kind, "seeds": len(part)}
@@ -90,7 +82,7 @@ def plot_by_kind(
     axes: Axes, frame: pd.DataFrame, kinds: list[str], column: str, words: str
 ) -> Axes:
     """A line per kind, a point per seed, on a logarithmic axis."""
-    if column not in frame or frame[column].isna().all():
+    if not measured(frame, column):
         return finished(axes, False)
     for row, kind in enumerate(kinds):
         values = frame.loc[frame[KIND] == kind, column].astype(float).dropna()
