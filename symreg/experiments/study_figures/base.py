@@ -56,7 +56,7 @@ def panels(
 
 def measured(frame: pd.DataFrame, *columns: str) -> bool:
     """Whether a table holds each of these columns, with some number in it."""
-    return all(name in frame and frame[name].notna().any() for name in columns)
+    return all(name in frame and bool(frame[name].notna().any()) for name in columns)
 
 
 def dotted(axes: Axes, *levels: float) -> None:
