@@ -22,17 +22,13 @@ RUN_FIGURE = """
 from symreg.experiments.figures.base import RunFigure, panels
 
 
-class Rows(RunFigure):
-    name = "rows_of_each"
-    caption = "How many rows each law was read from."
-
-    def draw(self, shown):
-        figure, (axes,) = panels(1)
-        axes.bar(list(shown.sources), [law.rows for law in shown.sources.values()])
-        return figure
+def draw(shown):
+    figure, (axes,) = panels(1)
+    axes.bar(list(shown.sources), [law.rows for law in shown.sources.values()])
+    return figure
 
 
-FIGURE = Rows()
+FIGURE = RunFigure("rows_of_each", "How many rows each law was read from.", draw)
 """
 
 

@@ -21,26 +21,22 @@ from symreg.experiments.study_figures.base import (
 )
 
 
-class AttentionFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Kick response by kind of attention."""
-
-    name = "attention"
-
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(1, 2, width=12)
-        t = THRESHOLDS
-        steps = {
-            "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
-            "4": ("Four steps after a kick", (t.newtonian_r2,)),
-        }
-        for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
-            plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
-            panel.set_title(title, fontsize=10)
-        caption = (
-            "Kick response by kind of attention, a point for every cell. Dotted: Newtonian "
-            "above, Keplerian below."
-        )
-        return {"attention": (figure, caption)}
+    figure, drawn = panels(1, 2, width=12)
+    t = THRESHOLDS
+    steps = {
+        "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
+        "4": ("Four steps after a kick", (t.newtonian_r2,)),
+    }
+    for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
+        plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
+        panel.set_title(title, fontsize=10)
+    caption = (
+        "Kick response by kind of attention, a point for every cell. Dotted: Newtonian "
+        "above, Keplerian below."
+    )
+    return {"attention": (figure, caption)}
 
 
 def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[float] = ()) -> Axes:
@@ -68,4 +64,4 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[fl
     return labelled(axes, "", "R² of the implied acceleration")
 
 
-FIGURE = AttentionFigure()
+FIGURE = StudyFigure("attention", draw)

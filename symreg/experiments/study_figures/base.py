@@ -1,9 +1,9 @@
 """The contract of a study's figures, and what several share."""
 
 import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -23,27 +23,20 @@ THRESHOLDS = Thresholds()
 """Levels of the dotted lines."""
 
 
-class StudyFigure(ABC):
-    """The figures of one kind of study; one object in a file of this folder."""
+@dataclass(frozen=True)
+class StudyFigure:
+    """The figures of one kind of study; one object in a file of this folder.
 
-    name: ClassVar[str]
+    Attributes:
+        name: as in a study's `figure`.
+        draw: from the table of finished cells, figures with their captions by file name. A missing
+            column is left out; a panel without any says so.
+        summary: from the same, the answer in a table of a few rows, if any.
+    """
 
-    @abstractmethod
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the study's table of finished cells. A missing column is left out; a panel
-                without any says so.
-        """
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """The answer in a table of a few rows, if any.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        return None
+    name: str
+    draw: Callable[[pd.DataFrame], dict[str, tuple[Figure, str]]]
+    summary: Callable[[pd.DataFrame], pd.DataFrame | None] = lambda frame: None
 
 
 def panels(

@@ -30,38 +30,35 @@ HALVES = {0: "chosen on", 1: "frozen"}
 """By parity of the seed: cells for choosing thresholds, and cells for judging."""
 
 
-class CalibrationFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Errors by known truth, the verdicts of each test alone, and the resolution."""
+    figure, drawn = panels(1, 3, width=16)
+    plot_errors(drawn[0], frame)
+    plot_roc(drawn[1], frame)
+    plot_resolution(drawn[2], frame)
+    caption = (
+        "Left: median error on far states by what the predictors know; filled, called to know "
+        "the named law. Middle: yes to those that know against yes to those that do not, as "
+        "one threshold moves; the cross is the whole verdict. Right: the part of the "
+        "predictors of other forces that is still called to know the law, by the size of "
+        "the departure at 1 au, with 95 % intervals."
+    )
+    return {"calibration": (figure, caption)}
 
-    name = "calibration"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(1, 3, width=16)
-        plot_errors(drawn[0], frame)
-        plot_roc(drawn[1], frame)
-        plot_resolution(drawn[2], frame)
-        caption = (
-            "Left: median error on far states by what the predictors know; filled, called to know "
-            "the named law. Middle: yes to those that know against yes to those that do not, as "
-            "one threshold moves; the cross is the whole verdict. Right: the part of the "
-            "predictors of other forces that is still called to know the law, by the size of "
-            "the departure at 1 au, with 95 % intervals."
-        )
-        return {"calibration": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per half and label: how many are called Newtonian or recovered, and how many of
-        these verdicts are wrong."""
-        rows = []
-        for odd, half in HALVES.items():
-            part = frame[frame["seed"] % 2 == odd]
-            wrong = part[(part[LABEL] != KNOWS) & (part[LABEL] != NEAR)]
-            known = part[part[LABEL] == KNOWS]
-            for label, cells in part.groupby(LABEL, sort=False):
-                rows.append(_row(half, str(label), cells, ""))
-            rows.append(_row(half, "false yes", wrong, share(said_yes(wrong))))
-            rows.append(_row(half, "false no", known, share(~said_yes(known))))
-        return pd.DataFrame(rows)
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per half and label: how many are called Newtonian or recovered, and how many of
+    these verdicts are wrong."""
+    rows = []
+    for odd, half in HALVES.items():
+        part = frame[frame["seed"] % 2 == odd]
+        wrong = part[(part[LABEL] != KNOWS) & (part[LABEL] != NEAR)]
+        known = part[part[LABEL] == KNOWS]
+        for label, cells in part.groupby(LABEL, sort=False):
+            rows.append(_row(half, str(label), cells, ""))
+        rows.append(_row(half, "false yes", wrong, share(said_yes(wrong))))
+        rows.append(_row(half, "false no", known, share(~said_yes(known))))
+    return pd.DataFrame(rows)
 
 
 def _row(half: str, label: str, cells: pd.DataFrame, wrong: str) -> dict[str, object]:
@@ -185,4 +182,4 @@ def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True)
 
 
-FIGURE = CalibrationFigure()
+FIGURE = StudyFigure("calibration", draw, summary)

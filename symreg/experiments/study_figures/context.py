@@ -38,37 +38,33 @@ TITLES = {
 """Titles of the panels, with what is drawn."""
 
 
-class ContextFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """How models change as they see more positions."""
-
-    name = "context"
-
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, (kicks, jacobian, linear, rollout) = panels(2, 2)
-        colors = (COLORS["kicked"], "#e5a3ad", COLORS["orbit"])
-        plot_against(kicks, frame, CONTEXT, KICKS, colors=colors)
-        dotted(kicks, THRESHOLDS.newtonian_r2, THRESHOLDS.keplerian_r2)
-        squeezed_r2(kicks)
-        plot_against(jacobian, frame, CONTEXT, {"locality": "jacobian.locality"})
-        dotted(jacobian, THRESHOLDS.locality)
-        jacobian.set_ylim(-0.03, 1.03)
-        plot_against(linear, frame, CONTEXT, LINEAR, colors=CYCLE[:3], styles=STYLES[:3])
-        if linear.lines:
-            squeezed_r2(linear)
-            linear.set_ylim(-1, 1.003)
-        plot_against(rollout, frame, CONTEXT, ROLLOUT)
-        if rollout.lines:
-            rollout.set_yscale("log")
-        for axes, (title, y) in zip(figure.axes, TITLES.items(), strict=True):
-            axes.set_xscale("log")
-            plain_numbers(axes.xaxis, sorted(frame[CONTEXT].astype(int).unique()))
-            labelled(axes, "context length", y, title, legend=False)
-        caption = (
-            "Against the context length: what follows a force (kicks, Jacobian) and what does"
-            " not tell one from the other (undisturbed orbits, linear probes, roll-outs). "
-            "Points: cells; lines: medians over seeds."
-        )
-        return {"context": (figure, caption)}
+    figure, (kicks, jacobian, linear, rollout) = panels(2, 2)
+    colors = (COLORS["kicked"], "#e5a3ad", COLORS["orbit"])
+    plot_against(kicks, frame, CONTEXT, KICKS, colors=colors)
+    dotted(kicks, THRESHOLDS.newtonian_r2, THRESHOLDS.keplerian_r2)
+    squeezed_r2(kicks)
+    plot_against(jacobian, frame, CONTEXT, {"locality": "jacobian.locality"})
+    dotted(jacobian, THRESHOLDS.locality)
+    jacobian.set_ylim(-0.03, 1.03)
+    plot_against(linear, frame, CONTEXT, LINEAR, colors=CYCLE[:3], styles=STYLES[:3])
+    if linear.lines:
+        squeezed_r2(linear)
+        linear.set_ylim(-1, 1.003)
+    plot_against(rollout, frame, CONTEXT, ROLLOUT)
+    if rollout.lines:
+        rollout.set_yscale("log")
+    for axes, (title, y) in zip(figure.axes, TITLES.items(), strict=True):
+        axes.set_xscale("log")
+        plain_numbers(axes.xaxis, sorted(frame[CONTEXT].astype(int).unique()))
+        labelled(axes, "context length", y, title, legend=False)
+    caption = (
+        "Against the context length: what follows a force (kicks, Jacobian) and what does"
+        " not tell one from the other (undisturbed orbits, linear probes, roll-outs). "
+        "Points: cells; lines: medians over seeds."
+    )
+    return {"context": (figure, caption)}
 
 
-FIGURE = ContextFigure()
+FIGURE = StudyFigure("context", draw)

@@ -31,43 +31,40 @@ MARKERS = "osD^v"
 """By kind of attention and time step."""
 
 
-class IdentifyFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Errors against the inertia left in the target, by context."""
+    figure, drawn = panels(2, 2)
+    known = usual(frame)
+    plot_errors(drawn[0], known, FAR, "median relative error on far states")
+    plot_errors(drawn[1], known, KICK, "1 − R² one step after a kick")
+    plot_phases(drawn[2], known)
+    plot_collapse(drawn[3], known)
+    caption = (
+        "Above: errors of the implied acceleration against the inertia that is left in the "
+        "target, over the acceleration (0: the residual); colours: context, markers: attention "
+        "and time step, lines: medians over seeds of softmax. Below, left: filled for the "
+        "part of the cells that are Newtonian; right: the errors on far states against the one "
+        "variable of the form inertia left · context^γ in which they scatter least."
+    )
+    return {"identify": (figure, caption)}
 
-    name = "identify"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(2, 2)
-        known = usual(frame)
-        plot_errors(drawn[0], known, FAR, "median relative error on far states")
-        plot_errors(drawn[1], known, KICK, "1 − R² one step after a kick")
-        plot_phases(drawn[2], known)
-        plot_collapse(drawn[3], known)
-        caption = (
-            "Above: errors of the implied acceleration against the inertia that is left in the "
-            "target, over the acceleration (0: the residual); colours: context, markers: attention "
-            "and time step, lines: medians over seeds of softmax. Below, left: filled for the "
-            "part of the cells that are Newtonian; right: the errors on far states against the one "
-            "variable of the form inertia left · context^γ in which they scatter least."
-        )
-        return {"identify": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per attention, time step and target: its share, and by context the median error on
-        far states, kick R² and the number of Newtonian cells."""
-        axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
-        contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
-        rows = []
-        for place, part in frame.groupby(axes, sort=False):
-            row = dict(zip(axes, place, strict=True)) | {"share": _rounded(_median(part, SHARE))}
-            for context, cells in part.groupby(CONTEXT):
-                newtonian = int((cells["world_model"] == NEWTONIAN).sum())
-                row[f"C = {context}"] = (
-                    f"{100 * _median(cells, FAR):.3g} %, {_median(cells, KICK):.4g}, "
-                    f"{newtonian} of {len(cells)}"
-                )
-            rows.append(row)
-        return pd.DataFrame(rows, columns=[*axes, "share", *contexts])
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per attention, time step and target: its share, and by context the median error on
+    far states, kick R² and the number of Newtonian cells."""
+    axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
+    contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
+    rows = []
+    for place, part in frame.groupby(axes, sort=False):
+        row = dict(zip(axes, place, strict=True)) | {"share": _rounded(_median(part, SHARE))}
+        for context, cells in part.groupby(CONTEXT):
+            newtonian = int((cells["world_model"] == NEWTONIAN).sum())
+            row[f"C = {context}"] = (
+                f"{100 * _median(cells, FAR):.3g} %, {_median(cells, KICK):.4g}, "
+                f"{newtonian} of {len(cells)}"
+            )
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*axes, "share", *contexts])
 
 
 def _median(frame: pd.DataFrame, name: str) -> float:
@@ -232,4 +229,4 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     return labelled(axes, x, y, f"About one curve: ± {scatter:.2f} in log10{among}")
 
 
-FIGURE = IdentifyFigure()
+FIGURE = StudyFigure("identify", draw, summary)

@@ -36,29 +36,26 @@ DECODED = {
 """Knowledge of the force: columns of the trained and the untrained model."""
 
 
-class ZooFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Families of models side by side."""
+    figure, drawn = panels(1, 2, width=15)
+    named = frame.assign(family=families(frame))
+    plot_kicks(drawn[0], named)
+    plot_decoded(drawn[1], named)
+    caption = (
+        "Left: R² of the implied acceleration by family, best first; dotted, what the score "
+        "asks of a Newtonian model. Right: what a linear probe decodes beside what the "
+        "predictions imply, of models whose activations were probed; open, untrained."
+    )
+    return {"zoo": (figure, caption)}
 
-    name = "zoo"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(1, 2, width=15)
-        named = frame.assign(family=families(frame))
-        plot_kicks(drawn[0], named)
-        plot_decoded(drawn[1], named)
-        caption = (
-            "Left: R² of the implied acceleration by family, best first; dotted, what the score "
-            "asks of a Newtonian model. Right: what a linear probe decodes beside what the "
-            "predictions imply, of models whose activations were probed; open, untrained."
-        )
-        return {"zoo": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per family, by kick R²: medians over its seeds."""
-        named = frame.assign(family=families(frame))
-        rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
-        found = pd.DataFrame(rows)
-        return found.sort_values("kick R²", ascending=False, ignore_index=True)
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per family, by kick R²: medians over its seeds."""
+    named = frame.assign(family=families(frame))
+    rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
+    found = pd.DataFrame(rows)
+    return found.sort_values("kick R²", ascending=False, ignore_index=True)
 
 
 def _row(family: object, cells: pd.DataFrame) -> dict[str, object]:
@@ -141,4 +138,4 @@ def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True, beside=True)
 
 
-FIGURE = ZooFigure()
+FIGURE = StudyFigure("zoo", draw, summary)
