@@ -105,7 +105,7 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             if command is None:
                 return _of_the_program(program, commands, arguments)
             return _of_a_command(program, command, arguments[1:])
-    except SystemExit:  # argparse's, when help or the version was printed
+    except Told:
         return 0
     except KeyboardInterrupt:
         return complain(name, GO_ON, INTERRUPTED)
@@ -177,7 +177,14 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28, width=columns() - 2)
 
 
+class Told(Exception):  # noqa: N818 - it is no error
+    """Help, or the version, was printed: there is nothing else to do."""
+
+
 class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise Told
+
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message}; see --help.")
 

@@ -85,6 +85,14 @@ def test_what_a_command_raises_becomes_one_line(error, code, expected, capsys):
     assert err.count("\n") == 1
 
 
+def test_code_that_ends_the_process_has_not_succeeded():
+    def leave(*_):
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        run_with(["probe", "x"], leave)
+
+
 @dataclass(frozen=True)
 class Found:
     """What a command for this test finds."""
