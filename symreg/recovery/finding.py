@@ -40,6 +40,7 @@ from symreg.recovery.by_group import search_by_group
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
 from symreg.recovery.pool import ErrorModel, Rival, search_pool
+from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, search_seeds
 
@@ -98,38 +99,28 @@ class Finding:
 
 
 def find(
-    samples: Samples,
-    references: Sequence[Reference],
-    asked: bool,
-    engine: Engine,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    units: Mapping[str, Unit] | None = None,
-    any_law: bool = False,
-    every: Samples | None = None,
+    problem: Problem, engine: Engine, config: RecoverConfig, seeds: int, watch: Watch
 ) -> Finding:
     """Find a law in samples and compare it.
 
     Args:
-        samples: features and target.
-        references: to compare with.
-        asked: whether the references were requested; then the best one is named.
+        problem: the samples, and the references to compare with; for any law, one choice is made
+            from the pool of all formulas.
         engine: that searches.
         config: how.
         seeds: of the search.
         watch: ends the searches, and reports them.
-        units: by column and of the target, if known.
-        any_law: whether to look for any law: one choice from the pool of all formulas.
-        every: all rows of a large table that the samples are part of.
     """
+    references, asked, every = problem.references, problem.asked, problem.every
     rng = np.random.default_rng([config.seed, 1])
-    samples = weighed(samples, config.floor)
+    samples = weighed(problem.samples, config.floor)
     wild = np.zeros(len(samples.y), dtype=bool)
-    if any_law:
-        parts, outcome, rivals, wild = _any_law(samples, engine, config, seeds, watch, units, rng)
+    if problem.any_law:
+        parts, outcome, rivals, wild = _any_law(
+            samples, engine, config, seeds, watch, problem.units, rng
+        )
     else:
-        parts, rivals = _parts(samples, config, rng, any_law), ()
+        parts, rivals = _parts(samples, config, rng, any_law=False), ()
         guesses = read_guesses(config.guesses, samples.names)
         outcome = search_seeds(engine, parts.training, config, seeds, watch, guesses)
     whole, held_out = parts.whole, parts.held_out
