@@ -22,7 +22,6 @@ from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
-from symreg.engines.base import Engine
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.fit.wild import note_on
@@ -46,6 +45,7 @@ from symreg.recovery.result import (
     RivalFormula,
     Seeds,
 )
+from symreg.recovery.search import Search
 from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.words import PERMUTED, explain
 
@@ -130,10 +130,11 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     with threadpool_limits(1, "blas"):
         told = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: told, True)
-        found = find(problem, engine, config, config.seeds, watch)
+        search = Search(engine, config, config.seeds, watch, read, problem.units)
+        found = find(problem, search)
         if config.null:
             watch.say(lambda: "search permuted targets, which no law explains", True)
-        nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
+        nulls = {"permuted": _permuted(problem, search)} if config.null else {}
     constant, parameters = strength(found), parameters_of(found)
     gates = law_gates(
         found, (constant, *parameters.values()), config.thresholds, problem.non_central
@@ -269,12 +270,15 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
     )
 
 
-def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
+def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find."""
+    config = search.config
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    seeds = min(NULL_SEEDS, config.seeds)
-    null = replace(problem, samples=shuffled, units={}, every=None)
-    found = find(null, engine, config, seeds, Watch(config.limit(problem.any_law)))
+    watch, seeds = Watch(config.limit(problem.any_law)), min(NULL_SEEDS, config.seeds)
+    found = find(
+        replace(problem, samples=shuffled, every=None),
+        replace(search, seeds=seeds, watch=watch, units=None),
+    )
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,
