@@ -9,7 +9,7 @@ from importlib import import_module
 
 from docstring_parser import parse_from_object
 
-from orbits.options import default_of, hints_of, is_group, leaves
+from orbits.options import every_option, leaves
 
 MARK = re.compile(r"<!-- options: ([\w.]+) -->")
 
@@ -29,28 +29,25 @@ def table(path):
     module, _, name = path.rpartition(".")
     lines = ["| option | default | what it is |", "|---|---|---|"]
     config = getattr(import_module(module), name)
-    short = {full: alias for alias, full in getattr(config, "ALIASES", {}).items()}
-    for option, default, allowed, help in rows(config):
-        if option not in getattr(config, "DECIDED", ()):
-            alias = f"`{short[option]}`<br>" if option in short else ""
-            lines.append(f"| {alias}`{option}` | {default} | {help} *({allowed})* |")
+    short = {full: alias for alias, full in config.ALIASES.items()}
+    for option in every_option(config):
+        if option.name not in config.DECIDED:
+            alias = f"`{short[option.name]}`<br>" if option.name in short else ""
+            told = f"{help_of(option)} *({cell(allowed(option.hint))})*"
+            lines.append(f"| {alias}`{option.name}` | {shown(option.default)} | {told} |")
     return "\n".join(lines)
 
 
-def rows(config, prefix="", given=None):
-    """Dotted name, default, what is allowed and help of every option, groups included."""
-    helps = {
-        p.arg_name: p.description
-        for base in reversed(config.__mro__[:-1])
-        for p in parse_from_object(base).params
-    }
-    for name, hint in hints_of(config).items():
-        default = default_of(config, name) if given is None else getattr(given, name)
-        if is_group(hint):
-            yield from rows(hint, f"{prefix}{name}.", default)
-        else:
-            text = " ".join((helps.get(name) or "").split())
-            yield f"{prefix}{name}", shown(default), cell(allowed(hint)), cell(text)
+def help_of(option):
+    """Its docstring, as a cell."""
+    own = option.name.rpartition(".")[2]
+    helps = [
+        each.description or ""
+        for base in option.kind.__mro__[:-1]
+        for each in parse_from_object(base).params
+        if each.arg_name == own
+    ]
+    return cell(" ".join(helps[0].split()))
 
 
 def allowed(hint):

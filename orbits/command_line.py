@@ -8,7 +8,6 @@ error.
 """
 
 import argparse
-import errno
 import json
 import os
 import signal
@@ -19,7 +18,8 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import Any, Literal, NoReturn
 
@@ -27,12 +27,13 @@ from orbits.entry import INTERRUPTED
 from orbits.files import as_json, read_yaml, require_output
 from orbits.memory import out_of_memory
 from orbits.options import (
+    Option,
     OptionError,
-    default_of,
-    hints_of,
+    Options,
+    every_option,
+    flag_of,
     leaves,
     nearest,
-    option_names,
     outputs,
     require_known,
     with_options,
@@ -51,16 +52,6 @@ DAMAGED = (
     "and the command that made it makes it again."
 )
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
-ADVICE = {
-    errno.ENOSPC: "the disk is full; free some space and run the same command to go on",
-    errno.EACCES: "permission denied; choose a place that you may write to",
-    errno.EROFS: "that file system is read-only; choose another place",
-    errno.ENOENT: "no such file or folder",
-    errno.EISDIR: "that is a folder, a file was expected",
-    errno.ENOTDIR: "part of that path is a file, a folder was expected",
-}
-
-
 STANDARD_OUTPUT = "-"
 """Instead of a path to write to."""
 
@@ -86,14 +77,13 @@ class Command:
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
     is for `--json`; if it has an `exit_code`, it is the command's.
 
-    `check`, called like `run`, is for a --check that does more than build the configuration. In the
-    class of options, `ALIASES` are short names of nested options, `DECIDED` cannot be given, and
-    `RARE` are left out of the short help, as are all other nested options.
+    `check`, called like `run`, is for a --check that does more than build the configuration. The
+    short help leaves out nested options that have no short name.
     """
 
     name: str
     run: Callable[..., Any]
-    config: type
+    config: type[Options]
     help: str
     positionals: tuple[Positional, ...] = ()
     check: Callable[..., None] | None = None
@@ -115,20 +105,21 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             if command is None:
                 return _of_the_program(program, commands, arguments)
             return _of_a_command(program, command, arguments[1:])
+    except Told:
+        return 0
     except KeyboardInterrupt:
         return complain(name, GO_ON, INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OptionError as error:
-        typed = {full: short for short, full in _aliases(command.config).items()} if command else {}
-        return complain(name, f"{_flag(typed.get(error.option, error.option))} {error.problem}")
+        flag = flag_of(command.config if command else Options, error.option)
+        return complain(name, f"{flag} {error.problem}")
     except ModuleNotFoundError as error:
         return complain(name, f"the package {error.name!r} is not installed: {error}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        what = ADVICE.get(error.errno or 0, error.strerror or str(error))
-        return complain(name, f"{where}{what}.")
+        return complain(name, f"{where}{error.strerror or error}.")
     except (ValueError, MemoryError, RuntimeError) as error:
         if out_of_memory(error):
             return complain(name, TOO_LARGE)
@@ -186,78 +177,70 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28, width=columns() - 2)
 
 
+class Told(Exception):  # noqa: N818 - it is no error
+    """Help, or the version, was printed: there is nothing else to do."""
+
+
 class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise Told
+
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message}; see --help.")
 
 
 def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> int:
-    """Answers a line without a command: the version, or help (also when nothing is typed)."""
-    first, *others = arguments or HELP
-    if first == "--version":
-        from orbits.version import DISTRIBUTION, __version__
+    """Answer a line without a command: the version, or help (also when nothing is typed)."""
+    import shtab
 
-        print(f"{program} {__version__} ({DISTRIBUTION})")
-    elif first == "--completion":
-        import shtab
+    from orbits.version import DISTRIBUTION, __version__
 
-        shell = require_known("shell", others[0] if others else "", shtab.SUPPORTED_SHELLS)
-        print(shtab.complete(_program_parser(program, commands, whole=True), shell))
-    elif set(HELP) & set(arguments or HELP):
-        _program_parser(program, commands).print_help()
-    else:
-        require_known("command", first, [c.name for c in commands])
-    return 0
-
-
-def _program_parser(program: str, commands: Sequence[Command], whole: bool = False) -> _Parser:
-    """The parser of a program; `whole`, with the options of its commands, for a shell."""
-    epilog = (
-        f"the options and examples of a command:\n  {program} COMMAND --help\n"
-        f"the version:\n  {program} --version\n"
-        "completion in the shell (bash, zsh, tcsh, fish):\n"
-        f'  eval "$({program} --completion bash)"'
-    )
+    if arguments and not arguments[0].startswith("-"):
+        require_known("command", arguments[0], [command.name for command in commands])
     parser = _Parser(
-        prog=program, usage=f"{program} COMMAND [options]", epilog=epilog,
+        prog=program, usage=f"{program} COMMAND [options]",
+        epilog=f"the options and examples of a command:\n  {program} COMMAND --help\n"
+        f'completion in the shell:\n  eval "$({program} --completion bash)"',
         formatter_class=_Formatter,
     )  # fmt: skip
+    version = f"{program} {__version__} ({DISTRIBUTION})"
+    parser.add_argument("--version", action="version", version=version, help="The version.")
+    shtab.add_argument_to(parser, "--completion", help="A script that completes what is typed.")
     below = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in commands:
         own = below.add_parser(command.name, help=command.help, add_help=False)
-        if whole:
-            _fill(own, command, everything=True)
-    return parser
+        if "--completion" in arguments:
+            _fill(own, command, shown=ALL_HELP)
+    parser.parse_args(arguments or HELP)
+    return 0
 
 
 def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     warnings.filterwarnings("ignore", category=UserWarning, module="zarr")
-    epilog = "\n".join(
-        [f"example{'s' * (len(command.examples) > 1)}:"]
-        + [f"  {program} {example}" for example in command.examples]
-    )
+    examples = "".join(f"\n  {program} {example}" for example in command.examples)
     typed = [each.name.upper() for each in command.positionals]
     parser = _Parser(
         prog=f"{program} {command.name}", add_help=False, allow_abbrev=False,
         usage=" ".join([program, command.name, *typed, "[options]"]),
         description=textwrap.fill(command.help, columns() - 2),
-        epilog=epilog if command.examples else None,
-        formatter_class=_Formatter,
+        epilog=f"for example:{examples}", formatter_class=_Formatter,
     )  # fmt: skip
-    wanted = [word for word in arguments if word in (*HELP, ALL_HELP)]
-    if wanted:
-        _fill(parser, command, everything=ALL_HELP in wanted)
-        parser.print_help()
-        return 0
-    flags = [word.partition("=")[0] for word in arguments if word.startswith("--")]
-    replaced = [p.name for p in command.positionals if p.unless and _flag(p.unless) in flags]
-    _fill(parser, command, described=False, replaced=replaced)
-    _require_known_flags(command, flags, parser)
-    found = vars(parser.parse_args(arguments))
+    flags = {word.partition("=")[0] for word in arguments}
+    _fill(
+        parser, command,
+        shown=next((flag for flag in (ALL_HELP, *HELP) if flag in flags), None),
+        replaced=[p.name for p in command.positionals if p.unless and f"--{p.unless}" in flags],
+    )  # fmt: skip
+    options, unknown = parser.parse_known_args(arguments)
+    for word in unknown:
+        near = nearest(word.partition("=")[0], parser._option_string_actions, cutoff=0.6)
+        hint = f"did you mean {near}?" if near else "see --help."
+        raise ValueError(f"{word} is no option of {command.name}; {hint}")
+    found = vars(options)
     config = _config(command.config, found.pop("--config", None), found)
     positionals = [found.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
-    if found.get("--check"):
+    if "--check" in found:
         if command.check:
             command.check(*positionals, config)
         return 0
@@ -286,8 +269,7 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
 def _fill(
     parser: argparse.ArgumentParser,
     command: Command,
-    everything: bool = False,
-    described: bool = True,
+    shown: str | None,
     replaced: Sequence[str] = (),
 ) -> None:
     """Give a parser the positional arguments and the options of a command.
@@ -295,84 +277,72 @@ def _fill(
     Args:
         parser: receives them.
         command: which owns them.
-        everything: show the help of nested and rare options too.
-        described: whether docstrings are needed at all; that means reading the source.
+        shown: the help that is asked for. `--help-all` has nested and rare options too; without
+            any, docstrings are not needed, which means that no source is read.
         replaced: positional arguments that are left out.
     """
-    quiet: dict[str, Any] = {"default": argparse.SUPPRESS}
     for each in command.positionals:
         if each.name not in replaced:
             parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
-    parser.add_argument(*HELP, dest="--help", action="store_true", help="This page.", **quiet)
-    parser.add_argument(
-        ALL_HELP, dest=ALL_HELP, action="store_true", help="All options, rare ones too.", **quiet
-    )
-    parser.add_argument(
-        "--config", dest="--config", metavar="FILE", help="YAML file with any options.", **quiet
-    )
-    parser.add_argument(
-        "--check", dest="--check", action="store_true", help="Only check the options.", **quiet
-    )
-    parser.add_argument(
-        "--json", dest="--json", action="store_true", help="Print the result as JSON.", **quiet
-    )
-    parser.add_argument(
-        "--quiet", dest="--quiet", action="store_true",
-        help="Print no progress, and no result but with --json.", **quiet,
-    )  # fmt: skip
-    config = command.config
-    short = {full: alias for alias, full in _aliases(config).items()}
-    titles: dict[str, Any] = {"": parser}
-    docs: dict[type, Mapping[str, str]] = {}
-    for name in _givable(config):
-        group, own, hint, default, kind = _found(config, name)
-        rare = short.get(name, name) in getattr(config, "RARE", ())
-        usual = not rare and (name in short or not group)
-        if described and kind not in docs:
-            docs[kind] = _docs(kind)
-        told = docs[kind].get(own, "") if described else ""
-        if default not in (MISSING, None, "", ()):
-            shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
-            told += f" (default: {shown})"
-        settings: dict[str, Any] = {"dest": name, **quiet}
-        settings["help"] = told.replace("%", "%%") if usual or everything else argparse.SUPPRESS
-        if set(leaves(hint)) == {bool}:
-            settings["action"] = argparse.BooleanOptionalAction
-        else:
-            settings.update(type=_reader(hint), metavar=_metavar(hint))
-            if _is_list(hint):
-                settings.update(nargs="*", action="extend")
-        if group not in titles and everything:
-            title = (kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
-            titles[group] = parser.add_argument_group(f"{group}: {title}")
-        flags = [_flag(short[name])] if name in short else []
-        titles.get(group, parser).add_argument(*flags, _flag(name), **settings)
+    of_all: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
+        (HELP, "This page.", {"action": "help"}),
+        ((ALL_HELP,), "All options, rare ones too.", {"action": "help"}),
+        (("--config",), "YAML file with any options.", {"metavar": "FILE"}),
+        (("--check",), "Only check the options.", {"action": "store_true"}),
+        (("--json",), "Print the result as JSON.", {"action": "store_true"}),
+        (("--quiet",), "Print no progress, and no result but with --json.",
+         {"action": "store_true"}),
+    ]  # fmt: skip
+    for flags, told, settings in of_all:
+        parser.add_argument(
+            *flags, dest=flags[-1], help=told, default=argparse.SUPPRESS, **settings
+        )
+    groups: dict[type, Any] = {command.config: parser}
+    for option in every_option(command.config):
+        if option.name not in command.config.DECIDED:
+            _add(parser, command.config, option, shown, groups)
 
 
-def _givable(config: type) -> list[str]:
-    return [name for name in option_names(config) if name not in getattr(config, "DECIDED", ())]
+def _add(
+    parser: argparse.ArgumentParser, config: type[Options], option: Option, shown: str | None,
+    groups: dict[type, Any],
+) -> None:  # fmt: skip
+    """Give a parser an option; in the long help, below the title of its group."""
+    group, _, own = option.name.rpartition(".")
+    flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
+    usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
+    settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
+    settings["help"] = argparse.SUPPRESS
+    if shown == ALL_HELP or (shown and usual):
+        settings["help"] = _help(option, own)
+    if set(leaves(option.hint)) == {bool}:
+        settings["action"] = argparse.BooleanOptionalAction
+    else:
+        settings |= {"type": _reader(option.hint), "metavar": _metavar(option.hint)}
+        if _is_list(option.hint):
+            settings |= {"nargs": "*", "action": "extend"}
+    if shown == ALL_HELP and option.kind not in groups:
+        title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
+        groups[option.kind] = parser.add_argument_group(f"{group}: {title}")
+    groups.get(option.kind, parser).add_argument(*dict.fromkeys([flag, full]), **settings)
 
 
-def _found(config: type, name: str) -> tuple[str, str, Any, Any, type]:
-    """Group, own name, annotation, default and class of an option, by its dotted name."""
-    group, _, own = name.rpartition(".")
-    default: Any = MISSING
-    for part in name.split("."):
-        kind = config
-        hint = hints_of(config)[part]
-        default = default_of(config, part) if default is MISSING else getattr(default, part)
-        config = hint
-    return group, own, hint, default, kind
+def _help(option: Option, own: str) -> str:
+    told = _docs(option.kind).get(own, "")
+    if option.default not in (None, "", ()):
+        listed = isinstance(option.default, tuple)
+        told += f" (default: {' '.join(map(str, option.default)) if listed else option.default})"
+    return told.replace("%", "%%")
 
 
+@cache
 def _docs(config: type) -> Mapping[str, str]:
     """The fields' docstrings, by name."""
     from docstring_parser import parse_from_object
 
-    bases = [base for base in reversed(config.__mro__[:-1]) if base.__module__ != __name__]
     return {
         each.arg_name: " ".join((each.description or "").split())
-        for base in bases
+        for base in reversed(config.__mro__[:-1])
         for each in parse_from_object(base).params
     }
 
@@ -408,18 +378,6 @@ def _reader(hint: Any) -> Callable[[str], Any]:
     return read
 
 
-def _require_known_flags(command: Command, flags: Sequence[str], parser: Any) -> None:
-    for flag in flags:
-        if flag in parser._option_string_actions or flag == "--":
-            continue
-        own = flag.removeprefix("--").replace("-", "_")
-        if own in getattr(command.config, "DECIDED", ()):
-            raise ValueError(f"{flag} cannot be given: {command.name} decides it by itself.")
-        near = nearest(flag, [word for word in parser._option_string_actions], cutoff=0.6)
-        hint = f"did you mean {near}?" if near else "see --help."
-        raise ValueError(f"{flag} is no option of {command.name}; {hint}")
-
-
 def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
     """Options from a file and the command line, which wins."""
     values: dict[str, Any] = {}
@@ -429,12 +387,7 @@ def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
             raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
         values = dict(held or {})
     typed = {name: value for name, value in found.items() if name[0] not in "- "}
-    required = [name for name in hints_of(kind) if default_of(kind, name) is MISSING]
-    for name in required:
-        if name not in typed and name not in values:
-            raise OptionError(name, "is needed; see --help.")
-    given = {name: typed.pop(name, values.pop(name, None)) for name in required}
-    return with_options(with_options(kind(**given), values), typed)
+    return with_options(with_options(kind(), values), typed)
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
@@ -455,12 +408,3 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
         if not path:
             raise OptionError(option, "is empty; a path is needed.")
         require_output(path)
-
-
-def _flag(name: str) -> str:
-    """An option's dotted name as on the command line."""
-    return f"--{name.replace('_', '-')}"
-
-
-def _aliases(config: type) -> Mapping[str, str]:
-    return getattr(config, "ALIASES", {})

@@ -21,17 +21,17 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
 from annotated_types import Interval
 
 __all__ = [
-    "FRACTION", "Above", "AtLeast", "Between", "Interval", "OptionError", "Options", "Output", "P",
-    "default_of", "hints_of", "is_group", "keywords_of", "leaves", "nearest", "option_names",
-    "option_value", "options_from", "outputs", "refuse_decided", "require_known", "short_names",
-    "with_options",
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
+    "Output", "P", "changed", "default_of", "every_option", "flag_of", "hints_of", "is_group",
+    "keywords_of", "leaves", "nearest", "option_names", "option_value", "options_from", "outputs",
+    "require_known", "short_names", "with_options",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -81,11 +81,14 @@ class Output:
 
 
 class Options:
-    """Base of frozen dataclasses of options: the values are checked against the annotations.
+    """Base of frozen dataclasses of options: the values are checked against the annotations."""
 
-    Two class attributes are for the command line: `ALIASES`, which maps short names to nested
-    options, and `DECIDED`, nested options that the command sets itself.
-    """
+    ALIASES: ClassVar[dict[str, str]] = {}
+    """Short names of nested options."""
+    DECIDED: ClassVar[tuple[str, ...]] = ()
+    """Nested options that the command sets itself; they cannot be given."""
+    RARE: ClassVar[tuple[str, ...]] = ()
+    """Options with short names, or without a group, that only the long help shows."""
 
     def __post_init__(self) -> None:
         """Check the type and the range of every value that is not the default.
@@ -97,6 +100,10 @@ class Options:
             value = getattr(self, name)
             if value is not default_of(type(self), name):
                 object.__setattr__(self, name, _checked(name, hint, value))
+        for name in self.DECIDED:
+            group, _, own = name.partition(".")
+            if option_value(self, name) != option_value(default_of(type(self), group), own):
+                raise OptionError(name, "is decided by the command itself; leave it out.")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -205,18 +212,6 @@ def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T
     return with_options(kind() if given is None else given, values)
 
 
-def refuse_decided(options: Any) -> None:
-    """Refuse what a command sets itself: the options of its groups in `DECIDED`.
-
-    Raises:
-        OptionError: for one that differs from the command's own default.
-    """
-    for name in options.DECIDED:
-        group, _, own = name.partition(".")
-        if option_value(options, name) != option_value(default_of(type(options), group), own):
-            raise OptionError(name, "is decided by the command itself; leave it out.")
-
-
 def hints_of(options: type) -> Mapping[str, Any]:
     """Annotations of the fields by name, in order."""
     return _hints(options)
@@ -246,13 +241,47 @@ def is_group(hint: Any) -> bool:
     return isinstance(hint, type) and dataclasses.is_dataclass(hint)
 
 
-def option_names(options: type, prefix: str = "") -> Iterator[str]:
-    """Dotted names of all options, those of groups included."""
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option, or one in a group of options: its dotted name, annotation, default and class."""
+
+    name: str
+    hint: Any
+    default: Any
+    kind: type
+
+
+def every_option(options: type, given: Any = None, prefix: str = "") -> Iterator[Option]:
+    """All options, those of groups included.
+
+    Args:
+        options: their class.
+        given: such an object, whose values are the defaults.
+        prefix: before their names.
+    """
     for name, hint in hints_of(options).items():
+        default = default_of(options, name) if given is None else getattr(given, name)
         if is_group(hint):
-            yield from option_names(hint, f"{prefix}{name}.")
+            yield from every_option(hint, default, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}"
+            yield Option(f"{prefix}{name}", hint, default, options)
+
+
+def option_names(options: type) -> list[str]:
+    """Dotted names of all options, those of groups included."""
+    return [option.name for option in every_option(options)]
+
+
+def changed(options: Any, usual: Any) -> list[str]:
+    """Dotted names of the options in which two objects differ."""
+    names = option_names(type(options))
+    return [name for name in names if option_value(options, name) != option_value(usual, name)]
+
+
+def flag_of(options: type[Options], name: str) -> str:
+    """An option on the command line: by its short name, if it has one."""
+    short = next((alias for alias, full in options.ALIASES.items() if full == name), name)
+    return f"--{short.replace('_', '-')}"
 
 
 def short_names(group: str, names: Iterable[str]) -> dict[str, str]:
@@ -267,12 +296,10 @@ def option_value(options: Any, name: str) -> Any:
 
 def outputs(options: Any) -> Iterator[tuple[str, str]]:
     """Names and values of the options that are paths to write to, if given."""
-    for name, hint in hints_of(type(options)).items():
-        value = getattr(options, name)
-        if is_group(hint):
-            yield from ((f"{name}.{own}", path) for own, path in outputs(value))
-        elif value is not None and any(isinstance(leaf, Output) for leaf in leaves(hint)):
-            yield name, value
+    for option in every_option(type(options), options):
+        marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
+        if option.default is not None and any(marks):
+            yield option.name, option.default
 
 
 def leaves(hint: Any) -> Iterator[Any]:

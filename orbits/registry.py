@@ -12,11 +12,13 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
 
+@dataclass(eq=False, repr=False)
 class Registry(Mapping[str, T], Generic[T]):
     """The objects satisfying a contract that a package's modules define, by `name`.
 
@@ -28,19 +30,11 @@ class Registry(Mapping[str, T], Generic[T]):
         skip: modules that hold no variant; `base` never does.
     """
 
-    def __init__(
-        self,
-        package: str,
-        contract: type[Any],
-        of_classes: bool = False,
-        order: tuple[str, ...] = (),
-        skip: tuple[str, ...] = (),
-    ) -> None:
-        self.package = package
-        self.contract = contract
-        self.of_classes = of_classes
-        self.order = order
-        self.skip = ("base", *skip)
+    package: str
+    contract: type[Any]
+    of_classes: bool = False
+    order: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> T:
         return self._found()[name]
@@ -58,7 +52,7 @@ class Registry(Mapping[str, T], Generic[T]):
         package = importlib.import_module(self.package)
         found: dict[str, T] = {}
         for module in pkgutil.iter_modules(package.__path__):
-            if module.name in self.skip or module.name.startswith("_") or module.ispkg:
+            if module.name in ("base", *self.skip) or module.name.startswith("_") or module.ispkg:
                 continue
             members = vars(importlib.import_module(f"{self.package}.{module.name}"))
             for value in list(members.values()):

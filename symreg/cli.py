@@ -1,13 +1,13 @@
 """The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
 from orbits.command_line import main as run_command
-from orbits.options import Options
+from orbits.config import NoConfig
 from symreg.experiments.config import RunConfig, StudyConfig, bundled
 from symreg.formulas.config import CompareConfig
 from symreg.recovery.from_positions import RecoverFileConfig
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from symreg.recovery.result import Recovery
     from symreg.weighing.observed.result import SkyWeighing
     from symreg.weighing.result import Weighing
-
-
-@dataclass(frozen=True)
-class EnginesConfig(Options):
-    """No options: the engines are looked for where they would run."""
 
 
 def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
@@ -90,7 +85,7 @@ def compare(first: str, second: str, config: CompareConfig) -> "Comparison":
     return decide(first, second, variables, domain, config.margin, config.limit)
 
 
-def engines(config: EnginesConfig) -> dict[str, str]:
+def engines(config: NoConfig) -> dict[str, str]:
     """Which engines can run here, why not, and how to get them."""
     from symreg.engines import ENGINES
 
@@ -150,6 +145,9 @@ def check_study(source: str, config: StudyConfig) -> None:
     print(f"{found.name}: {len(found.cells)} cells; {found.cost or 'no cost is given'}")
 
 
+RESULT = Positional(
+    "out", "JSON file for the result; - is standard output.", path="output", text=True
+)
 COMMANDS = [
     Command(
         "run",
@@ -197,9 +195,7 @@ COMMANDS = [
                 "--trajectories a table of positions.",
                 path="input",
             ),
-            Positional(
-                "out", "JSON file for the result; - is standard output.", path="output", text=True
-            ),
+            RESULT,
         ),
         check_recover,
         examples=(
@@ -223,9 +219,7 @@ COMMANDS = [
                 "of one body's places on the sky and radial velocities.",
                 path="input",
             ),
-            Positional(
-                "out", "JSON file for the result; - is standard output.", path="output", text=True
-            ),
+            RESULT,
         ),
         examples=(
             "weigh solar.zarr masses.json",
@@ -251,7 +245,7 @@ COMMANDS = [
     Command(
         "engines",
         engines,
-        EnginesConfig,
+        NoConfig,
         "Print which search engines can run here, and how to get the others.",
         examples=("engines",),
     ),

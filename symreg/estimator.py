@@ -1,6 +1,7 @@
 """The search as a scikit-learn estimator, with PySR's names where they mean the same."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ LARGEST_SEED = 2**31
 FEWEST_ROWS = 5
 
 
+@dataclass(eq=False, repr=False)
 class LawRegressor(RegressorMixin, BaseEstimator):
     """A formula for y in the columns of X: the law found by `symreg.recover`, as an estimator.
 
@@ -53,36 +55,20 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         >>> model.sympy(), model.predict(X)
     """
 
-    def __init__(
-        self,
-        engine: str = "auto",
-        *,
-        law: str | None = None,
-        niterations: int = 20,
-        population_size: int = 200,
-        maxsize: int = 18,
-        binary_operators: Sequence[str] | None = None,
-        unary_operators: Sequence[str] | None = None,
-        guesses: Sequence[str] | None = None,
-        sigma_of: Mapping[str, str | float] | None = None,
-        seeds: int = 5,
-        timeout_in_seconds: float | None = None,
-        null: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.engine = engine
-        self.law = law
-        self.niterations = niterations
-        self.population_size = population_size
-        self.maxsize = maxsize
-        self.binary_operators = binary_operators
-        self.unary_operators = unary_operators
-        self.guesses = guesses
-        self.sigma_of = sigma_of
-        self.seeds = seeds
-        self.timeout_in_seconds = timeout_in_seconds
-        self.null = null
-        self.random_state = random_state
+    engine: str = "auto"
+    _: KW_ONLY
+    law: str | None = None
+    niterations: int = 20
+    population_size: int = 200
+    maxsize: int = 18
+    binary_operators: Sequence[str] | None = None
+    unary_operators: Sequence[str] | None = None
+    guesses: Sequence[str] | None = None
+    sigma_of: Mapping[str, str | float] | None = None
+    seeds: int = 5
+    timeout_in_seconds: float | None = None
+    null: bool = True
+    random_state: Any = 0
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,6 +57,21 @@ def pytest_runtest_setup(item):
     for package in sorted(needed):
         if find_spec(package) is None:
             pytest.skip(f"the optional package {package} is not installed")
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that must refuse: exit code 2, and one line by its name, which is returned."""
+
+    def run(program, *words):
+        capsys.readouterr()
+        assert import_module(f"{program}.cli").main([*map(str, words)]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"{program} {words[0]}: ")
+        assert said.count("\n") == 1
+        return said
+
+    return run
 
 
 @pytest.fixture

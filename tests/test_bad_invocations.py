@@ -19,6 +19,7 @@ import sys
 import time
 import typing
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -269,61 +270,33 @@ def listing(folder):
 
 def invoke(case, here):
     """Run an invocation in a process of its own; its files are in a folder of its own."""
-    words = case.words(here)
-    before = listing(here)
-    with (here.parent / "err").open("w+b") as err:
-        pid = os.fork()
-        if not pid:
-            os._exit(child(case.command, words, here, err.fileno()))
-        code = wait(pid)
-        err.seek(0)
-        lines = err.read().decode(errors="replace").splitlines()
+    words, before, err = case.words(here), listing(here), here.parent / "err"
+    process = get_context("fork").Process(target=child, args=(case.command, words, here, err))
+    process.start()
+    process.join(PATIENCE)
+    code = process.exitcode
+    if process.is_alive():
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+    lines = err.read_text(errors="replace").splitlines()
     left = sorted(set(listing(here)) - set(before))
-    return Outcome(code, lines, left)
+    return Outcome(None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code, lines, left)
 
 
 def child(command, words, here, err):
     os.setsid()
     os.chdir(here)
-    with open(os.devnull, "r+b") as null:
-        os.dup2(null.fileno(), 0)
-        os.dup2(null.fileno(), 1)
-    os.dup2(err, 2)
-    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")  # noqa: SIM115 - as Python's
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - as long as the process
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = open(err, "w", errors="backslashreplace")  # noqa: SIM115 - as Python's
+    os.dup2(sys.stderr.fileno(), 2)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     if "torch" in sys.modules:  # threads of the parent are not in a fork: waiting for one hangs
         sys.modules["torch"].set_num_threads(1)
     program, name = command.split()
-    code = 70
-    try:
-        code = MAINS[program].main([name, *words])
-    except SystemExit as stopped:
-        code = int(stopped.code or 0)
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return code
-
-
-def wait(pid):
-    """The exit code; None for one that had to be ended."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
-        time.sleep(0.005)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return None
+    sys.exit(MAINS[program].main([name, *words]))
 
 
 ONE = {"orbits validate"}

@@ -89,7 +89,7 @@ def command_of(tmp_path_factory):
     shared = tmp_path_factory.mktemp("shared")
     (shared / "study.yaml").write_text(STUDY)
     data = shared / "data.zarr"
-    options = ["generate", str(data), "--orbits", "60", "--engine", "kepler", "--samples", "32"]
+    options = ["generate", str(data), "--orbits", "60", "--simulator", "kepler", "--samples", "32"]
     assert started(["orbits", *options]).wait() == 0
 
     def command(name, out):

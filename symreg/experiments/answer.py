@@ -3,7 +3,7 @@
 import pandas as pd
 
 from orbits.printing import plural, table, wrapped
-from symreg.experiments.study_figures.base import LABEL, share
+from symreg.experiments.study_figures.base import LABEL, measured, share
 from symreg.recovery.words import EVERY_KIND, NEWTONIAN, number
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
@@ -25,7 +25,7 @@ MEASURES = {
 
 def telling_axes(frame: pd.DataFrame, axes: list[str]) -> list[str]:
     """Options with more than one value, except seeds; labels, if any."""
-    if _known(frame, LABEL):
+    if measured(frame, LABEL):
         return [LABEL]
     return [
         axis
@@ -67,8 +67,8 @@ def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) 
         most: columns of numbers; all by default.
     """
     words = settings(frame, axes)
-    measures = {name: MEASURES[name] for name in [n for n in MEASURES if _known(frame, n)][:most]}
-    judged = _known(frame, "world_model")
+    measures = {name: MEASURES[name] for name in [n for n in MEASURES if measured(frame, n)][:most]}
+    judged = measured(frame, "world_model")
     rows = [["setting", "cells", *([NEWTONIAN] if judged else []), *measures.values()]]
     for word in dict.fromkeys(words):
         part = frame[words == word]
@@ -79,10 +79,6 @@ def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) 
 
 def _newtonian(part: pd.DataFrame) -> str:
     return share(part["world_model"] == NEWTONIAN)
-
-
-def _known(frame: pd.DataFrame, name: str) -> bool:
-    return name in frame and bool(frame[name].notna().any())
 
 
 def over(values: pd.Series) -> str:
@@ -106,13 +102,13 @@ def answer(frame: pd.DataFrame, axes: list[str]) -> str:
     if frame.empty:
         return "No cell is done yet."
     sentences = []
-    if _known(frame, "world_model"):
+    if measured(frame, "world_model"):
         counts = frame["world_model"].value_counts()
         kinds = ", ".join(f"{int(counts[kind])} {kind}" for kind in EVERY_KIND if kind in counts)
         sentences.append(f"Of {plural(len(frame), 'cell')} that are done: {kinds}.")
         if NEWTONIAN in counts and counts[NEWTONIAN] < len(frame):
             sentences += [_by_value(frame, axis) for axis in telling_axes(frame, axes)]
-    leading = next((name for name in MEASURES if _known(frame, name)), None)
+    leading = next((name for name in MEASURES if measured(frame, name)), None)
     if leading is not None:
         sentences += _ends(frame, leading, settings(frame, axes))
     return " ".join(sentences) or f"{plural(len(frame), 'cell')} done."

@@ -17,9 +17,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -30,9 +31,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
-
-from orbits.files import as_json, of_json, read_json, sha256_of_json, write_json
+from orbits.files import (
+    LOCK,
+    held,
+    read_typed,
+    sha256_of_file,
+    sha256_of_json,
+    write_json,
+)
 
 MANIFEST = "manifest.json"
 
@@ -64,10 +70,20 @@ class Record:
 
 @dataclass(frozen=True)
 class Made:
-    """A finished file or folder, as given to a later function."""
+    """A finished file or folder, as given to a later function.
+
+    Attributes:
+        path: where it is.
+        fingerprint: of what it was made from; of its content, if it was made elsewhere.
+    """
 
     path: Path
-    key: str
+    fingerprint: str
+
+
+def given(path: str | os.PathLike[str]) -> Made:
+    """What was made elsewhere, as an input: it is read once, here."""
+    return Made(Path(path), fingerprint(Path(path)) or str(path))
 
 
 class Cache:
@@ -94,27 +110,21 @@ class Cache:
         self._workers = workers
         self._began = time.monotonic()
         self._changing = threading.Lock()
-        self._standing: dict[Path, Made] = {}
 
     def __enter__(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._held = FileLock(self.folder / ".lock", blocking=False)
-        try:
-            self._held.acquire()
-        except Timeout:
-            raise ValueError(
-                f"{self.folder} is in use by another process; wait for it or choose another --out."
-            ) from None
-        self.records = records_in(self.folder)
-        self._pool = workers_of(self._workers) if self._workers > 1 else None
-        self._waiting = ThreadPoolExecutor(256)
+        busy = f"{self.folder} is in use by another process; wait for it or choose another --out."
+        with ExitStack() as stack:
+            stack.enter_context(held(self.folder, busy))
+            self.records = records_in(self.folder)
+            self._waiting = ThreadPoolExecutor(256)
+            stack.callback(self._waiting.shutdown, cancel_futures=True)
+            several = self._workers > 1
+            self._pool = stack.enter_context(workers_of(self._workers)) if several else None
+            self._open = stack.pop_all()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._pool is not None:
-            end(self._pool, at_once=kind is not None)
-        self._waiting.shutdown(cancel_futures=True)
-        self._held.release()
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
 
     def __call__(
         self, path: str, title: str, function: Callable[..., str], *inputs: Any,
@@ -127,7 +137,7 @@ class Cache:
             title: name of the step.
             function: called as `function(out, *inputs, **options)`; writes `out` whole or not at
                 all, or continues what it left there, and returns a line on the result.
-            inputs: results of earlier calls, passed as paths; paths; or objects with a
+            inputs: results of earlier calls or of `given`, passed as paths; or objects with a
                 `fingerprint`.
             here: whether it must run in this process.
             options: dataclasses, or what JSON can hold.
@@ -135,31 +145,19 @@ class Cache:
         Returns:
             What is made, once it is.
         """
-        inputs = tuple(self._given(each) for each in inputs)
         if self._pool is None or here:
             done: Future[Made] = Future()
             done.set_result(self._made(path, title, function, inputs, options, None))
             return done
         return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
 
-    def _given(self, given: Any) -> Any:
-        """An input; a path as its content, fingerprinted once for all readers."""
-        if not isinstance(given, (str, Path)):
-            return given
-        path = Path(given)
-        if path not in self._standing:
-            self._standing[path] = Made(path, key_of(given))
-        return self._standing[path]
-
     def _made(
         self, path: str, title: str, function: Callable[..., str], inputs: tuple[Any, ...],
         options: dict[str, Any], pool: Executor | None,
     ) -> Made:  # fmt: skip
-        given = [each.result() if isinstance(each, Future) else each for each in inputs]
-        key = sha256_of_json(
-            [function.__qualname__, [key_of(each) for each in given],
-             {name: as_json(value) for name, value in options.items()}, code()]
-        )  # fmt: skip
+        done = [each.result() if isinstance(each, Future) else each for each in inputs]
+        sources = [str(each.fingerprint) for each in done]
+        key = sha256_of_json([function.__qualname__, sources, options, code()])
         out, known = self.folder / path, self.records.get(path)
         if known is not None and known.key == key and known.sha256 is not None:
             if fingerprint(out) == known.sha256:
@@ -170,7 +168,7 @@ class Cache:
             remove(out)  # what was begun from the same, and only that, is gone on with
         self._keep(path, Record(title, key))
         self._say(title)
-        call = (function, out, [e.path if isinstance(e, Made) else e for e in given], options)
+        call = (function, out, [e.path if isinstance(e, Made) else e for e in done], options)
         try:
             told, record = work(*call) if pool is None else pool.submit(work, *call).result()
         except BrokenProcessPool:
@@ -186,7 +184,7 @@ class Cache:
     def _keep(self, path: str, record: Record) -> None:
         with self._changing:
             self.records[path] = record
-            write_json(self.folder / MANIFEST, as_json(self.records))
+            write_json(self.folder / MANIFEST, self.records)
 
     def _say(self, line: str) -> None:
         self.tell(f"[{time.monotonic() - self._began:4.0f} s] {line}")
@@ -195,7 +193,7 @@ class Cache:
 def records_in(folder: Path) -> dict[str, Record]:
     """The records of a folder's files by path; none if missing or damaged."""
     try:
-        return of_json(dict[str, Record], read_json(folder / MANIFEST), MANIFEST)
+        return read_typed(dict[str, Record], folder / MANIFEST)
     except ValueError:
         return {}
 
@@ -211,15 +209,6 @@ def work(
     return told, Record("", "", fingerprint(out), *took)
 
 
-def key_of(given: Any) -> str:
-    """Of an input: how it was made, its content, or its own fingerprint."""
-    if isinstance(given, Made):
-        return given.key
-    if isinstance(given, (str, Path)):
-        return fingerprint(Path(given)) or str(given)
-    return str(given.fingerprint)
-
-
 @cache
 def code() -> str:
     """Fingerprint of the program."""
@@ -232,13 +221,11 @@ def code() -> str:
 def fingerprint(path: Path) -> str | None:
     """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing."""
     if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256_of_file(path)
     if not path.is_dir():
         return None
-    digest = hashlib.sha256()
-    for file in sorted(p for p in path.rglob("*") if p.is_file() and p.name != ".lock"):
-        digest.update(f"{file.relative_to(path)}\0{fingerprint(file)}\n".encode())
-    return digest.hexdigest()
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK)
+    return sha256_of_json({str(file.relative_to(path)): sha256_of_file(file) for file in files})
 
 
 def remove(path: Path) -> None:
@@ -295,8 +282,9 @@ class Workers(ForkServerContext):
     Process = Worker
 
 
-def workers_of(count: int) -> ProcessPoolExecutor:
-    """Worker processes, which end with this one."""
+@contextmanager
+def workers_of(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes, which end with the block: at once if it fails."""
     context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
     context.set_forkserver_preload([*LOADED])
     os.environ.update(ENVIRONMENT)
@@ -308,15 +296,16 @@ def workers_of(count: int) -> ProcessPoolExecutor:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for name, value in mine.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-    return ProcessPoolExecutor(count, context, _prepare)
-
-
-def end(workers: ProcessPoolExecutor, at_once: bool) -> None:
-    """End workers; at once, or when they have finished."""
+    workers = ProcessPoolExecutor(count, context, _prepare)
     running = workers._processes  # those that are just being started come into it
-    workers.shutdown(wait=not at_once, cancel_futures=at_once)
-    for process in [*running.values()] if at_once else ():
-        process.kill()
+    try:
+        yield workers
+    except BaseException:
+        workers.shutdown(wait=False, cancel_futures=True)
+        for process in [*running.values()]:
+            process.kill()
+        raise
+    workers.shutdown()
 
 
 def _prepare() -> None:

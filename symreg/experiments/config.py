@@ -17,9 +17,10 @@ from orbits.options import (
     OptionError,
     Options,
     Output,
+    changed,
+    flag_of,
     option_names,
     option_value,
-    refuse_decided,
     require_known,
     short_names,
 )
@@ -128,7 +129,6 @@ class RunConfig(Options):
     def __post_init__(self) -> None:
         """Check what no step can check by itself."""
         super().__post_init__()
-        refuse_decided(self)
         self._check_orbits()
         self._check_questions()
         self._check_predictor()
@@ -342,16 +342,15 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
             f"{path} is damaged or was written by another version ({error}); choose another "
             "--out, or delete that folder."
         ) from None
-    typed = {full: short for short, full in RunConfig.ALIASES.items()}
-    changed = [
-        f"--{typed.get(name, name).replace('_', '-')} {was} (now {now})"
-        for name in option_names(RunConfig)
+    others = [
+        f"{flag_of(RunConfig, name)} {option_value(earlier, name)} "
+        f"(now {option_value(config, name)})"
+        for name in changed(earlier, config)
         if name not in (*free, *RunConfig.FREE)
-        and (was := option_value(earlier, name)) != (now := option_value(config, name))
     ]
-    if changed:
+    if others:
         raise ValueError(
-            f"{folder} belongs to another configuration: {', '.join(changed)}; "
+            f"{folder} belongs to another configuration: {', '.join(others)}; "
             "choose another --out, or delete that folder."
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orbits.files import sha256_of_json
-from symreg.experiments.cache import fingerprint, key_of
+from symreg.experiments.cache import fingerprint
 from symreg.experiments.config import RunConfig
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class OwnModel:
         from worldmodel import load_predictor
 
         config = self.config
-        data = None if self.training is None else getattr(self.training, "path", self.training)
+        data = None if self.training is None else self.training.path
         folder = config.folder / "model"
         return load_predictor(
             config=config.predictor,
@@ -66,7 +66,7 @@ class OwnModel:
 
         specs = (self.config.predictor.model, self.config.predictor.untrained_model)
         code = [spec and fingerprint(source_of(spec) or Path(spec)) for spec in specs]
-        return sha256_of_json([specs, code, self.config.seed, key_of(self.training)])
+        return sha256_of_json([specs, code, self.config.seed, self.training.fingerprint])
 
 
 def require_model(config: RunConfig) -> None:

@@ -1,13 +1,12 @@
 """A run's result with all its evidence: the object that `symreg.run` returns."""
 
-import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from orbits.files import as_json, read_json, read_typed, write_json
+from orbits.files import read_json, read_typed, write_json
 from orbits.forces import UNKNOWN, known_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
@@ -18,6 +17,7 @@ from symreg.recovery import words
 from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.judge import WorldModelKind, model_gates, world_model_kind
 from symreg.recovery.result import Recovery
+from symreg.result import Result
 
 Metrics = dict[str, float | None]
 """Numbers by name."""
@@ -46,7 +46,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Result):
     """A finished experiment: verdict and evidence.
 
     Attributes:
@@ -103,13 +103,9 @@ class Run:
         """The page."""
         return self.folder / REPORT
 
-    def write(self) -> None:
-        """Write `verdict.json`, whole or not at all."""
-        write_json(self.folder / VERDICT, {**self.to_dict(), "folder": "."})
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON's own types."""
-        return as_json(self)
+    def write(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Write `verdict.json` in its folder, or elsewhere; whole or not at all."""
+        write_json(path or self.folder / VERDICT, {**self.to_dict(), "folder": "."})
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> "Run":
@@ -171,17 +167,6 @@ class Run:
         failed = [gate for gate in self.gates if not gate.passed]
         told = "; ".join(f"{g.name}: found {g.found}, asked {g.required}" for g in failed)
         return [f"What failed: {told}."] if failed else []
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._rows()
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-        )
-        kind = f" World model: {self.world_model.kind}." if self.world_model else ""
-        return (
-            f"<p>{html.escape(self._verdict)}{kind}</p><table>"
-            f"<tr>{''.join(f'<th>{html.escape(cell)}</th>' for cell in head)}</tr>{body}</table>"
-        )
 
 
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from orbits.files import write_text
@@ -13,7 +12,7 @@ from orbits.generation.recipe import resolve
 from orbits.options import OptionError, require_known, with_options
 from symreg.engines import choose_engine
 from symreg.experiments import steps
-from symreg.experiments.cache import Cache, Made, places
+from symreg.experiments.cache import Cache, Made, given, places
 from symreg.experiments.config import (
     CONTROLS,
     PLANETS_YEARS,
@@ -91,7 +90,7 @@ def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
         made: a predictor object in place of the trained model, if any.
     """
     simulated = _simulator(config, keep)
-    data: Any = config.data and Path(config.data)
+    data: Any = config.data and given(config.data)
     held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
     trains = config.predictor.model is None or config.fit
     training = data or (simulated("train", config.generate.orbits, 0) if trains else None)
@@ -178,6 +177,7 @@ def _asker(
     config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
 ) -> Callable[..., "Future[Made]"]:
     """Probes of the model; a control needs to know only what the model will be."""
+    known = given(config.probe.trained_on) if config.probe.trained_on else training
 
     def ask(
         path: str, title: str, data: Any, control: str = "none", readout: str = "implied",
@@ -187,7 +187,6 @@ def _asker(
         if control != "none" and fresh is not model:
             asked["checkpoint"] = "last"  # there is no better one before the first step
         if (readout, control) == ("implied", "none") or PREDICTORS[control].remembers:
-            known = config.probe.trained_on or training
             inputs += [known] if known else []
         options = {"orbits": config.held_out_count, "seed": config.seed, **asked}
         probe = replace(config.probe, trained_on=None, control=control, readout=readout, **options)

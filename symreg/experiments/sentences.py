@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orbits.options import option_names, option_value
+from orbits.options import changed, flag_of, option_value
 from orbits.printing import plural
 from symreg.experiments.config import TRANSFERS, RunConfig
 from symreg.experiments.result import Metrics, Run
@@ -109,24 +109,17 @@ def label(metric: str, labels: Mapping[str, str] = EVERYWHERE) -> str:
 def command_of(config: RunConfig) -> str:
     """The command that repeats the run, without what changes no number (`--out`)."""
     words = ["symreg", "run"]
-    short = {full: alias for alias, full in config.ALIASES.items()}
-    default = RunConfig()
-    for name in option_names(RunConfig):
-        value = option_value(config, name)
+    for name in changed(config, RunConfig()):
         told_by_data = config.data is not None and name.startswith("generate.")
-        if (
-            told_by_data
-            or name in (*config.DECIDED, *config.FREE)
-            or value == option_value(default, name)
-        ):
+        if told_by_data or name in (*config.DECIDED, *config.FREE):
             continue
-        flag = short.get(name, name).replace("_", "-")
+        flag, value = flag_of(RunConfig, name), option_value(config, name)
         if isinstance(value, bool):
-            words.append(f"--{'' if value else 'no-'}{name.replace('_', '-')}")
+            words.append(flag if value else f"--no-{flag.removeprefix('--')}")
         elif isinstance(value, tuple):
-            words += [f"--{flag}", *(str(item) for item in value)]
+            words += [flag, *map(str, value)]
         else:
-            words += [f"--{flag}", str(value)]
+            words += [flag, str(value)]
     return shlex.join(words)
 
 

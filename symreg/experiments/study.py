@@ -16,7 +16,7 @@ from orbits.cluster import connect
 from orbits.command_line import say
 from orbits.files import write_json
 from symreg.experiments.answer import in_a_terminal
-from symreg.experiments.cache import end, places, records_in, workers_of
+from symreg.experiments.cache import places, records_in, workers_of
 from symreg.experiments.config import RunConfig, StudyConfig, require_same_run
 from symreg.experiments.grid import Cell, Study, load_study
 from symreg.experiments.run import run
@@ -125,13 +125,8 @@ def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int
     """
     if not config.scheduler:
         count = min(places(config.workers), cells)
-        pool = workers_of(count)
-        try:
+        with workers_of(count) as pool:
             yield pool, count
-        except BaseException:
-            end(pool, at_once=True)
-            raise
-        end(pool, at_once=False)
         return
     with connect(config.scheduler) as client:
         count = sum(client.nthreads().values())

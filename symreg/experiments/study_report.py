@@ -11,6 +11,7 @@ from symreg.experiments.answer import MEASURES, answer, answer_table
 from symreg.experiments.grid import NO_FIGURE, Study
 from symreg.experiments.report import embedded, environment, save
 from symreg.experiments.study_figures import FIGURES
+from symreg.experiments.study_figures.base import measured
 from symreg.recovery.words import KINDS, number
 
 SHOWN = {
@@ -67,7 +68,7 @@ def render(
     """
     done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}
-    columns |= {name: title for name, title in SHOWN.items() if _known(frame, name)}
+    columns |= {name: title for name, title in SHOWN.items() if measured(frame, name)}
     rows = [
         {
             "cell": row["cell"],
@@ -92,7 +93,7 @@ def render(
             answer=answer(done, study.axes),
             settings=settings,
             counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
-            hours=float(frame["seconds"].sum()) / 3600 if _known(frame, "seconds") else 0.0,
+            hours=float(frame["seconds"].sum()) / 3600 if measured(frame, "seconds") else 0.0,
             captions=captions,
             pictures=embedded(folder / "figures", captions),
             versions=versions(),
@@ -106,10 +107,6 @@ def _lines(summary: pd.DataFrame) -> list[list[str]]:
     """A table's header and rows, in words."""
     body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
     return [[str(name) for name in summary.columns], *body]
-
-
-def _known(frame: pd.DataFrame, name: str) -> bool:
-    return name in frame and bool(frame[name].notna().any())
 
 
 def _shown(value: Any) -> str:

@@ -16,14 +16,12 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from orbits.units import Unit
-from symreg.engines.base import Candidate, Engine
+from symreg.engines.base import Candidate
 from symreg.fit.form import fit_form
 from symreg.fit.noise import smooth_mean_square
 from symreg.fit.refine import ROUNDING, Fitted, fit, is_same_law, preferred
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
-from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import misfit_of
 from symreg.recovery.neighbours import AS_GOOD, AS_LONG, EXPLAINED, Parting, parting
@@ -36,7 +34,7 @@ from symreg.recovery.pool import (
     rivals_of,
     search_pool,
 )
-from symreg.recovery.search import Outcome
+from symreg.recovery.search import Outcome, Search
 
 SEARCHED = 3
 """Groups, the largest, to search for forms."""
@@ -183,28 +181,18 @@ def group_parts(samples: Samples) -> list[Samples]:
 
 
 def search_by_group(
-    engine: Engine,
-    samples: Samples,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    guesses: Sequence[sympy.Expr] = (),
-    units: Mapping[str, Unit] | None = None,
+    samples: Samples, search: Search
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
     """Find one form for all groups, and which of its constants they share.
 
     Args:
-        engine: that searches.
         samples: with a column for every group.
-        config: budget, error floor, first seed, parallel searches, a form if given.
-        seeds: of the search.
-        watch: ends the searches, and reports them.
-        guesses: formulas weighed beside those found.
-        units: by column and of the target.
+        search: how.
 
     Returns:
         The outcome, the error model, and the rivals.
     """
+    config, watch = search.config, search.watch
     parts = group_parts(samples)
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:SEARCHED]
     if config.form is not None:
@@ -214,8 +202,8 @@ def search_by_group(
     best: list[list[Fitted]] = []
     for k, g in enumerate(largest):
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
-        share = watch.part(1 / (len(largest) - k))
-        found, _, rivals = search_pool(engine, parts[g], config, seeds, share, guesses, units)
+        share = replace(search, watch=watch.part(1 / (len(largest) - k)))
+        found, _, rivals = search_pool(parts[g], share)
         best.append([rival.law for rival in rivals])
         front += found.front
         laws = [_started(base, parts) for base in _distinct(list(_in_turn(best)))[:FORMS]]

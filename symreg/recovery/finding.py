@@ -1,6 +1,6 @@
 """One pass over samples: search, consensus, verdict against the references, numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -8,8 +8,6 @@ import numpy as np
 import sympy
 
 from orbits.statistics import r_squared
-from orbits.units import Unit
-from symreg.engines.base import Engine
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
 from symreg.fit.noise import robust_spread, weighed
@@ -40,8 +38,9 @@ from symreg.recovery.by_group import search_by_group
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
 from symreg.recovery.pool import ErrorModel, Rival, search_pool
+from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
-from symreg.recovery.search import Outcome, search_seeds
+from symreg.recovery.search import Outcome, Search, search_seeds
 
 MOST_FITTED = 20_000_000
 """Rows times constants in the last fit."""
@@ -97,41 +96,24 @@ class Finding:
         return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
 
 
-def find(
-    samples: Samples,
-    references: Sequence[Reference],
-    asked: bool,
-    engine: Engine,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    units: Mapping[str, Unit] | None = None,
-    any_law: bool = False,
-    every: Samples | None = None,
-) -> Finding:
+def find(problem: Problem, search: Search) -> Finding:
     """Find a law in samples and compare it.
 
     Args:
-        samples: features and target.
-        references: to compare with.
-        asked: whether the references were requested; then the best one is named.
-        engine: that searches.
-        config: how.
-        seeds: of the search.
-        watch: ends the searches, and reports them.
-        units: by column and of the target, if known.
-        any_law: whether to look for any law: one choice from the pool of all formulas.
-        every: all rows of a large table that the samples are part of.
+        problem: the samples, and the references to compare with; for any law, one choice is made
+            from the pool of all formulas.
+        search: how.
     """
+    config, every = search.config, problem.every
+    references, asked = problem.references, problem.asked
     rng = np.random.default_rng([config.seed, 1])
-    samples = weighed(samples, config.floor)
+    samples = weighed(problem.samples, config.floor)
     wild = np.zeros(len(samples.y), dtype=bool)
-    if any_law:
-        parts, outcome, rivals, wild = _any_law(samples, engine, config, seeds, watch, units, rng)
+    if problem.any_law:
+        parts, outcome, rivals, wild = _any_law(samples, search, rng)
     else:
-        parts, rivals = _parts(samples, config, rng, any_law), ()
-        guesses = read_guesses(config.guesses, samples.names)
-        outcome = search_seeds(engine, parts.training, config, seeds, watch, guesses)
+        parts, rivals = _parts(samples, config, rng, any_law=False), ()
+        outcome = search_seeds(parts.training, search)
     whole, held_out = parts.whole, parts.held_out
     prediction = parts.predicted(outcome.law)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
@@ -174,23 +156,15 @@ def find(
 
 
 def _any_law(
-    samples: Samples,
-    engine: Engine,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    units: Mapping[str, Unit] | None,
-    rng: np.random.Generator,
+    samples: Samples, search: Search, rng: np.random.Generator
 ) -> tuple["Parts", Outcome, tuple[Rival, ...], np.ndarray]:
     """One choice from the pool, without outlying rows; and which of these are wild."""
-    guesses = read_guesses(config.guesses, samples.names)
+    config, watch = search.config, search.watch
 
     def searched(aside: np.ndarray, watch: Watch) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
         parts = _parts(samples.rows(~aside), config, rng, True)
-        search = search_by_group if samples.indicators else search_pool
-        outcome, errors, rivals = search(
-            engine, parts.training, config, seeds, watch, guesses, units
-        )
+        choose = search_by_group if samples.indicators else search_pool
+        outcome, errors, rivals = choose(parts.training, replace(search, watch=watch))
         return parts.under(errors), outcome, rivals
 
     aside = standing_out(samples)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from orbits.config import UNKNOWN, ForcesConfig, ImportConfig
-from orbits.options import OptionError, option_names, short_names
+from orbits.options import OptionError, changed, option_names, short_names
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:
@@ -46,10 +46,7 @@ class RecoverFileConfig(RecoverConfig):
         if self.trajectories and self.own_table:
             raise OptionError("target", "is for a table of rows without order; leave it out here.")
         if not self.trajectories and self.importing != ImportConfig():
-            given = next(
-                name for name in option_names(ImportConfig)
-                if getattr(self.importing, name) != getattr(ImportConfig(), name)
-            )  # fmt: skip
+            given = changed(self.importing, ImportConfig())[0]
             raise OptionError(given, "is for trajectories; add --trajectories.")
 
     def forces_of(

@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 
 from orbits.units import Unit
-from symreg.engines.base import Candidate, Engine
+from symreg.engines.base import Candidate
 from symreg.fit.form import fit_form
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.orthogonal import scatter_beyond, slopes_of
@@ -32,14 +32,12 @@ from symreg.fit.refine import (
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.units import constant_units
-from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.search import (
     Outcome,
-    guessed,
+    Search,
     merged_by_form,
-    search_fronts,
 )
 
 REFINED = 8
@@ -113,36 +111,22 @@ class ErrorModel:
         return replace(samples, errors=errors, weights=None)
 
 
-def search_pool(
-    engine: Engine,
-    samples: Samples,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    guesses: Sequence[sympy.Expr] = (),
-    units: Mapping[str, Unit] | None = None,
-) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
+def search_pool(samples: Samples, search: Search) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
     """Search with every seed and select one formula from all.
 
     Args:
-        engine: that searches.
         samples: to search and fit on.
-        config: budget, error floor, first seed, searches at the same time.
-        seeds: of the search.
-        watch: ends the searches, and reports them.
-        guesses: formulas weighed beside those found; symbols that are not features are constants to
-            fit.
-        units: by column and of the target; formulas that cannot match them are dropped.
+        search: how.
 
     Returns:
         The outcome, what errors are taken for, and the rivals.
     """
+    config, units = search.config, search.units
     if config.form is not None:
         return _given(config.form, samples, config)
-    fronts = search_fronts(engine, samples, config, seeds, watch)
+    fronts = search.fronts(samples)
     front = [candidate for each in fronts for candidate in each]
-    laws = _refitted(front, samples)
-    laws += [law for guess in guesses if (law := guessed(guess, samples)) is not None]
+    laws = _refitted(front, samples) + search.guessed(samples)
     named = fitted_laws(samples)
     if units:
         fit_units = _consistent(laws, samples.target, units)

@@ -22,7 +22,6 @@ from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
-from symreg.engines.base import Candidate, Engine
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.fit.wild import note_on
@@ -46,6 +45,7 @@ from symreg.recovery.result import (
     RivalFormula,
     Seeds,
 )
+from symreg.recovery.search import Search
 from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.words import PERMUTED, explain
 
@@ -130,13 +130,11 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     with threadpool_limits(1, "blas"):
         told = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: told, True)
-        found = find(
-            problem.samples, problem.references, problem.asked, engine, config, config.seeds,
-            watch, problem.units, problem.any_law, problem.every,
-        )  # fmt: skip
+        search = Search(engine, config, config.seeds, watch, read, problem.units)
+        found = find(problem, search)
         if config.null:
             watch.say(lambda: "search permuted targets, which no law explains", True)
-        nulls = {"permuted": _permuted(problem, engine, config)} if config.null else {}
+        nulls = {"permuted": _permuted(problem, search)} if config.null else {}
     constant, parameters = strength(found), parameters_of(found)
     gates = law_gates(
         found, (constant, *parameters.values()), config.thresholds, problem.non_central
@@ -265,18 +263,22 @@ def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
             "resamples" if found.rivals else "searches",
             outcome.unaided,
         ),
-        pareto_front=tuple(_on_front(candidate) for candidate in outcome.front),
+        pareto_front=tuple(
+            FrontPoint(**vars(each) | {"expression": written(each.expression)})
+            for each in outcome.front
+        ),
     )
 
 
-def _permuted(problem: Problem, engine: Engine, config: RecoverConfig) -> Null:
+def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find."""
+    config = search.config
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    seeds = min(NULL_SEEDS, config.seeds)
+    watch, seeds = Watch(config.limit(problem.any_law)), min(NULL_SEEDS, config.seeds)
     found = find(
-        shuffled, problem.references, problem.asked, engine, config, seeds,
-        Watch(config.limit(problem.any_law)), any_law=problem.any_law,
-    )  # fmt: skip
+        replace(problem, samples=shuffled, every=None),
+        replace(search, seeds=seeds, watch=watch, units=None),
+    )
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,
@@ -352,14 +354,3 @@ def parameters_of(finding: Finding) -> dict[str, Quantity]:
         name: Quantity.of(name, interval, truths.get(name))
         for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
     }
-
-
-def _on_front(candidate: Candidate) -> FrontPoint:
-    return FrontPoint(
-        written(candidate.expression),
-        candidate.complexity,
-        candidate.loss,
-        candidate.score,
-        candidate.seed,
-        candidate.engine,
-    )

@@ -1,13 +1,14 @@
 """Several seeds of one engine, refined and compared with the named laws: one consensus."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sympy
 
 from orbits.printing import plural
+from orbits.units import Unit
 from symreg.engines.base import Budget, Candidate, Engine
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
@@ -57,36 +58,65 @@ class Outcome:
     by_group: "GroupedLaw | None" = None
 
 
-def search_seeds(
-    engine: Engine,
-    samples: Samples,
-    config: RecoverConfig,
-    seeds: int,
-    watch: Watch,
-    guesses: Sequence[sympy.Expr] = (),
-) -> Outcome:
+@dataclass(frozen=True)
+class Search:
+    """How formulas are searched.
+
+    Attributes:
+        engine: that searches.
+        config: budget of one search, error that buys nothing, parallel searches (threads: the
+            engines work outside Python), first seed, a form if given.
+        seeds: number of searches.
+        watch: ends the searches, and reports them.
+        guesses: formulas weighed beside those found; symbols that are not features are constants to
+            fit.
+        units: by column and of the target, if known; formulas that cannot match them are dropped.
+    """
+
+    engine: Engine
+    config: RecoverConfig
+    seeds: int
+    watch: Watch
+    guesses: Sequence[sympy.Expr] = ()
+    units: Mapping[str, Unit] | None = None
+
+    def fronts(self, rows: Samples) -> list[list[Candidate]]:
+        """The fronts of all seeds, as far as the watch leaves time."""
+        config = self.config
+        budget = Budget(config.individuals, config.generations, config.max_size, watch=self.watch)
+        wanted = range(config.seed, config.seed + self.seeds)
+        found = self.engine.search_all(rows.X, rows.y, rows.names, wanted, budget, config.jobs)
+        self.watch.say(
+            lambda: f"{plural(len(found), 'search')} found {sum(map(len, found))} formulas", True
+        )
+        return found
+
+    def guessed(self, samples: Samples) -> list[Fitted]:
+        """The guesses, their constants fitted from one on."""
+        found = []
+        for guess in self.guesses:
+            free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
+            found.append(refitted(with_floats(guess.xreplace(free)), samples, "guess"))
+        return [law for law in found if law is not None]
+
+
+def search_seeds(samples: Samples, search: Search) -> Outcome:
     """Search with every seed, refine, compare with the named laws, and find the consensus.
 
     Each seed selects, by the criterion of `symreg.fit.refine`, from its own formulas and the named
     laws; the consensus is the structure that most seeds selected.
 
     Args:
-        engine: that searches.
         samples: to search and fit on.
-        config: budget of one search, error that buys nothing, parallel searches (threads: the
-            engines work outside Python), first seed.
-        seeds: number of searches.
-        watch: ends the searches, and reports them.
-        guesses: formulas that every seed weighs beside its own; symbols that are not features are
-            constants to fit.
+        search: how; every seed weighs the guesses beside its own.
     """
-    fronts = search_fronts(engine, samples.rows(sharp(samples)), config, seeds, watch)
+    fronts = search.fronts(samples.rows(sharp(samples)))
     named = fitted_laws(samples)
     known: dict[str, Fitted | None] = {}
-    given = [law for guess in guesses if (law := guessed(guess, samples)) is not None]
+    given = search.guessed(samples)
     loose = [_refit_all(front, samples, known) + given for front in fronts]
     every = [law for laws in (*loose, named) for law in laws]
-    floor = effective_floor(every, config.floor)
+    floor = effective_floor(every, search.config.floor)
     if not every:
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     n = samples.n_effective
@@ -115,25 +145,6 @@ def search_seeds(
         front=[candidate for front in fronts for candidate in front],
         unaided=sum(str(each.form) == str(law.form) for each in unaided),
     )
-
-
-def search_fronts(
-    engine: Engine, rows: Samples, config: RecoverConfig, seeds: int, watch: Watch
-) -> list[list[Candidate]]:
-    """The fronts of all seeds, as far as the watch leaves time."""
-    budget = Budget(config.individuals, config.generations, config.max_size, watch=watch)
-    wanted = range(config.seed, config.seed + seeds)
-    fronts = engine.search_all(rows.X, rows.y, rows.names, wanted, budget, config.jobs)
-    watch.say(
-        lambda: f"{plural(len(fronts), 'search')} found {sum(map(len, fronts))} formulas", True
-    )
-    return fronts
-
-
-def guessed(guess: sympy.Expr, samples: Samples) -> Fitted | None:
-    """A user's formula, its constants fitted from one on."""
-    free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
-    return refitted(with_floats(guess.xreplace(free)), samples, "guess")
 
 
 def _refit_all(

@@ -1,6 +1,6 @@
 """Options of `symreg weigh`; light, so `--help` is fast."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from orbits.options import (
@@ -8,9 +8,8 @@ from orbits.options import (
     Between,
     OptionError,
     Options,
-    hints_of,
+    changed,
     option_names,
-    refuse_decided,
     require_known,
     short_names,
 )
@@ -131,15 +130,11 @@ class WeighConfig(Options):
             OptionError: for an option of the sky without `observe`, or another one beside it.
         """
         super().__post_init__()
-        refuse_decided(self)
         if not self.sky.observe and self.sky != SkyConfig():
-            raise OptionError(_changed(self.sky, SkyConfig()), "counts only with --observe.")
-        if self.sky.observe and replace(self, sky=SkyConfig()) != WeighConfig():
-            name = _changed(replace(self, sky=SkyConfig()), WeighConfig())
-            raise OptionError(name, "says nothing of one body on the sky; leave it out.")
-
-
-def _changed(config: Options, usual: Options) -> str:
-    """The first option that is not as usual."""
-    names = hints_of(type(config))
-    return next(name for name in names if getattr(config, name) != getattr(usual, name))
+            name = changed(self.sky, SkyConfig())[0]
+            raise OptionError(f"sky.{name}", "counts only with --observe.")
+        if not self.sky.observe:
+            return
+        others = [name for name in changed(self, WeighConfig()) if not name.startswith("sky.")]
+        if others:
+            raise OptionError(others[0], "says nothing of one body on the sky; leave it out.")

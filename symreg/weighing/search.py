@@ -20,6 +20,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
+from symreg.recovery.search import Search
 from symreg.weighing.errors import rough_covariance
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.shapes import Curve, Parameters, Shape
@@ -153,7 +154,7 @@ def searched(
         return []
     engine, _ = choose_engine(config.engine, config.question, own_table=True)
     watch = equations.watch.within(config.limit(any_law=True))
-    outcome, _, rivals = search_pool(engine, samples, config, config.seeds, watch)
+    outcome, _, rivals = search_pool(samples, Search(engine, config, config.seeds, watch))
     laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
     shapes: dict[str, Formula] = {}
     for whole in (*known, *(law.expression for law in laws[:WEIGHED])):

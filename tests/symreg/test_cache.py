@@ -162,20 +162,9 @@ def test_inputs_from_elsewhere_count_by_what_they_hold(tmp_path):
     for text, expected in (("1", ["x"]), ("1", []), ("2", ["x"])):
         given.write_text(text)
         with Cache(tmp_path / "run") as keep:
-            made = keep("x", "read", join, given, config=Options())
+            made = keep("x", "read", join, cache.given(given), config=Options())
         assert isinstance(made.result(), Made)
         assert calls(tmp_path / "run") == expected
-
-
-def test_inputs_from_elsewhere_are_read_once(tmp_path, monkeypatch):
-    other, read = tmp_path / "other.txt", []
-    other.write_text("z")
-    key_of = cache.key_of
-    monkeypatch.setattr(cache, "key_of", lambda given: read.append(given) or key_of(given))
-    with Cache(tmp_path / "run", 1, lambda line: None) as keep:
-        for name in "ab":
-            keep(name, "make it", join, other, config=Options(name)).result()
-    assert read.count(other) == 1
 
 
 def test_workers_import_nothing_from_the_current_directory(tmp_path, monkeypatch):

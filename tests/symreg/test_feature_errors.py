@@ -108,14 +108,11 @@ def test_errors_of_features_reach_the_command(tmp_path):
         ("r=0.1,r=0.2", "r is there twice"),
     ],
 )
-def test_errors_that_will_not_do_are_said(given, says, tmp_path, capsys):
+def test_errors_that_will_not_do_are_said(given, says, tmp_path, refused):
     path = tmp_path / "g.csv"
     gravity(30).to_csv(path, index=False)
     command = f"recover {path} {tmp_path}/law.json --target F --features r,m --sigma-of {given}"
-    assert main(command.split()) == 2
-    error = capsys.readouterr().err
-    assert says in error
-    assert error.count("\n") == 1
+    assert says in refused("symreg", *command.split())
 
 
 def test_an_exact_feature_changes_nothing():

@@ -30,16 +30,13 @@ STUDY_FIGURE = """
 from symreg.experiments.study_figures.base import StudyFigure, panels, plot_against
 
 
-class R2(StudyFigure):
-    name = "r2_alone"
-
-    def draw(self, frame):
-        figure, (axes,) = panels(1, 1)
-        plot_against(axes, frame, "seed", {"orbits": "orbit.r2"})
-        return {"r2_alone": (figure, "R\u00b2 by seed.")}
+def draw(frame):
+    figure, (axes,) = panels(1, 1)
+    plot_against(axes, frame, "seed", {"orbits": "orbit.r2"})
+    return {"r2_alone": (figure, "R\u00b2 by seed.")}
 
 
-FIGURE = R2()
+FIGURE = StudyFigure("r2_alone", draw)
 """
 
 

@@ -64,52 +64,12 @@ def test_options_reach_the_steps():
     assert all(step.seed == 7 for step in options.values())
 
 
-def test_questions_are_files_of_their_own():
-    config = run_config(
-        window=2, kicked=0.5, inputs="differences", mass=(0.5, 2.0), simulator="kepler",
-        n_layers=3, sources=("kicked",), controls=("keplerian",),
-        readouts=("kick_response", "evaluate", "extrapolate", "transfer"),
-        **{"probe.transfer": {"labelled": 90, "few": 10, "batch_tokens": 512}},
-    )  # fmt: skip
-    options = options_of(config)
-    assert sorted(options) == sorted([
-        "data/train.zarr", "data/held_out.zarr", "data/extrapolate.zarr", "data/transfer.zarr",
-        "model", "untrained", "forces/kicked.parquet", "laws/kicked.json",
-        "forces/keplerian.parquet", "laws/keplerian.json", "readouts/kick_response.json",
-        "readouts/kick_response_keplerian.json", "readouts/far.json",
-        "readouts/far_keplerian.json", "readouts/evaluate.json", "readouts/extrapolate.json",
-        "forces/transfer.parquet", "laws/transfer.json",
-    ])  # fmt: skip
-    assert options["data/transfer.zarr"].orbits == 100
-    tuned = options["forces/transfer.parquet"].transfer
-    assert (tuned.labelled, tuned.few, tuned.steps, tuned.batch_tokens) == (90, 10, 500, 512)
-    assert options["data/extrapolate.zarr"].samples == 33  # 16 contexts of two, and the state after
-    options = options_of(
-        run_config(controls=("untrained",), readouts=("transfer", "transfer_frozen"))
-    )
-    probes = {k: o for k, o in options.items() if k.startswith("forces/transfer")}
-    assert {k for k, o in probes.items() if o.control == "untrained"} == {
-        "forces/transfer_untrained.parquet", "forces/transfer_frozen_untrained.parquet",
-    }  # fmt: skip
-    assert {k for k, o in probes.items() if o.transfer.frozen} == {
-        "forces/transfer_frozen.parquet", "forces/transfer_frozen_untrained.parquet",
-    }  # fmt: skip
-    options = options_of(run_config(head="tokens", bins=100))
-    assert "readouts/jacobian.json" not in options  # of bins there are no derivatives
+def test_of_bins_there_are_no_derivatives():
+    assert "readouts/jacobian.json" not in options_of(run_config(head="tokens", bins=100))
 
 
-def test_every_option_of_a_step_is_declared_by_the_step_alone():
-    """The run's own options are few; all others are the steps' own, and reach them unchanged."""
-    own = [name for name in RunConfig.__annotations__ if name.islower()]
-    groups = {"generate", "planets", "train", "probe", "recover", "predictor"}
-    assert set(own) - groups == {
-        "out", "seed", "held_out_orbits", "sources", "controls", "readouts", "workers", "fit",
-        "data",
-    }  # fmt: skip
-    for short, full in RunConfig.ALIASES.items():
-        assert full in set(option_names(RunConfig)), short
-    for decided in RunConfig.DECIDED:
-        assert decided in set(option_names(RunConfig))
+def test_short_names_and_what_is_decided_are_options_of_the_steps():
+    assert {*RunConfig.ALIASES.values(), *RunConfig.DECIDED} <= {*option_names(RunConfig)}
 
 
 def test_what_the_run_decides_cannot_be_given():

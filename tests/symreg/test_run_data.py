@@ -6,7 +6,6 @@ import pytest
 
 import orbits
 import symreg
-from symreg.cli import main
 
 TINY = {
     "d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 60, "search_seeds": 1, "workers": 1,
@@ -50,7 +49,7 @@ def test_imported_orbits_are_trained_on_probed_and_reported(imported, tmp_path):
     assert np.isfinite(table["a_x"]).all()
 
 
-def test_mistakes_are_one_line(imported, tmp_path, capsys):
+def test_mistakes_are_one_line(imported, tmp_path, refused):
     many = tmp_path / "many.zarr"
     orbits.generate(many, orbits=8, samples=32, system="nbody", semi_major_axis=(1.0, 4.0))
     for words, message in (
@@ -60,8 +59,5 @@ def test_mistakes_are_one_line(imported, tmp_path, capsys):
         (["--data", str(many)], "is a system nbody"),
         (["--data", str(tmp_path / "none.zarr")], "does not exist"),
     ):
-        assert main(["run", "--out", str(tmp_path / "run"), *words]) == 2
-        said = capsys.readouterr().err
-        assert message in said, said
-        assert said.count("\n") == 1
+        assert message in refused("symreg", "run", "--out", tmp_path / "run", *words)
     assert not (tmp_path / "run").exists()

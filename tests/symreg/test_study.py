@@ -139,17 +139,6 @@ def test_a_piece_of_limited_time_stops_and_goes_on(toys, capsys):
     assert sorted(toys.ran) == sorted(status.index[status == "pending"])
 
 
-def test_a_running_cell_says_what_it_is_making(tmp_path):
-    folder = tmp_path / "cells" / "seed=1"
-    record = {"key": "k", "seconds": 1.0, "processor_seconds": 1.0}
-    write_json(
-        folder / "manifest.json",
-        {"a": {"title": "simulate", "sha256": "0", **record},
-         "b": {"title": "train", "sha256": None, **record}},
-    )  # fmt: skip
-    assert list(studies._begun(tmp_path, ["seed=1", "seed=2"])) == ["    seed=1: train"]
-
-
 def test_other_options_or_files_in_the_folder_are_refused_before_anything_runs(toys, capsys):
     cell = toys.out / "cells" / "seed=2"
     cell.mkdir(parents=True)

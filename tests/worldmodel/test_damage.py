@@ -28,20 +28,13 @@ def here(whole, tmp_path, monkeypatch):
     return tmp_path
 
 
-def refusal(arguments, capsys):
-    assert main(arguments.split()) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"worldmodel {arguments.split()[0]}: ")
-    assert said.count("\n") == 1
-    return said
-
-
 def flip(file, place):
     content = bytearray(file.read_bytes())
     content[place] ^= 4
     file.write_bytes(content)
 
 
+EVALUATE = "probe run x.zarr new.json --readout evaluate".split()
 READERS = [
     "train x.zarr new --steps 1",
     "train x.zarr new --steps 1 --stream",
@@ -52,18 +45,18 @@ READERS = [
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reader_of_a_damaged_chunk_refuses_it(here, capsys, reader):
+def test_a_reader_of_a_damaged_chunk_refuses_it(here, refused, reader):
     for shard in range(3):
         flip(here / f"x.zarr/position/c/{shard}/0/0", 100)
     before = sorted(p.name for p in here.iterdir())
-    assert "is damaged" in refusal(reader, capsys)
+    assert "is damaged" in refused("worldmodel", *reader.split())
     assert sorted(p.name for p in here.iterdir()) == before
 
 
-def test_numbers_that_were_changed_are_no_weights(here, capsys):
+def test_numbers_that_were_changed_are_no_weights(here, refused):
     path = here / "run/last.safetensors"
     flip(path, len(path.read_bytes()) - 3)
-    assert "is damaged" in refusal("probe run x.zarr new.json --readout evaluate", capsys)
+    assert "is damaged" in refused("worldmodel", *EVALUATE)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +69,16 @@ def test_numbers_that_were_changed_are_no_weights(here, capsys):
         ("train", "window", {}),
     ],
 )
-def test_a_configuration_that_was_changed_is_refused(here, capsys, group, name, value):
+def test_a_configuration_that_was_changed_is_refused(here, refused, group, name, value):
     path = here / "run/config.json"
     stored = json.loads(path.read_text())
     stored[group][name] = value
     path.write_text(json.dumps(stored))
-    assert "is damaged" in refusal("probe run x.zarr new.json --readout evaluate", capsys)
+    assert "is damaged" in refused("worldmodel", *EVALUATE)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there_is_refused_before_anything_is_made(here, capsys):
-    said = refusal("train x.zarr new --accelerator cuda", capsys)
+def test_a_device_that_is_not_there_is_refused_before_anything_is_made(here, refused):
+    said = refused("worldmodel", *"train x.zarr new --accelerator cuda".split())
     assert "there is no CUDA device here" in said
     assert not (here / "new").exists()

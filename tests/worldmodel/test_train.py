@@ -177,14 +177,11 @@ def run_command(*arguments):
     return main([str(a) for a in arguments])
 
 
-def test_another_configuration_in_the_same_folder_is_refused(few_orbits, tmp_path, capsys):
+def test_another_configuration_in_the_same_folder_is_refused(few_orbits, tmp_path, refused):
     options = ("--steps", 2, "--d-model", 16, "--n-layers", 1, "--batch-tokens", 64)
     assert run_command("train", few_orbits, tmp_path / "run", *options) == 0
-    capsys.readouterr()
-    assert run_command("train", few_orbits, tmp_path / "run", *options, "--seed", 5) == 2
-    message = capsys.readouterr().err
-    assert "belongs to another configuration (seed 0 there, 5 here)" in message
-    assert message.count("\n") == 1
+    said = refused("worldmodel", "train", few_orbits, tmp_path / "run", *options, "--seed", 5)
+    assert "belongs to another configuration (seed 0 there, 5 here)" in said
 
 
 def test_weights_of_another_run_are_never_loaded(few_orbits, tmp_path):

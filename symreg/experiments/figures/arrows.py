@@ -16,26 +16,17 @@ from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
-class ArrowsFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """The model on kicked states, and its untrained network."""
-
-    name = "arrows"
-    caption = (
-        "The force field in the plane: true (grey) and implied (coloured), for the model and for "
-        "the same network untrained. Arrow lengths are compressed (fourth root)."
-    )
-    wide = True
-
-    def draw(self, shown: Shown) -> Figure | None:
-        titles = {"kicked": "the model, on kicked states", "untrained": "untrained network"}
-        fields = {name: title for name, title in titles.items() if name in shown.tables}
-        if not fields or not shown.relative or known_law(shown.law) is None:
-            return None
-        figure, axes = panels(len(fields), 4.5 * len(fields), 4.6)
-        for panel, (name, title) in zip(axes, fields.items(), strict=True):
-            truth = vectors(shown.tables[name], "true_a_")
-            plot_arrows(panel, shown.tables[name], truth, title=title, color=COLORS[name])
-        return figure
+    titles = {"kicked": "the model, on kicked states", "untrained": "untrained network"}
+    fields = {name: title for name, title in titles.items() if name in shown.tables}
+    if not fields or not shown.relative or known_law(shown.law) is None:
+        return None
+    figure, axes = panels(len(fields), 4.5 * len(fields), 4.6)
+    for panel, (name, title) in zip(axes, fields.items(), strict=True):
+        truth = vectors(shown.tables[name], "true_a_")
+        plot_arrows(panel, shown.tables[name], truth, title=title, color=COLORS[name])
+    return figure
 
 
 def plot_arrows(
@@ -78,4 +69,12 @@ def _spread(position: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return np.sort(first[inside])
 
 
-FIGURE = ArrowsFigure()
+FIGURE = RunFigure(
+    "arrows",
+    (
+        "The force field in the plane: true (grey) and implied (coloured), for the model and for "
+        "the same network untrained. Arrow lengths are compressed (fourth root)."
+    ),
+    draw,
+    wide=True,
+)

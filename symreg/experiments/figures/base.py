@@ -1,9 +1,8 @@
 """The contract of a run's figures, and what several share."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,17 +48,21 @@ class Shown:
     trained: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
-class RunFigure(ABC):
-    """A figure of the report; one object in a file of this folder."""
+@dataclass(frozen=True)
+class RunFigure:
+    """A figure of the report; one object in a file of this folder.
 
-    name: ClassVar[str]
-    caption: ClassVar[str]
-    wide: ClassVar[bool] = False
-    """Whether it scrolls instead of shrinking on a narrow page."""
+    Attributes:
+        name: of its file.
+        caption: below it.
+        draw: the figure; None if the run has nothing for it.
+        wide: whether it scrolls instead of shrinking on a narrow page.
+    """
 
-    @abstractmethod
-    def draw(self, shown: Shown) -> Figure | None:
-        """The figure; None if the run has nothing for it."""
+    name: str
+    caption: str
+    draw: Callable[[Shown], Figure | None]
+    wide: bool = False
 
 
 def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:

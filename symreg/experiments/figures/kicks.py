@@ -15,22 +15,14 @@ from symreg.experiments.figures.base import RunFigure, Shown, panels
 from worldmodel.predictors import CONTROLS
 
 
-class KicksFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """A line for the model and for each kicked control."""
-
-    name = "kicks"
-    caption = (
-        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that knows "
-        "the force stays right (R² near 1); one that fits ellipses to what it saw fails."
-    )
-
-    def draw(self, shown: Shown) -> Figure | None:
-        kicked = {n: table for n, table in shown.tables.items() if "steps_since_kick" in table}
-        if not kicked:
-            return None
-        figure, axes = panels(1, 6.0)
-        plot_kicks(axes[0], kicked, shown.required)
-        return figure
+    kicked = {n: table for n, table in shown.tables.items() if "steps_since_kick" in table}
+    if not kicked:
+        return None
+    figure, axes = panels(1, 6.0)
+    plot_kicks(axes[0], kicked, shown.required)
+    return figure
 
 
 def kick_r2(table: pd.DataFrame) -> pd.Series:
@@ -61,4 +53,11 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
     return labelled(axes, "steps since the kick", y, "After a kick in mid-orbit")
 
 
-FIGURE = KicksFigure()
+FIGURE = RunFigure(
+    "kicks",
+    (
+        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that knows "
+        "the force stays right (R² near 1); one that fits ellipses to what it saw fails."
+    ),
+    draw,
+)

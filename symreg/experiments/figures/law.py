@@ -23,27 +23,17 @@ from symreg.experiments.figures.base import (
 from symreg.recovery.force_field import attraction
 
 
-class LawFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """A panel for each set of states."""
-
-    name = "law"
-    caption = (
-        "The force that the model's predictions imply, against distance, for each set of "
-        "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
-        "regression found."
-    )
-    wide = True
-
-    def draw(self, shown: Shown) -> Figure | None:
-        if not shown.sources or not shown.relative:
-            return None
-        figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.8)
-        for panel, (name, law) in zip(axes, shown.sources.items(), strict=True):
-            plot_field(
-                panel, shown.tables[name], reference_curve(shown.law), curve(law),
-                title=shown.titles[name], color=COLORS[name], label=label(law),
-            )  # fmt: skip
-        return figure
+    if not shown.sources or not shown.relative:
+        return None
+    figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.8)
+    for panel, (name, law) in zip(axes, shown.sources.items(), strict=True):
+        plot_field(
+            panel, shown.tables[name], reference_curve(shown.law), curve(law),
+            title=shown.titles[name], color=COLORS[name], label=label(law),
+        )  # fmt: skip
+    return figure
 
 
 def plot_field(
@@ -100,4 +90,13 @@ def plot_field(
     return axes
 
 
-FIGURE = LawFigure()
+FIGURE = RunFigure(
+    "law",
+    (
+        "The force that the model's predictions imply, against distance, for each set of "
+        "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
+        "regression found."
+    ),
+    draw,
+    wide=True,
+)

@@ -6,18 +6,15 @@ from symreg.experiments.figures.base import RunFigure, Shown, panels
 from symreg.recovery.plot import plot_pareto_front
 
 
-class ParetoFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """One panel, a colour for each set of states."""
-
-    name = "pareto"
-    caption = "Every formula that the search kept: how complex, and how far off."
-
-    def draw(self, shown: Shown) -> Figure | None:
-        if not shown.sources:
-            return None
-        figure, axes = panels(1, 6.0)
-        plot_pareto_front(axes[0], shown.sources)
-        return figure
+    if not shown.sources:
+        return None
+    figure, axes = panels(1, 6.0)
+    plot_pareto_front(axes[0], shown.sources)
+    return figure
 
 
-FIGURE = ParetoFigure()
+FIGURE = RunFigure(
+    "pareto", "Every formula that the search kept: how complex, and how far off.", draw
+)

@@ -23,24 +23,18 @@ GAP = 0.05
 """Relative distance between neighbouring states that counts as a gap."""
 
 
-class ResidualsFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """A panel for each set of states."""
-
-    name = "residuals"
-    caption = "The same, as a deviation from the true law; the line is the median in 20 bins."
-    wide = True
-
-    def draw(self, shown: Shown) -> Figure | None:
-        reference = reference_curve(shown.law)
-        if not shown.sources or not shown.relative or reference is None:
-            return None
-        figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.2)
-        for panel, name in zip(axes, shown.sources, strict=True):
-            plot_residuals(
-                panel, shown.tables[name], reference, title=shown.titles[name],
-                color=COLORS[name],
-            )  # fmt: skip
-        return figure
+    reference = reference_curve(shown.law)
+    if not shown.sources or not shown.relative or reference is None:
+        return None
+    figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.2)
+    for panel, name in zip(axes, shown.sources, strict=True):
+        plot_residuals(
+            panel, shown.tables[name], reference, title=shown.titles[name],
+            color=COLORS[name],
+        )  # fmt: skip
+    return figure
 
 
 def plot_residuals(
@@ -87,4 +81,9 @@ def broken_at_gaps(
     return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
 
 
-FIGURE = ResidualsFigure()
+FIGURE = RunFigure(
+    "residuals",
+    "The same, as a deviation from the true law; the line is the median in 20 bins.",
+    draw,
+    wide=True,
+)

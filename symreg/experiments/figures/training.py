@@ -9,18 +9,13 @@ from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
-class TrainingFigure(RunFigure):
+def draw(shown: Shown) -> Figure | None:
     """One panel."""
-
-    name = "training"
-    caption = "Loss during training."
-
-    def draw(self, shown: Shown) -> Figure | None:
-        if shown.training.empty:
-            return None
-        figure, axes = panels(1, 6.0)
-        plot_training(axes[0], shown.training)
-        return figure
+    if shown.training.empty:
+        return None
+    figure, axes = panels(1, 6.0)
+    plot_training(axes[0], shown.training)
+    return figure
 
 
 def plot_training(axes: Axes, metrics: pd.DataFrame) -> Axes:
@@ -36,4 +31,4 @@ def plot_training(axes: Axes, metrics: pd.DataFrame) -> Axes:
     return labelled(axes, "training step", "loss (standardised)", "Training")
 
 
-FIGURE = TrainingFigure()
+FIGURE = RunFigure("training", "Loss during training.", draw)

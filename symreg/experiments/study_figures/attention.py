@@ -6,37 +6,37 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from orbits.plot import labelled, squeezed_r2
 from symreg.experiments.study_figures.base import (
     THRESHOLDS,
     StudyFigure,
+    dotted,
     finished,
+    measured,
+    names_below,
     panels,
+    plot_beside,
     settings,
 )
 
 
-class AttentionFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Kick response by kind of attention."""
-
-    name = "attention"
-
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(1, 2, width=12)
-        t = THRESHOLDS
-        steps = {
-            "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
-            "4": ("Four steps after a kick", (t.newtonian_r2,)),
-        }
-        for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
-            plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
-            panel.set_title(title, fontsize=10)
-        caption = (
-            "Kick response by kind of attention, a point for every cell. Dotted: Newtonian "
-            "above, Keplerian below."
-        )
-        return {"attention": (figure, caption)}
+    figure, drawn = panels(1, 2, width=12)
+    t = THRESHOLDS
+    steps = {
+        "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
+        "4": ("Four steps after a kick", (t.newtonian_r2,)),
+    }
+    for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
+        plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)
+        panel.set_title(title, fontsize=10)
+    caption = (
+        "Kick response by kind of attention, a point for every cell. Dotted: Newtonian "
+        "above, Keplerian below."
+    )
+    return {"attention": (figure, caption)}
 
 
 def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[float] = ()) -> Axes:
@@ -48,23 +48,20 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[fl
         column: what is drawn.
         levels: of dotted lines.
     """
-    if column not in frame or frame[column].isna().all():
+    if not measured(frame, column):
         return finished(axes, False)
     kinds = list(dict.fromkeys(frame["attention"]))
     varied = settings(frame)
     names = list(dict.fromkeys(varied))
     for number, (name, color) in enumerate(zip(names, CYCLE, strict=False)):
-        shift = 0.16 * (number - (len(names) - 1) / 2)
-        rows = frame[varied == name]
-        x = [kinds.index(kind) + shift for kind in rows["attention"]]
-        axes.scatter(x, rows[column].astype(float), s=28, color=color, label=name, alpha=0.8)
+        rows, shift = frame[varied == name], 0.16 * (number - (len(names) - 1) / 2)
+        plot_beside(axes, kinds, rows["attention"], rows[column], shift, color, name)
     for line in range(1, len(kinds)):
         axes.axvline(line - 0.5, color="#eeeeee", linewidth=1, zorder=0)
-    for level in levels:
-        axes.axhline(level, color=COLORS["reference"], linestyle=":", linewidth=1)
-    axes.set_xticks(range(len(kinds)), kinds, rotation=25, ha="right")
+    dotted(axes, *levels)
+    names_below(axes, kinds)
     squeezed_r2(axes)
     return labelled(axes, "", "R² of the implied acceleration")
 
 
-FIGURE = AttentionFigure()
+FIGURE = StudyFigure("attention", draw)

@@ -1,8 +1,9 @@
 """The contract of a study's figures, and what several share."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from scipy.stats import binomtest
 
-from orbits.palette import CYCLE
+from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_numbers
 from symreg.recovery.config import Thresholds
 
@@ -22,27 +23,20 @@ THRESHOLDS = Thresholds()
 """Levels of the dotted lines."""
 
 
-class StudyFigure(ABC):
-    """The figures of one kind of study; one object in a file of this folder."""
+@dataclass(frozen=True)
+class StudyFigure:
+    """The figures of one kind of study; one object in a file of this folder.
 
-    name: ClassVar[str]
+    Attributes:
+        name: as in a study's `figure`.
+        draw: from the table of finished cells, figures with their captions by file name. A missing
+            column is left out; a panel without any says so.
+        summary: from the same, the answer in a table of a few rows, if any.
+    """
 
-    @abstractmethod
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the study's table of finished cells. A missing column is left out; a panel
-                without any says so.
-        """
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """The answer in a table of a few rows, if any.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        return None
+    name: str
+    draw: Callable[[pd.DataFrame], dict[str, tuple[Figure, str]]]
+    summary: Callable[[pd.DataFrame], pd.DataFrame | None] = lambda frame: None
 
 
 def panels(
@@ -53,6 +47,45 @@ def panels(
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
+def measured(frame: pd.DataFrame, *columns: str) -> bool:
+    """Whether a table holds each of these columns, with some number in it."""
+    return all(name in frame and bool(frame[name].notna().any()) for name in columns)
+
+
+def dotted(axes: Axes, *levels: float) -> None:
+    """Horizontal lines where a verdict changes."""
+    for level in levels:
+        axes.axhline(level, color=COLORS["reference"], linestyle=":", linewidth=1)
+
+
+def names_below(axes: Axes, names: Sequence[str]) -> None:
+    """Names at 0, 1, ... of the horizontal axis."""
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
+
+
+def plot_beside(
+    axes: Axes, names: Sequence[str], of: pd.Series, values: pd.Series, shift: float, color: str,
+    label: str, hollow: bool = False,
+) -> None:  # fmt: skip
+    """A point for every cell, beside the others of its name.
+
+    Args:
+        axes: where to draw.
+        names: at 0, 1, ... of the horizontal axis.
+        of: (cell,) its name.
+        values: (cell,) what is drawn.
+        shift: to the right.
+        color: of the points.
+        label: in the legend.
+        hollow: leave them open.
+    """
+    x = [names.index(name) + shift for name in of]
+    faces = "none" if hollow else color
+    axes.scatter(
+        x, values.astype(float), s=28, edgecolors=color, facecolors=faces, alpha=0.8, label=label
+    )
+
+
 def plot_against(
     axes: Axes,
     frame: pd.DataFrame,
@@ -60,6 +93,7 @@ def plot_against(
     columns: Mapping[str, str],
     *,
     colors: Sequence[str] = CYCLE,
+    styles: Sequence[str] = ("-",),
 ) -> Axes:
     """Columns against an option: a point for every cell, a line through the medians.
 
@@ -68,18 +102,17 @@ def plot_against(
         frame: the table of a study.
         x: column of the option, a number.
         columns: column by its name in the legend.
-        colors: one for each column.
+        colors: one after the other, again and again.
+        styles: of the lines, which change when all colours have been used.
     """
-    drawn = False
-    for (label, column), color in zip(columns.items(), colors, strict=False):
-        if column not in frame or frame[column].isna().all():
-            continue
-        known = frame[[x, column]].dropna().astype(float)
-        axes.scatter(known[x], known[column], s=16, color=color, alpha=0.6, linewidths=0)
-        medians = known.groupby(x)[column].median()
-        axes.plot(medians.index, medians, color=color, linewidth=1.6, label=label)
-        drawn = True
-    return finished(axes, drawn)
+    looks = itertools.product(styles, colors)
+    for (label, column), (style, color) in zip(columns.items(), looks, strict=False):
+        if measured(frame, column):
+            known = frame[[x, column]].dropna().astype(float)
+            axes.scatter(known[x], known[column], s=16, color=color, alpha=0.6, linewidths=0)
+            medians = known.groupby(x)[column].median()
+            axes.plot(medians.index, medians, style, color=color, linewidth=1.6, label=label)
+    return finished(axes, bool(axes.lines), columns=len(styles))
 
 
 def settings(frame: pd.DataFrame) -> pd.Series:

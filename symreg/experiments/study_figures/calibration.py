@@ -14,7 +14,9 @@ from symreg.experiments.study_figures.base import (
     LABEL,
     THRESHOLDS,
     StudyFigure,
+    dotted,
     finished,
+    names_below,
     panels,
     share,
 )
@@ -28,47 +30,35 @@ HALVES = {0: "chosen on", 1: "frozen"}
 """By parity of the seed: cells for choosing thresholds, and cells for judging."""
 
 
-class CalibrationFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Errors by known truth, the verdicts of each test alone, and the resolution."""
+    figure, drawn = panels(1, 3, width=16)
+    plot_errors(drawn[0], frame)
+    plot_roc(drawn[1], frame)
+    plot_resolution(drawn[2], frame)
+    caption = (
+        "Left: median error on far states by what the predictors know; filled, called to know "
+        "the named law. Middle: yes to those that know against yes to those that do not, as "
+        "one threshold moves; the cross is the whole verdict. Right: the part of the "
+        "predictors of other forces that is still called to know the law, by the size of "
+        "the departure at 1 au, with 95 % intervals."
+    )
+    return {"calibration": (figure, caption)}
 
-    name = "calibration"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        figure, drawn = panels(1, 3, width=16)
-        plot_errors(drawn[0], frame)
-        plot_roc(drawn[1], frame)
-        plot_resolution(drawn[2], frame)
-        caption = (
-            "Left: median error on far states by what the predictors know; filled, called to know "
-            "the named law. Middle: yes to those that know against yes to those that do not, as "
-            "one threshold moves; the cross is the whole verdict. Right: the part of the "
-            "predictors of other forces that is still called to know the law, by the size of "
-            "the departure at 1 au, with 95 % intervals."
-        )
-        return {"calibration": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per half and label: how many are called Newtonian or recovered, and how many of
-        these verdicts are wrong.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        rows = []
-        for odd, half in HALVES.items():
-            part = frame[frame["seed"] % 2 == odd]
-            wrong = part[(part[LABEL] != KNOWS) & (part[LABEL] != NEAR)]
-            known = part[part[LABEL] == KNOWS]
-            for label, cells in part.groupby(LABEL, sort=False):
-                rows.append(_row(half, str(label), cells, ""))
-            rows.append(_row(half, "false yes", wrong, share(said_yes(wrong))))
-            rows.append(_row(half, "false no", known, share(~said_yes(known))))
-        return pd.DataFrame(rows)
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per half and label: how many are called Newtonian or recovered, and how many of
+    these verdicts are wrong."""
+    rows = []
+    for odd, half in HALVES.items():
+        part = frame[frame["seed"] % 2 == odd]
+        wrong = part[(part[LABEL] != KNOWS) & (part[LABEL] != NEAR)]
+        known = part[part[LABEL] == KNOWS]
+        for label, cells in part.groupby(LABEL, sort=False):
+            rows.append(_row(half, str(label), cells, ""))
+        rows.append(_row(half, "false yes", wrong, share(said_yes(wrong))))
+        rows.append(_row(half, "false no", known, share(~said_yes(known))))
+    return pd.DataFrame(rows)
 
 
 def _row(half: str, label: str, cells: pd.DataFrame, wrong: str) -> dict[str, object]:
@@ -112,8 +102,8 @@ def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
     for called, words in ((True, "called to know the law"), (False, "not")):
         axes.scatter([], [], s=20, edgecolors="#777777", label=words,
                      facecolors="#777777" if called else "none")  # fmt: skip
-    axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
-    axes.set_xticks(range(len(labels)), labels, rotation=25, ha="right", rotation_mode="anchor")
+    dotted(axes, THRESHOLDS.far_error)
+    names_below(axes, labels)
     axes.set_yscale("log")
     axes.set_ylabel("median relative error on far states")
     return finished(axes, True)
@@ -192,4 +182,4 @@ def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True)
 
 
-FIGURE = CalibrationFigure()
+FIGURE = StudyFigure("calibration", draw, summary)

@@ -7,12 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from symreg.experiments.study_figures.base import (
     FULL,
     STYLES,
     StudyFigure,
     against_lengths,
+    dotted,
     factors_of,
     finished,
     panels,
@@ -20,24 +21,20 @@ from symreg.experiments.study_figures.base import (
 )
 
 
-class ExtrapolationFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Loss on sequences longer than those of training."""
-
-    name = "extrapolation"
-
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        masses: list[str] = list(dict.fromkeys(frame["mass"])) if "mass" in frame else [""]
-        figure, drawn = panels(1, len(masses), width=7 * len(masses))
-        for panel, mass in zip(drawn, masses, strict=True):
-            rows = frame[frame["mass"] == mass] if mass else frame
-            fixed = len(set(mass.split())) <= 1
-            title = "GM fixed" if fixed else f"M from {mass.replace(' ', ' to ')} M☉"
-            plot_loss_ratios(panel, rows, title)
-        caption = (
-            "Loss on sequences longer than those of training, over the loss at the training "
-            "length. Thin: seeds; thick: medians."
-        )
-        return {"extrapolation": (figure, caption)}
+    masses: list[str] = list(dict.fromkeys(frame["mass"])) if "mass" in frame else [""]
+    figure, drawn = panels(1, len(masses), width=7 * len(masses))
+    for panel, mass in zip(drawn, masses, strict=True):
+        rows = frame[frame["mass"] == mass] if mass else frame
+        fixed = len(set(mass.split())) <= 1
+        title = "GM fixed" if fixed else f"M from {mass.replace(' ', ' to ')} M☉"
+        plot_loss_ratios(panel, rows, title)
+    caption = (
+        "Loss on sequences longer than those of training, over the loss at the training "
+        "length. Thin: seeds; thick: medians."
+    )
+    return {"extrapolation": (figure, caption)}
 
 
 def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
@@ -63,10 +60,10 @@ def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
         )  # fmt: skip
     against_lengths(axes, factors)
     axes.set_yscale("log")
-    axes.axhline(1, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, 1)
     axes.set_ylabel("loss / loss at the training length")
     axes.set_title(title, fontsize=10)
     return finished(axes, True, beside=True)
 
 
-FIGURE = ExtrapolationFigure()
+FIGURE = StudyFigure("extrapolation", draw)

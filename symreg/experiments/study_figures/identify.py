@@ -11,7 +11,13 @@ from scipy.optimize import isotonic_regression
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers
-from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+from symreg.experiments.study_figures.base import (
+    THRESHOLDS,
+    StudyFigure,
+    dotted,
+    finished,
+    panels,
+)
 from symreg.recovery.words import NEWTONIAN
 from worldmodel.targets import inertia
 
@@ -25,52 +31,40 @@ MARKERS = "osD^v"
 """By kind of attention and time step."""
 
 
-class IdentifyFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Errors against the inertia left in the target, by context."""
+    figure, drawn = panels(2, 2)
+    known = usual(frame)
+    plot_errors(drawn[0], known, FAR, "median relative error on far states")
+    plot_errors(drawn[1], known, KICK, "1 − R² one step after a kick")
+    plot_phases(drawn[2], known)
+    plot_collapse(drawn[3], known)
+    caption = (
+        "Above: errors of the implied acceleration against the inertia that is left in the "
+        "target, over the acceleration (0: the residual); colours: context, markers: attention "
+        "and time step, lines: medians over seeds of softmax. Below, left: filled for the "
+        "part of the cells that are Newtonian; right: the errors on far states against the one "
+        "variable of the form inertia left · context^γ in which they scatter least."
+    )
+    return {"identify": (figure, caption)}
 
-    name = "identify"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        figure, drawn = panels(2, 2)
-        known = usual(frame)
-        plot_errors(drawn[0], known, FAR, "median relative error on far states")
-        plot_errors(drawn[1], known, KICK, "1 − R² one step after a kick")
-        plot_phases(drawn[2], known)
-        plot_collapse(drawn[3], known)
-        caption = (
-            "Above: errors of the implied acceleration against the inertia that is left in the "
-            "target, over the acceleration (0: the residual); colours: context, markers: attention "
-            "and time step, lines: medians over seeds of softmax. Below, left: filled for the "
-            "part of the cells that are Newtonian; right: the errors on far states against the one "
-            "variable of the form inertia left · context^γ in which they scatter least."
-        )
-        return {"identify": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per attention, time step and target: its share, and by context the median error on
-        far states, kick R² and the number of Newtonian cells.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
-        contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
-        rows = []
-        for place, part in frame.groupby(axes, sort=False):
-            row = dict(zip(axes, place, strict=True)) | {"share": _rounded(_median(part, SHARE))}
-            for context, cells in part.groupby(CONTEXT):
-                newtonian = int((cells["world_model"] == NEWTONIAN).sum())
-                row[f"C = {context}"] = (
-                    f"{100 * _median(cells, FAR):.3g} %, {_median(cells, KICK):.4g}, "
-                    f"{newtonian} of {len(cells)}"
-                )
-            rows.append(row)
-        return pd.DataFrame(rows, columns=[*axes, "share", *contexts])
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per attention, time step and target: its share, and by context the median error on
+    far states, kick R² and the number of Newtonian cells."""
+    axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
+    contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
+    rows = []
+    for place, part in frame.groupby(axes, sort=False):
+        row = dict(zip(axes, place, strict=True)) | {"share": _rounded(_median(part, SHARE))}
+        for context, cells in part.groupby(CONTEXT):
+            newtonian = int((cells["world_model"] == NEWTONIAN).sum())
+            row[f"C = {context}"] = (
+                f"{100 * _median(cells, FAR):.3g} %, {_median(cells, KICK):.4g}, "
+                f"{newtonian} of {len(cells)}"
+            )
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*axes, "share", *contexts])
 
 
 def _median(frame: pd.DataFrame, name: str) -> float:
@@ -121,7 +115,7 @@ def plot_errors(axes: Axes, frame: pd.DataFrame, measure: str, words: str) -> Ax
         axes.scatter([], [], s=18, marker=marker, edgecolors="#555555", label=style,
                      facecolors="#555555" if marker == MARKERS[0] else "none")  # fmt: skip
     gate = 1 - THRESHOLDS.newtonian_r2 if measure == KICK else THRESHOLDS.far_error
-    axes.axhline(gate, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, gate)
     axes.set_xscale("log")
     axes.set_yscale("log")
     _ticks(axes)
@@ -226,7 +220,7 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     for context, color in zip(sorted(set(frame[CONTEXT])), CYCLE, strict=False):
         of = frame[CONTEXT] == context
         axes.scatter(one[of], frame.loc[of, FAR], s=18, color=color, label=f"context {context}")
-    axes.axhline(THRESHOLDS.far_error, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, THRESHOLDS.far_error)
     axes.set_xscale("log")
     axes.set_yscale("log")
     seeds = seed_scatter(frame)
@@ -235,4 +229,4 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     return labelled(axes, x, y, f"About one curve: ± {scatter:.2f} in log10{among}")
 
 
-FIGURE = IdentifyFigure()
+FIGURE = StudyFigure("identify", draw, summary)

@@ -71,64 +71,52 @@ def equivalence(differences: np.ndarray, margin: float) -> Equivalence:
     return Equivalence(float(np.mean(differences)), high, wide, pairs, margin)
 
 
-class PairedFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Differences of LSSAR and softmax, pair by pair, with their margins."""
-
-    name = "paired"
-
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        figure, (axes,) = panels(1, 1, width=8)
-        names = [f"{target}: {measure}" for target, measure in MARGINS]
-        for key, (differences, found) in compared(frame).items():
-            row = list(MARGINS).index(key)
-            words = ("margin", "pairs", "mean, 90 % interval") if not axes.lines else [None] * 3
-            axes.plot(
-                [-found.margin, found.margin], [row, row], color="#dddddd", linewidth=12,
-                solid_capstyle="butt",
-                label=words[0], zorder=0,
-            )  # fmt: skip
-            beside = row + np.linspace(-0.25, 0.25, len(differences))
-            axes.scatter(
-                differences, beside, s=12, color=CYCLE[0], alpha=0.6, linewidths=0, label=words[1]
-            )
-            axes.errorbar(
-                found.mean, row, xerr=found.high, fmt="o", color=COLORS["kicked"], label=words[2]
-            )
-        drawn = bool(axes.lines)
-        axes.axvline(0, color=COLORS["reference"], linestyle=":", linewidth=1)
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-        axes.set_xlabel("LSSAR less softmax")
-        finished(axes, drawn)
-        caption = (
-            "Differences of pairs with the same seed (points), their mean with its 90 % interval, "
-            "and the margin within which they count as none (grey)."
+    figure, (axes,) = panels(1, 1, width=8)
+    names = [f"{target}: {measure}" for target, measure in MARGINS]
+    for key, (differences, found) in compared(frame).items():
+        row = list(MARGINS).index(key)
+        words = ("margin", "pairs", "mean, 90 % interval") if not axes.lines else [None] * 3
+        axes.plot(
+            [-found.margin, found.margin], [row, row], color="#dddddd", linewidth=12,
+            solid_capstyle="butt",
+            label=words[0], zorder=0,
+        )  # fmt: skip
+        beside = row + np.linspace(-0.25, 0.25, len(differences))
+        axes.scatter(
+            differences, beside, s=12, color=CYCLE[0], alpha=0.6, linewidths=0, label=words[1]
         )
-        return {"paired": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per target and measure: mean difference, interval, margin, conclusion.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        return pd.DataFrame(
-            {
-                "target": target,
-                "measure": measure,
-                "pairs": found.pairs,
-                "LSSAR less softmax": round(found.mean, 4),
-                "90 % interval": f"{found.mean - found.high:.3f} to {found.mean + found.high:.3f}",
-                "margin": found.margin,
-                "said": found.words,
-            }
-            for (target, measure), (_, found) in compared(frame).items()
+        axes.errorbar(
+            found.mean, row, xerr=found.high, fmt="o", color=COLORS["kicked"], label=words[2]
         )
+    drawn = bool(axes.lines)
+    axes.axvline(0, color=COLORS["reference"], linestyle=":", linewidth=1)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("LSSAR less softmax")
+    finished(axes, drawn)
+    caption = (
+        "Differences of pairs with the same seed (points), their mean with its 90 % interval, "
+        "and the margin within which they count as none (grey)."
+    )
+    return {"paired": (figure, caption)}
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per target and measure: mean difference, interval, margin, conclusion."""
+    return pd.DataFrame(
+        {
+            "target": target,
+            "measure": measure,
+            "pairs": found.pairs,
+            "LSSAR less softmax": round(found.mean, 4),
+            "90 % interval": f"{found.mean - found.high:.3f} to {found.mean + found.high:.3f}",
+            "margin": found.margin,
+            "said": found.words,
+        }
+        for (target, measure), (_, found) in compared(frame).items()
+    )
 
 
 def compared(frame: pd.DataFrame) -> dict[tuple[str, str], tuple[np.ndarray, Equivalence]]:
@@ -150,4 +138,4 @@ def paired(frame: pd.DataFrame, target: str, measure: str) -> np.ndarray:
     return (values["lssar"] - values["softmax"]).dropna().to_numpy()
 
 
-FIGURE = PairedFigure()
+FIGURE = StudyFigure("paired", draw, summary)

@@ -12,6 +12,7 @@ from symreg.experiments.study_figures.base import (
     against_lengths,
     factors_of,
     finished,
+    measured,
     panels,
 )
 
@@ -25,59 +26,47 @@ MEASURES = {
 MAPS = ("exp", "softplus", "relu", "sigmoid")
 
 
-class SoftplusFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Attention part by part."""
+    kinds = list(dict.fromkeys(frame[KIND].astype(str)))
+    figure, drawn = panels(1, len(MEASURES), width=15, height=max(3.0, 1.2 + 0.24 * len(kinds)))
+    for panel, (column, words) in zip(drawn, MEASURES.items(), strict=True):
+        plot_by_kind(panel, frame, kinds, column, words)
+        if panel is not drawn[0]:
+            panel.set_yticklabels([])
+    caption = (
+        "A point for each seed, a bar at the median. Colours: map of the scores, grey for "
+        "kinds outside the composition."
+    )
+    spread, shown = panels(1, 2, width=12)
+    plot_lengths(shown[0], frame, "entropy", "entropy over log N")
+    plot_lengths(shown[1], frame, "first_key", "share of the first key")
+    return {
+        "softplus": (figure, caption),
+        "softplus_spread": (
+            spread,
+            "How evenly the last positions attend, and how much to the first, on sequences "
+            "longer than those of training: medians over seeds.",
+        ),
+    }
 
-    name = "softplus"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        """Figures with their captions, by file name.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        kinds = list(dict.fromkeys(frame[KIND].astype(str)))
-        figure, drawn = panels(1, len(MEASURES), width=15, height=max(3.0, 1.2 + 0.24 * len(kinds)))
-        for panel, (column, words) in zip(drawn, MEASURES.items(), strict=True):
-            plot_by_kind(panel, frame, kinds, column, words)
-            if panel is not drawn[0]:
-                panel.set_yticklabels([])
-        caption = (
-            "A point for each seed, a bar at the median. Colours: map of the scores, grey for "
-            "kinds outside the composition."
-        )
-        spread, shown = panels(1, 2, width=12)
-        plot_lengths(shown[0], frame, "entropy", "entropy over log N")
-        plot_lengths(shown[1], frame, "first_key", "share of the first key")
-        return {
-            "softplus": (figure, caption),
-            "softplus_spread": (
-                spread,
-                "How evenly the last positions attend, and how much to the first, on sequences "
-                "longer than those of training: medians over seeds.",
-            ),
-        }
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per attention: medians over seeds, with the least and largest loss.
-
-        Args:
-            frame: the table of the study, of cells that are done.
-        """
-        rows = []
-        for kind, part in frame.groupby(KIND, sort=False):
-            row: dict[str, object] = {KIND: kind, "seeds": len(part)}
-            for column, words in MEASURES.items():
-                if column in part:
-                    values = part[column].astype(float)
-                    row[words] = f"{values.median():.3g} ({values.min():.3g}–{values.max():.3g})"
-            for name in ("entropy", "first_key"):
-                columns = [f"{STEM}{name}_{factor}" for factor in (1, 16)]
-                if set(columns) <= set(part):
-                    first, last = (part[column].astype(float).median() for column in columns)
-                    row[f"{name.replace('_', ' ')} at 1 × and 16 ×"] = f"{first:.3g}, {last:.3g}"
-            rows.append(row)
-        return pd.DataFrame(rows)
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per attention: medians over seeds, with the least and largest loss."""
+    rows = []
+    for kind, part in frame.groupby(KIND, sort=False):
+        row: dict[str, object] = {KIND: kind, "seeds": len(part)}
+        for column, words in MEASURES.items():
+            if column in part:
+                values = part[column].astype(float)
+                row[words] = f"{values.median():.3g} ({values.min():.3g}–{values.max():.3g})"
+        for name in ("entropy", "first_key"):
+            columns = [f"{STEM}{name}_{factor}" for factor in (1, 16)]
+            if set(columns) <= set(part):
+                first, last = (part[column].astype(float).median() for column in columns)
+                row[f"{name.replace('_', ' ')} at 1 × and 16 ×"] = f"{first:.3g}, {last:.3g}"
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def color_of(kind: str) -> str:
@@ -90,7 +79,7 @@ def plot_by_kind(
     axes: Axes, frame: pd.DataFrame, kinds: list[str], column: str, words: str
 ) -> Axes:
     """A line per kind, a point per seed, on a logarithmic axis."""
-    if column not in frame or frame[column].isna().all():
+    if not measured(frame, column):
         return finished(axes, False)
     for row, kind in enumerate(kinds):
         values = frame.loc[frame[KIND] == kind, column].astype(float).dropna()
@@ -132,4 +121,4 @@ def plot_lengths(axes: Axes, frame: pd.DataFrame, name: str, words: str) -> Axes
     return finished(axes, True)
 
 
-FIGURE = SoftplusFigure()
+FIGURE = StudyFigure("softplus", draw, summary)

@@ -7,43 +7,55 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from orbits.plot import squeezed_r2
-from symreg.experiments.study_figures.base import THRESHOLDS, StudyFigure, finished, panels
+from symreg.experiments.study_figures.base import (
+    THRESHOLDS,
+    StudyFigure,
+    dotted,
+    finished,
+    measured,
+    names_below,
+    panels,
+    plot_beside,
+)
 
 KICK = "kicked.kick_r2_first"
 TRAINING = ("processor_seconds.model", "processor_seconds.model.json")
+KICKS = {
+    "undisturbed": "orbit.r2",
+    "one step after a kick": KICK,
+    "four steps after": "kicked.kick_r2_4",
+}
+PROBED = "linear.trained_force"
 DECODED = {
-    "linear probe for |F|": ("linear.trained_force", "linear.untrained_force"),
-    "implied, undisturbed": ("orbit.r2", None),
+    "linear probe for |F|": (PROBED, "linear.untrained_force"),
+    "implied, undisturbed": ("orbit.r2", ""),
     "implied, after kicks": ("kicked.r2", "untrained.r2"),
 }
 """Knowledge of the force: columns of the trained and the untrained model."""
 
 
-class ZooFigure(StudyFigure):
+def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Families of models side by side."""
+    figure, drawn = panels(1, 2, width=15)
+    named = frame.assign(family=families(frame))
+    plot_kicks(drawn[0], named)
+    plot_decoded(drawn[1], named)
+    caption = (
+        "Left: R² of the implied acceleration by family, best first; dotted, what the score "
+        "asks of a Newtonian model. Right: what a linear probe decodes beside what the "
+        "predictions imply, of models whose activations were probed; open, untrained."
+    )
+    return {"zoo": (figure, caption)}
 
-    name = "zoo"
 
-    def draw(self, frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-        figure, drawn = panels(1, 2, width=15)
-        named = frame.assign(family=families(frame))
-        plot_kicks(drawn[0], named)
-        plot_decoded(drawn[1], named)
-        caption = (
-            "Left: R² of the implied acceleration by family, best first; dotted, what the score "
-            "asks of a Newtonian model. Right: what a linear probe decodes beside what the "
-            "predictions imply, of models whose activations were probed; open, untrained."
-        )
-        return {"zoo": (figure, caption)}
-
-    def summary(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """A row per family, by kick R²: medians over its seeds."""
-        named = frame.assign(family=families(frame))
-        rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
-        found = pd.DataFrame(rows)
-        return found.sort_values("kick R²", ascending=False, ignore_index=True)
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per family, by kick R²: medians over its seeds."""
+    named = frame.assign(family=families(frame))
+    rows = [_row(family, cells) for family, cells in named.groupby("family", sort=False)]
+    found = pd.DataFrame(rows)
+    return found.sort_values("kick R²", ascending=False, ignore_index=True)
 
 
 def _row(family: object, cells: pd.DataFrame) -> dict[str, object]:
@@ -89,46 +101,36 @@ def families(frame: pd.DataFrame) -> pd.Series:
 
 def plot_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
     """R² on undisturbed orbits, one and four steps after a kick; best families first."""
-    if KICK not in frame or frame[KICK].isna().all():
+    if not measured(frame, KICK):
         return finished(axes, False)
     medians = frame.groupby("family")[KICK].median().sort_values(ascending=False)
-    order = list(medians.index)
-    for number, (name, label) in enumerate(
-        {
-            "orbit.r2": "undisturbed",
-            KICK: "one step after a kick",
-            "kicked.kick_r2_4": "four steps after",
-        }.items()
-    ):
-        if name not in frame:
-            continue
-        known = frame[["family", name]].dropna()
-        x = [order.index(family) + 0.2 * (number - 1) for family in known["family"]]
-        axes.scatter(x, known[name].astype(float), s=22, color=CYCLE[number], label=label)
-    axes.set_xticks(range(len(order)), order, rotation=40, ha="right", rotation_mode="anchor")
+    for number, (label, name) in enumerate(KICKS.items()):
+        if name in frame:
+            known, shift = frame.dropna(subset=[name]), 0.2 * (number - 1)
+            family, values = known["family"], known[name]
+            plot_beside(axes, list(medians.index), family, values, shift, CYCLE[number], label)
+    names_below(axes, list(medians.index))
     squeezed_r2(axes)
-    axes.axhline(THRESHOLDS.newtonian_r2, color=COLORS["reference"], linestyle=":", linewidth=1)
+    dotted(axes, THRESHOLDS.newtonian_r2)
     axes.set_ylabel("R² of the implied acceleration")
     return finished(axes, True)
 
 
 def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
     """R² of linear probes for the force beside R² of the implied accelerations."""
-    probed = DECODED["linear probe for |F|"][0]
-    if probed not in frame or frame[probed].isna().all():
+    if not measured(frame, PROBED):
         return finished(axes, False)
-    known = frame.dropna(subset=[probed])
+    known = frame.dropna(subset=[PROBED])
     order = list(dict.fromkeys(known["family"]))
     for number, (label, columns) in enumerate(DECODED.items()):
-        for column, faces in zip(columns, (CYCLE[number], "none"), strict=True):
-            if column is None or column not in known:
-                continue
-            shift = 0.22 * (number - 1) + (0.07 if faces == "none" else 0.0)
-            x = [order.index(family) + shift for family in known["family"]]
-            axes.scatter(
-                x, known[column].astype(float), s=34, edgecolors=CYCLE[number], facecolors=faces,
-                label=label if faces != "none" else f"{label}, untrained",
-            )  # fmt: skip
+        for hollow, column in enumerate(columns):
+            if column in known:
+                shift = 0.22 * (number - 1) + 0.07 * hollow
+                words = f"{label}, untrained" if hollow else label
+                family, values = known["family"], known[column]
+                plot_beside(
+                    axes, order, family, values, shift, CYCLE[number], words, hollow=bool(hollow)
+                )
     axes.set_xticks(range(len(order)), order)
     axes.set_xlim(-0.6, len(order) - 0.4)
     squeezed_r2(axes)
@@ -136,4 +138,4 @@ def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True, beside=True)
 
 
-FIGURE = ZooFigure()
+FIGURE = StudyFigure("zoo", draw, summary)

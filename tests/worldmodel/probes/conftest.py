@@ -3,6 +3,7 @@
 import pytest
 
 from orbits.files import read_json
+from orbits.force_samples import ForceSamples
 from worldmodel import probe, train
 
 
@@ -25,6 +26,19 @@ def some_run(tmp_path_factory):
         return str(run)
 
     return make
+
+
+@pytest.fixture
+def probed(tmp_path):
+    """Runs a read-out that writes force samples: its metrics, and the table and attributes kept."""
+
+    def read(run, data, **options):
+        forces = probe(run, data, **options)
+        forces.write(tmp_path / "forces.parquet")
+        kept = ForceSamples.read(tmp_path / "forces.parquet")
+        return forces.metrics, kept.table, kept.attributes
+
+    return read
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 
 import orbits
 import worldmodel
-from worldmodel.cli import main
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
@@ -80,9 +79,6 @@ def test_bodies_are_refused_where_a_read_out_knows_fewer():
         ("a.parquet", ("--states", "kicked"), "is not a run"),
     ],
 )
-def test_a_mistake_is_one_line(few_orbits, tmp_path, capsys, out, options, words):
-    code = main(["probe", str(tmp_path), few_orbits, str(tmp_path / out), *options])
-    message = capsys.readouterr().err
-    assert code == 2
-    assert words in message
-    assert message.count("\n") == 1
+def test_a_mistake_is_one_line(few_orbits, tmp_path, refused, out, options, words):
+    said = refused("worldmodel", "probe", tmp_path, few_orbits, tmp_path / out, *options)
+    assert words in said

@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orbits.force_samples import ForceSamples
 from orbits.forces import parse_law
 from orbits.simulators.integrate import integrate
 from orbits.units import GM_SUN
-from worldmodel import probe
 from worldmodel.kick import kick
 from worldmodel.predictors.law import follow
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
@@ -148,17 +146,9 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert covered >= 80
 
 
-def probed(run, data, tmp_path, **options):
-    out = tmp_path / "forces.parquet"
-    forces = probe(run, data, **options)
-    forces.write(out)
-    read = ForceSamples.read(out)
-    return forces.metrics, read.table, read.attributes
-
-
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
-def test_a_model_trained_on_newton_orbits_follows_newton(trained, newton_orbits, tmp_path, states):
-    metrics, table, attributes = probed(trained, newton_orbits, tmp_path, states=states)
+def test_a_model_trained_on_newton_orbits_follows_newton(trained, newton_orbits, probed, states):
+    metrics, table, attributes = probed(trained, newton_orbits, states=states)
     assert metrics["r2"] > 0.95
     assert metrics["exponent"]["value"] == pytest.approx(2, abs=0.1)
     assert metrics["scale"]["value"] == pytest.approx(1, abs=0.05)
@@ -171,10 +161,8 @@ def test_a_model_trained_on_newton_orbits_follows_newton(trained, newton_orbits,
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
-def test_the_law_in_place_of_the_model_is_read_back(trained, newton_orbits, tmp_path, states):
-    metrics, _, attributes = probed(
-        trained, newton_orbits, tmp_path, states=states, control="injected"
-    )
+def test_the_law_in_place_of_the_model_is_read_back(trained, newton_orbits, probed, states):
+    metrics, _, attributes = probed(trained, newton_orbits, states=states, control="injected")
     assert metrics["exponent"]["value"] == pytest.approx(2, abs=1e-3)
     assert metrics["scale"]["value"] == pytest.approx(1, abs=1e-3)
     assert metrics["r2"] > 0.9999
@@ -182,10 +170,10 @@ def test_the_law_in_place_of_the_model_is_read_back(trained, newton_orbits, tmp_
 
 
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
-def test_an_untrained_network_knows_nothing(trained, newton_orbits, tmp_path, states):
+def test_an_untrained_network_knows_nothing(trained, newton_orbits, probed, states):
     for seed in range(3):
         metrics, _, attributes = probed(
-            trained, newton_orbits, tmp_path, states=states, control="untrained", seed=seed
+            trained, newton_orbits, states=states, control="untrained", seed=seed
         )
         # A residual of random size and direction explains nothing, give or take a tenth.
         assert metrics["r2"] < 0.2
@@ -201,10 +189,10 @@ def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_or
         assert subject.model.fingerprint == subject.untrained.fingerprint
 
 
-def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, tmp_path):
-    first = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
-    again = probed(trained, newton_orbits, tmp_path, states="kicked", seed=4)
-    other = probed(trained, newton_orbits, tmp_path, states="kicked", seed=5)
+def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, probed):
+    first = probed(trained, newton_orbits, states="kicked", seed=4)
+    again = probed(trained, newton_orbits, states="kicked", seed=4)
+    other = probed(trained, newton_orbits, states="kicked", seed=5)
     assert first[1].equals(again[1])
     assert not first[1].equals(other[1])
 

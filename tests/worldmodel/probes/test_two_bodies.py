@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from orbits.force_samples import ForceSamples
 from orbits.units import G
 from symreg.recovery.force_field import PAIR_COLUMNS, pair_force
-from worldmodel import probe
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +19,9 @@ def run_of_pairs(some_run, pairs):
     return some_run(pairs, context_length=3)
 
 
-def probed(run, data, tmp_path, **options):
-    out = tmp_path / "forces.parquet"
-    forces = probe(run, data, **options)
-    forces.write(out)
-    read = ForceSamples.read(out)
-    return forces.metrics, read.table, read.attributes
-
-
 @pytest.mark.parametrize("states", ["orbit", "kicked"])
-def test_the_law_between_two_bodies_is_read_back(run_of_pairs, pairs, tmp_path, states):
-    metrics, table, _ = probed(run_of_pairs, pairs, tmp_path, states=states, control="injected")
+def test_the_law_between_two_bodies_is_read_back(run_of_pairs, pairs, probed, states):
+    metrics, table, _ = probed(run_of_pairs, pairs, states=states, control="injected")
     assert metrics["r2"] > 0.999
     assert metrics["exponent"]["value"] == pytest.approx(2, abs=0.01)
     assert metrics["scale"]["value"] == pytest.approx(1, abs=0.01)
@@ -49,11 +39,11 @@ def test_the_law_between_two_bodies_is_read_back(run_of_pairs, pairs, tmp_path, 
         assert np.abs(weighted).max() < 1e-6
 
 
-def test_an_ellipse_follows_a_pair_until_it_is_kicked(some_run, pairs, tmp_path):
+def test_an_ellipse_follows_a_pair_until_it_is_kicked(some_run, pairs, probed):
     run = some_run(pairs, context_length=5)  # two steps after a kick it still sees what was before
-    metrics, *_ = probed(run, pairs, tmp_path, control="keplerian")
+    metrics, *_ = probed(run, pairs, control="keplerian")
     assert metrics["r2"] > 0.999
-    metrics, *_ = probed(run, pairs, tmp_path, control="keplerian", states="kicked")
+    metrics, *_ = probed(run, pairs, control="keplerian", states="kicked")
     assert metrics["kick_r2"]["2"] < 0.8
 
 
@@ -68,10 +58,10 @@ def test_every_read_out_takes_pairs(run_of_pairs, pairs, read_json_of):
     assert read_json_of(run_of_pairs, pairs, "jacobian")["metrics"]["locality"] < 0.5
 
 
-def test_a_table_of_different_centres_has_each_one_s_gm(some_run, make_orbits, tmp_path):
+def test_a_table_of_different_centres_has_each_one_s_gm(some_run, make_orbits, tmp_path, probed):
     data = make_orbits(tmp_path / "varied.zarr", orbits=200, mass=(0.5, 2.0))
     run = some_run(data)
-    metrics, table, _ = probed(run, data, tmp_path, control="injected", states="kicked")
+    metrics, table, _ = probed(run, data, control="injected", states="kicked")
     assert metrics["gm_exponent"]["value"] == pytest.approx(1, abs=0.01)
     low, high = metrics["gm_exponent"]["low"], metrics["gm_exponent"]["high"]
     assert low <= metrics["gm_exponent"]["value"] <= high
