@@ -228,7 +228,9 @@ def two_digits(value):
     if value is None:
         return "–"
     rounded = float(f"{value:.2g}")
-    return f"{rounded:g}" if rounded < 1e5 else f"{rounded:.1e}".replace("e+0", "e").replace("e+", "e")
+    return (
+        f"{rounded:g}" if rounded < 1e5 else f"{rounded:.1e}".replace("e+0", "e").replace("e+", "e")
+    )
 
 
 def softplus_tables():
