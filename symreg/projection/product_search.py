@@ -104,6 +104,7 @@ class Dictionary:
     def _made(self) -> Iterator["Chunk"]:
         known: list[tuple[Shape, Argument, np.ndarray]] = []
         blocks: list[np.ndarray] = []
+        columns = 0
         for argument, parts in self._parts:
             h = argument.values[self._rows, None]
             for shape, scales in parts:
@@ -113,10 +114,11 @@ class Dictionary:
                 good = np.all(np.isfinite(block), axis=0)
                 known.append((shape, argument, scales[good]))
                 blocks.append(block[:, good])
-            if sum(block.shape[1] for block in blocks) >= CHUNK:
+                columns += int(good.sum())
+            if columns >= CHUNK:
                 yield Chunk(known, np.concatenate(blocks, axis=1))
-                known, blocks = [], []
-        if any(block.shape[1] for block in blocks):
+                known, blocks, columns = [], [], 0
+        if columns:
             yield Chunk(known, np.concatenate(blocks, axis=1))
 
 
@@ -139,7 +141,7 @@ class Chunk:
 
 
 def _order(h: Argument) -> tuple[bool, float]:
-    """Small exponents first; one with a difference or a wave after plain ones of twice its size."""
+    """Small exponents first; of one with a difference or a wave, each variable counts one more."""
     return not h.alone, h.size + (h.variables if h.composite else 0)
 
 

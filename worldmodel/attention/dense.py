@@ -136,7 +136,6 @@ class SoftplusAttention(torch.autograd.Function):
         rows, kept = saved[: 5 * len(ctx.groups)], iter(saved[5 * len(ctx.groups) :])
         scaled, p = q * scale, ctx.p
         along_output = (grad * output).sum(-1, keepdim=True)
-        along_lower = (grad * lower).sum(-1, keepdim=True)
         grad_q, grad_k, grad_v = (torch.zeros_like(x) for x in (q, k, v))
         room = _room(q, ctx.groups, 3)
         for group in ctx.groups:
@@ -144,8 +143,10 @@ class SoftplusAttention(torch.autograd.Function):
             total, unit, cut, norm, less = rows[:5]
             del rows[:5]
             upper, along = grad[:, at] / norm, along_output[:, at] / norm
-            # of A·N, through the row's sum: with e = relu(A·N − O), Σ e^p ∂L/∂(e^p) = 0
-            common = cut * (along_lower[:, at] / norm - along * less) / (unit * total)
+            if p is not None:
+                # of A·N, through the row's sum: with e = relu(A·N − O), Σ e^p ∂L/∂(e^p) = 0
+                along_lower = (grad[:, at] * lower[:, at]).sum(-1, keepdim=True) / norm
+                common = cut * (along_lower - along * less) / (unit * total)
             for tile in group:
                 a = next(kept) if ctx.keeps else _softplus(scaled, k, tile)
                 # with respect to the weights before their row was divided by its norm
