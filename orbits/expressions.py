@@ -27,7 +27,7 @@ MAX_DEGREE = 512
 """Largest power of a name, powers of powers multiplied: ((r + 1)**64)**64 has 4096."""
 
 MAX_ARGUMENT = 200
-"""Largest constant argument of a function; exp(200) is 7e86."""
+"""Largest constant argument of a function that grows as fast as exp; exp(200) is 7e86."""
 
 MAX_NUMBER = 1e100
 """Largest constant, and largest value of a constant part, of a formula."""
@@ -46,6 +46,9 @@ FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     )
 }  # fmt: skip
 """Functions that a formula may call, each with one argument."""
+
+GROWING = {"exp", "sinh", "cosh"}
+"""Those whose values grow without bound faster than any power."""
 
 CONSTANTS = {"pi": sympy.pi}
 """Numbers that have a name."""
@@ -162,7 +165,7 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
                 f"{', '.join(sorted(FUNCTIONS))}."
             )
         inner, degree = read(node.args[0])
-        if inner.is_number and not abs(_float(inner)) <= MAX_ARGUMENT:
+        if name in GROWING and inner.is_number and not abs(_float(inner)) <= MAX_ARGUMENT:
             raise refused(f"calls {name} with {_float(inner):.6g}; at most {MAX_ARGUMENT}.")
         found = FUNCTIONS[name](inner)
     else:

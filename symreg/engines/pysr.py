@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,6 +46,7 @@ from symreg.engines.base import (
 from symreg.engines.pysr_process import VERSIONS
 from symreg.formulas.expressions import feature_symbols, normal_form, symbol, with_floats
 from symreg.formulas.julia import UnwritableError, written_for_julia
+from symreg.formulas.watch import EVERY
 
 JULIACALL_EXE, JULIACALL_PROJECT = "PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT"
 HALL_OF_FAME = "hall_of_fame.csv"
@@ -56,8 +57,8 @@ SYMBOLIC_REGRESSION = "SymbolicRegression"
 GET_PYSR = "pip install -e '.[pysr]'"
 GET_JULIA = "python -c 'import pysr' (once, with a network: it installs Julia and its packages)"
 GRACE_SECONDS = 300.0
-"""Beyond the search's own limit: Julia first starts and compiles, half a minute on an idle machine
-and many times that on a busy one."""
+"""Beyond the search's own limit, which does not count them: Julia starts and compiles, 20 s on an
+idle machine and many times that on a busy one."""
 LEAST_SIZE = 7
 """Smallest `maxsize` of PySR."""
 NO_NUMBERS = {"Inf", "NaN"}
@@ -130,7 +131,7 @@ class PySREngine(Engine):
                 "more. Raise it, or use --engine operon."
             )
         shares = [seeds[place::jobs] for place in range(min(jobs, len(seeds)))]
-        seconds, began = budget.watch.left, time.monotonic()
+        seconds = budget.watch.left
         processes: list[SearchProcess] = []
         try:
             for share in shares:
@@ -138,9 +139,17 @@ class PySREngine(Engine):
                 processes.append(SearchProcess(job, share))
                 self._write(job, X, y, names, share, budget, seconds)
                 processes[-1].start()
-            until = time.monotonic() + seconds + GRACE_SECONDS
-            said = [process.wait(until) for process in processes]
-            budget.watch.spend(time.monotonic() - began)
+            until, told = time.monotonic() + seconds + GRACE_SECONDS, ""
+
+            def tell() -> None:
+                nonlocal told
+                now = progress_of(processes)
+                if now != told:
+                    told = now
+                    budget.watch.say(lambda: now, at_once=True)
+
+            said = [process.wait(until, tell) for process in processes]
+            budget.watch.spend(max((process.searched for process in processes), default=0.0))
             _ = budget.watch.over  # a search that it ended is noted
             fronts = {s: f for each in processes for s, f in self._fronts(each, X, y, names)}
         except KeyboardInterrupt:
@@ -231,6 +240,13 @@ class SearchProcess:
         paths = [self.job / run_id(place) / HALL_OF_FAME for place in range(len(self.seeds))]
         return {s: p for s, p in zip(self.seeds, paths, strict=True) if _is_there(p)}
 
+    @property
+    def searched(self) -> float:
+        """Seconds since Julia had started and compiled; 0 before."""
+        with suppress(OSError):
+            return max(0.0, time.time() - (self.job / VERSIONS).stat().st_mtime)
+        return 0.0
+
     def start(self) -> None:
         """Start; its output goes to a file, and nothing waits for it."""
         environment = os.environ | {
@@ -246,13 +262,18 @@ class SearchProcess:
                 env=environment, start_new_session=True,
             )  # fmt: skip
 
-    def wait(self, until: float) -> str:
+    def wait(self, until: float, tell: Callable[[], None]) -> str:
         """What went wrong, in a line, once it has ended or that (monotonic) time has come."""
         assert self.process is not None
-        try:
-            code = self.process.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            return "no answer within its time"
+        while True:
+            left = until - time.monotonic()
+            try:
+                code = self.process.wait(min(EVERY, max(0.0, left)))
+                break
+            except subprocess.TimeoutExpired:
+                if left <= 0:
+                    return "no answer within its time"
+                tell()
         said = (self.job / SAID).read_text(errors="replace")
         return first_of_message(said) or f"exit code {code}"
 
@@ -277,6 +298,14 @@ class SearchProcess:
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def progress_of(processes: Sequence[SearchProcess]) -> str:
+    """What Julia is at."""
+    if not any(process.searched for process in processes):
+        return "PySR: Julia starts and compiles, which does not count against the time limit"
+    begun = sum(len(process.halls) for process in processes)
+    return f"PySR: search {max(1, begun)} of {sum(len(each.seeds) for each in processes)}"
 
 
 def _copy_of(path: Path) -> Path:

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,20 +21,30 @@ POLL = 0.5
 
 
 def main(folder: str, parent: int) -> None:
-    """Run the searches that `symreg.engines.pysr` wrote to a folder, one after another."""
+    """Run the searches that `symreg.engines.pysr` wrote to a folder, one after another.
+
+    Versions are noted when Julia has started and compiled: from then on the time counts.
+    """
     die_with(parent)
+    job = Path(folder)
+    searches = json.loads((job / "job.json").read_text())
+    _search(job, searches[0], niterations=1, run_id="compiled")
+    _note_versions(job / VERSIONS)
+    for search in searches:
+        _search(job, search)
+
+
+def _search(job: Path, search: dict[str, Any], **changed: Any) -> None:
+    """One search; Julia compiles what the first one needs, for a quarter of a minute."""
     import pysr
 
-    job = Path(folder)
-    _note_versions(job / VERSIONS)
-    for search in json.loads((job / "job.json").read_text()):
-        data = np.load(job / search["data"])
-        arguments = search["new"]
-        # JSON has no tuples, and PySR wants one here
-        arguments["constraints"] = {
-            operator: tuple(sizes) for operator, sizes in arguments["constraints"].items()
-        }
-        pysr.PySRRegressor(**arguments).fit(data["X"], data["y"], **search["fit"])
+    data = np.load(job / search["data"])
+    arguments = search["new"] | changed
+    # JSON has no tuples, and PySR wants one here
+    arguments["constraints"] = {
+        operator: tuple(sizes) for operator, sizes in arguments["constraints"].items()
+    }
+    pysr.PySRRegressor(**arguments).fit(data["X"], data["y"], **search["fit"])
 
 
 def die_with(parent: int) -> None:
@@ -58,10 +69,11 @@ def _note_versions(path: Path) -> None:
     from pysr.julia_import import jl
 
     asked = {"julia": "VERSION", "SymbolicRegression.jl": "pkgversion(SymbolicRegression)"}
+    told = {}
     # a search does not fail because a version cannot be told
     with suppress(Exception):
         told = {name: str(jl.seval(f"string({code})")) for name, code in asked.items()}
-        path.write_text(json.dumps(told))
+    path.write_text(json.dumps(told))
 
 
 if __name__ == "__main__":

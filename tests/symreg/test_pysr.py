@@ -101,7 +101,7 @@ def test_the_engine_returns_the_front_that_the_process_left(monkeypatch):
         (job / "versions.json").write_text('{"julia": "1.11.9"}')
 
     monkeypatch.setattr(adapter.SearchProcess, "start", fake)
-    monkeypatch.setattr(adapter.SearchProcess, "wait", lambda process, until: "")
+    monkeypatch.setattr(adapter.SearchProcess, "wait", lambda process, until, tell: "")
     r = np.linspace(0.3, 3, 50)
     engine = PySREngine()
     front = engine.search(r[:, None], 39.478 / r**2, ["N"], 4, Budget())
