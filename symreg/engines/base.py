@@ -11,7 +11,7 @@ import sympy
 from joblib import Parallel, delayed
 
 from orbits.options import require_known
-from symreg.fit.noise import misfit_probability
+from symreg.fit.noise import misfit_probability, rounding
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded
 from symreg.formulas.watch import Watch
@@ -25,8 +25,6 @@ RELATIVE, L1 = LOSSES = ("relative", "l1")
 absolute error of the target itself."""
 
 
-EXACT = 1e-18
-"""Mean squared relative error of a formula that is exact."""
 CHANCE = 0.01
 """Chance of the errors' structure above which nothing is searched in it."""
 
@@ -217,7 +215,7 @@ def installed(package: str) -> str | None:
 def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
     """Whether a formula leaves only rounding."""
     residuals, _ = _errors(expression, X, y, names)
-    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < EXACT)
+    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < rounding(y) ** 2)
 
 
 def explains_all(
@@ -230,7 +228,7 @@ def explains_all(
     residuals, samples = _errors(expression, X, y, names)
     if not np.all(np.isfinite(residuals)):
         return False
-    if np.mean(residuals**2) < EXACT:
+    if np.mean(residuals**2) < rounding(y) ** 2:
         return True
     chance = misfit_probability(residuals, samples)
     return chance is not None and chance > CHANCE

@@ -22,12 +22,19 @@ SMOOTH_BINS = 12
 SMOOTH_ROWS = 5
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
-EXACT = 1e-6
-"""Smaller errors are rounding in printed tables: no misfit is read from them."""
+DOUBLE, SINGLE = 1e-12, 3e-7
+"""Relative errors that arithmetic in double and in single precision leaves."""
 LARGEST = 1.103
 """Largest rms of a smooth error of unit rms about a fitted constant: a sine of random phase, over w
 periods, has mean square at most 1 - sin(2 pi w)/(2 pi w) about its mean, which is largest at w =
 0.715."""
+
+
+def rounding(y: np.ndarray) -> float:
+    """Relative error of a target that is rounding: smaller ones show no misfit."""
+    with np.errstate(over="ignore"):
+        single = np.array_equal(y, y.astype(np.float32))
+    return SINGLE if single else DOUBLE
 
 
 def local_scatter(samples: Samples) -> np.ndarray:
@@ -130,7 +137,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
         X = samples.X
     rows = len(residuals)
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
-    if bins < 4 or np.sqrt(np.mean(residuals**2)) < EXACT:
+    if bins < 4 or np.sqrt(np.mean(residuals**2)) < rounding(samples.y):
         return None
     # heavy tails are no misfit: errors are cut at five robust standard deviations
     spread = robust_spread(residuals) or 1.0

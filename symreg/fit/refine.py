@@ -18,7 +18,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from orbits.time_limit import TooLongError
-from symreg.fit.noise import LARGEST, smooth_mean_square
+from symreg.fit.noise import DOUBLE, LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
     complexity,
@@ -32,7 +32,7 @@ from symreg.formulas.expressions import (
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
 floor then shrinks to this many times its error."""
-ROUNDING = 1e-9
+ROUNDING = DOUBLE
 """Relative error that buys nothing even in exact data: where a fit stops."""
 NODE_COST = 4.0
 """Twice the nats per node: a choice among eight symbols costs ln 8 = 2.1."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symreg.fit.noise import EXACT, LARGEST, misfit_probability, smooth_mean_square
-from symreg.fit.refine import ROUNDING, Fitted, refit_law
+from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smooth_mean_square
+from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import evaluate
@@ -49,7 +49,7 @@ def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Sample
     outer = _rms(law, held_out)
     residuals = _residuals(law, whole)
     return Evidence(
-        _ratio(outer, inner),
+        outer / max(inner, rounding(whole.y)),
         _carried(law, whole),
         misfit_probability(residuals, whole),
         float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
@@ -71,10 +71,6 @@ def _rms(law: Fitted, samples: Samples) -> float:
     return float(np.sqrt(_without_the_worst(_residuals(law, samples) ** 2)))
 
 
-def _ratio(outer: float, inner: float) -> float:
-    return outer / max(inner, EXACT)
-
-
 def _carried(law: Fitted, samples: Samples) -> float | None:
     """Fit without the ends of a feature's range, extrapolate there; the worst feature."""
     rows = len(samples.y)
@@ -91,7 +87,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
                 continue
             inside, away = samples.rows(~outside), samples.rows(outside)
             carried = refit_law(law, inside)
-            spread = max(_rms(carried, inside), EXACT)
+            spread = max(_rms(carried, inside), rounding(samples.y))
             # what the constants may be off by, carried to the ends, is no fault of the formula
             allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
             squares = (_residuals(carried, away) / allowed) ** 2
@@ -114,4 +110,4 @@ def _without_the_worst(squares: np.ndarray) -> float:
 
 def misfit_allowed(floor: float) -> float:
     """Rms smooth misfit that a floor explains."""
-    return max(LARGEST * floor, EXACT, ROUNDING)
+    return max(LARGEST * floor, DOUBLE)

@@ -6,7 +6,7 @@ exponent freed, an extra variable in one place. A better one replaces it and is 
 those that explain the table as well are kept, and then no single law was found.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,8 @@ ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
 WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Factors that widen ranges until two formulas part."""
+SHORT_RANGE = 4.0
+"""Largest over smallest value of a variable whose powers may be something else."""
 PARTED = 10.0
 """They part at so many times the error of the fit."""
 POINTS = 2048
@@ -144,6 +146,12 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
     seen: set[sympy.Expr] = {expression}
     nodes = list(sympy.preorder_traversal(expression))
     pairs = [(n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n))]
+    middles = {
+        v: float(np.median(column))
+        for v, column in zip(variables, samples.X.T, strict=True)
+        if 0 < np.max(column) <= SHORT_RANGE * np.min(column)
+    }
+    pairs += [(n, o) for n in nodes for o in _like_power(n, middles)]
     if longer:
         pairs += [(n, o) for n in nodes for o in _longer(n, more)]
     for node, other in pairs:
@@ -177,6 +185,15 @@ def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
         first, rest = node.as_coeff_Add()
         if first:
             yield sympy.exp(rest / first)
+
+
+def _like_power(node: sympy.Expr, middles: Mapping[sympy.Symbol, float]) -> Iterator[sympy.Expr]:
+    """What has the same slope as a power in the middle of a short range."""
+    base, exponent = node.as_base_exp()
+    if base in middles and exponent.is_number and not node.is_Function:
+        u = exponent * (base / middles[base] - 1)
+        yield sympy.exp(u)
+        yield 1 + u
 
 
 def _shorter(node: sympy.Expr) -> Iterator[sympy.Expr]:
