@@ -22,8 +22,9 @@ SMOOTH_BINS = 12
 SMOOTH_ROWS = 5
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
-DOUBLE, SINGLE = 1e-12, 3e-7
-"""Relative errors that arithmetic in double and in single precision leaves."""
+DOUBLE, SINGLE = 1e-10, 3e-7
+"""Relative errors that arithmetic in double precision (where a difference may cost five digits) and
+in single precision leaves."""
 LARGEST = 1.103
 """Largest rms of a smooth error of unit rms about a fitted constant: a sine of random phase, over w
 periods, has mean square at most 1 - sin(2 pi w)/(2 pi w) about its mean, which is largest at w =
