@@ -81,6 +81,32 @@ class SkyConfig(Options):
 
 
 @dataclass(frozen=True)
+class TransitConfig(Options):
+    """Planets that pass in front of their star."""
+
+    transits: Words = ()
+    """Columns of the planet, the number of its transit, the time (days) and its standard error, as
+    in planet,transit,time,error."""
+    star_mass: Annotated[float, AtLeast(0)] = 0.0
+    """Mass of the star, solar masses; 0 tells the planets' masses over the star's only."""
+
+    def __post_init__(self) -> None:
+        """Check what is observed.
+
+        Raises:
+            OptionError: unless there are four columns.
+        """
+        super().__post_init__()
+        if self.transits and len(self.columns) != 4:
+            raise OptionError("transits", "needs four columns: planet, number, time, error.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of planet, number, time and error."""
+        return words(self.transits)
+
+
+@dataclass(frozen=True)
 class WeighConfig(Options):
     """How bodies are weighed."""
 
@@ -110,12 +136,14 @@ class WeighConfig(Options):
         default_factory=lambda: RecoverConfig(engine="projection", seeds=1, error_floor=BIAS)
     )
     sky: SkyConfig = SkyConfig()
+    transit: TransitConfig = TransitConfig()
 
     ALIASES: ClassVar[dict[str, str]] = {
         "engine": "search.engine",
         "search_seeds": "search.seeds",
         "seed": "search.seed",
         **short_names("sky", option_names(SkyConfig)),
+        **short_names("transit", option_names(TransitConfig)),
     }
     """Short names of nested options."""
     DECIDED: ClassVar[tuple[str, ...]] = tuple(
@@ -127,14 +155,19 @@ class WeighConfig(Options):
         """Check that nothing is asked of the search that weighing decides, or that has no effect.
 
         Raises:
-            OptionError: for an option of the sky without `observe`, or another one beside it.
+            OptionError: for an option of the sky without `observe`, of transits without `transits`,
+                or another one beside these.
         """
         super().__post_init__()
-        if not self.sky.observe and self.sky != SkyConfig():
-            name = changed(self.sky, SkyConfig())[0]
-            raise OptionError(f"sky.{name}", "counts only with --observe.")
-        if not self.sky.observe:
-            return
-        others = [name for name in changed(self, WeighConfig()) if not name.startswith("sky.")]
-        if others:
-            raise OptionError(others[0], "says nothing of one body on the sky; leave it out.")
+        for group, first, told in (
+            ("sky", "observe", "one body on the sky"), ("transit", "transits", "transits"),
+        ):  # fmt: skip
+            given, usual = getattr(self, group), getattr(WeighConfig, group)
+            if getattr(given, first):
+                others = changed(self, WeighConfig())
+                others = [name for name in others if not name.startswith(f"{group}.")]
+                if others:
+                    raise OptionError(others[0], f"says nothing of {told}; leave it out.")
+            elif given != usual:
+                name = changed(given, usual)[0]
+                raise OptionError(f"{group}.{name}", f"counts only with --{first}.")

@@ -52,9 +52,9 @@ class Transits:
 def late(vector: np.ndarray, seen: Transits, steps: int = FINE) -> np.ndarray:
     """(row,) predicted minus observed times, days; infinite where no such planets can move.
 
-    The planets move in one plane that holds the line of sight, under Newton's law. A transit is when
-    a planet's longitude is the observer's; its departure at the observed time is divided by its
-    rate. Light travels at once.
+    The planets move in one plane that holds the line of sight, under Newton's law. A transit is
+    when a planet's longitude is the observer's; its departure at the observed time is divided by
+    its rate. Light travels at once.
 
     Args:
         vector: (planet * number,) as in `NUMBERS`.
@@ -72,7 +72,7 @@ def late(vector: np.ndarray, seen: Transits, steps: int = FINE) -> np.ndarray:
 
 
 def _late(numbers: np.ndarray, seen: Transits, steps: int) -> Iterator[float]:
-    """The same for rows on one side of the middle, from it outwards; before it steps are negative."""
+    """The same for rows on one side of the middle, outwards; before it steps are negative."""
     system = _system(numbers)
     system.dt = numbers[:, 2].min() / steps
     for when, planet in zip(seen.time, seen.planet, strict=True):
@@ -96,7 +96,9 @@ def _system(numbers: np.ndarray) -> rebound.Simulation:
     for mass, transit, period, k, h in numbers:
         e, pericentre = np.hypot(k, h), np.arctan2(h, k)
         true = np.pi / 2 - pericentre
-        eccentric = 2 * np.arctan2(np.sqrt(1 - e) * np.sin(true / 2), np.sqrt(1 + e) * np.cos(true / 2))
+        eccentric = 2 * np.arctan2(
+            np.sqrt(1 - e) * np.sin(true / 2), np.sqrt(1 + e) * np.cos(true / 2)
+        )
         anomaly = eccentric - e * np.sin(eccentric) - 2 * np.pi * transit / period
         system.add(m=mass, P=period, e=e, omega=pericentre, M=anomaly)
     system.move_to_com()
