@@ -29,8 +29,9 @@ def plot_transits(found: TransitWeighing) -> Figure:
         axes.errorbar(time[kept], late[kept], error[kept], fmt=".", ms=4, lw=0.7, color=CYCLE[0])
         axes.plot(time[~kept], late[~kept], "x", ms=5, color=CYCLE[1])
         axes.set_ylabel(planet.name, rotation=0, labelpad=10)
-        low, high = np.ptp(fitted) * -0.2 + fitted.min(), np.ptp(fitted) * 0.2 + fitted.max()
-        axes.set_ylim(min(low, *late[kept]), max(high, *late[kept]))
+        shown = np.concatenate([fitted, late[kept]])
+        room = 0.1 * np.ptp(shown)
+        axes.set_ylim(shown.min() - room, shown.max() + room)
     panels[-1].set_xlabel("time (days)")
     figure.supylabel("later than evenly spaced (minutes)")
     return figure

@@ -11,6 +11,7 @@ import pandas as pd
 from orbits.files import as_json
 from orbits.importing.tables import name_of, read_columns, require_column
 from orbits.options import P, keywords_of, options_from
+from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import GM_EARTH_SI, GM_SUN_SI
 from symreg.formulas.watch import Watch
@@ -164,11 +165,11 @@ def _explanation(found: TransitWeighing) -> str:
         lines = [f"{count} transits weigh no planet: no shift by another is beyond doubt."]
     lines.append(
         f"Chi square is {found.chi_square:.0f} with {found.freedom} degrees of freedom"
-        + (f", {found.wild} wild times left out." if found.wild else ".")
+        + (f", {plural(found.wild, 'wild time')} left out." if found.wild else ".")
     )
     if found.scatter > WIDENED:
         lines.append(
             f"The times scatter {found.scatter:.1f} times more than their errors say, and the "
-            "intervals are widened by that: perhaps a planet is missing, or a better fit was missed."
+            "intervals are widened by that: a planet may be missing, or a better fit."
         )
     return " ".join(lines)
