@@ -116,6 +116,7 @@ symreg weigh solar.zarr searched.json --engine projection --seed 1 --search-seed
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity einstein
 symreg weigh solar.zarr unseen.json --law newton --relativity fitted --unseen 1
+symreg weigh times.csv times.json --transits name,count,when,error --star-mass 0.5
 symreg weigh sky.csv sky.json --observe x,y rv --time when --instrument tel --angle-unit mas \
     --velocity-unit m/s --companions 1 --seen-mass 0 --distance 8000 --frame free \
     --zero-point common
@@ -247,6 +248,8 @@ def write_trajectories(folder):
         place = f"{125 * math.cos(turn) + 0.1 * (i % 3)},0.2,{62.5 * math.sin(turn)},0.2"
         sky += f"{2000 + 15.25 * i / 50},t{i % 2},{place},{-1.69e6 * math.cos(turn)},3e4\n"
     (folder / "sky.csv").write_text(sky)
+    times = [f"{p},{n},{n * (10 + 5.1 * p)},1e-3" for p in (0, 1) for n in range(9)]
+    (folder / "times.csv").write_text("\n".join(["name,count,when,error", *times]))
     (folder / "stars.csv").write_text(wide)
     (folder / "long.csv").write_text(long)
 

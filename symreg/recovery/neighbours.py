@@ -258,11 +258,13 @@ def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
     """
     low, high = samples.X.min(axis=0), samples.X.max(axis=0)
     unit = qmc.Sobol(len(low), seed=0).random(POINTS)
+    # half of the targets may be zero
+    usual = float(np.median(np.abs(samples.y)) or np.sqrt(np.mean(samples.y**2)))
     # where both are nearly zero they do not part
-    least = 0.1 * float(np.median(np.abs(samples.y)))
+    least = 0.1 * usual
     error = max(float(np.sqrt(law.mean_square)), 1e-6)
     if samples.deviations is not None:
-        error *= float(np.median(samples.deviations)) / float(np.median(np.abs(samples.y)))
+        error *= float(np.median(samples.deviations)) / usual
     for factor in WIDENED:
         positive = low > 0
         with np.errstate(all="ignore"):

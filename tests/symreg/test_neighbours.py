@@ -71,6 +71,14 @@ def test_formulas_part_beyond_the_table_and_that_is_told():
     assert place.difference > 0.1
 
 
+def test_formulas_part_where_half_of_the_targets_are_zero():
+    x = np.linspace(0.1, 2.0, 60)
+    y = np.where(x > 1.5, x, 0.0)
+    samples = Samples(x[:, None], y, ("x",), np.arange(60), errors=np.full(60, 0.01))
+    place = parting(fitted("x**3", samples), fitted("x**4", samples), samples)
+    assert place is not None
+
+
 def test_a_table_that_cannot_tell_two_laws_finds_none():
     rng = np.random.default_rng(1)
     x, a = rng.uniform(0.1, 1.0, 200), rng.uniform(1, 3, 200)
