@@ -28,6 +28,7 @@ def main(folder: str, parent: int) -> None:
     die_with(parent)
     job = Path(folder)
     searches = json.loads((job / "job.json").read_text())
+    # Julia compiles what the first search needs, for a quarter of a minute
     _search(job, searches[0], niterations=1, run_id="compiled")
     _note_versions(job / VERSIONS)
     for search in searches:
@@ -35,7 +36,7 @@ def main(folder: str, parent: int) -> None:
 
 
 def _search(job: Path, search: dict[str, Any], **changed: Any) -> None:
-    """One search; Julia compiles what the first one needs, for a quarter of a minute."""
+    """One search, with some arguments of the constructor changed."""
     import pysr
 
     data = np.load(job / search["data"])

@@ -76,7 +76,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
     rows = len(samples.y)
     if rows < LEAST_ROWS:
         return None
-    worst = 0.0
+    worst, least = 0.0, rounding(samples.y)
     features = {s.name for s in law.form.free_symbols}
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
@@ -87,7 +87,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
                 continue
             inside, away = samples.rows(~outside), samples.rows(outside)
             carried = refit_law(law, inside)
-            spread = max(_rms(carried, inside), rounding(samples.y))
+            spread = max(_rms(carried, inside), least)
             # what the constants may be off by, carried to the ends, is no fault of the formula
             allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
             squares = (_residuals(carried, away) / allowed) ** 2

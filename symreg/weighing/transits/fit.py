@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
 
+from symreg.fit.noise import robust_spread
 from symreg.formulas.watch import Watch
 from symreg.weighing.transits.model import COARSE, FINE, NUMBERS, Transits, late
 
@@ -20,7 +21,6 @@ LINES, ROUGH, LAST = 6, 30, 40
 """Iterations of the straight lines, of a start, and of the last fit."""
 WILD = 4.5
 """Standard errors from which a time is left out."""
-SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ def fit_planets(seen: Transits, watch: Watch) -> Fit:
     best = min(starts, key=lambda found: found.cost)
     best = _fitted(best.x, seen, FINE, LAST, watch, "transits: the better start")
     left = _residuals(best.x, seen, FINE)
-    spread = max(1.0, 1.4826 * float(np.median(np.abs(left))))
-    kept = np.abs(left) < WILD * spread
+    kept = np.abs(left) < WILD * max(1.0, robust_spread(left))
     if not kept.all():
         best = _fitted(best.x, seen.rows(kept), FINE, LAST, watch, "transits: without wild times")
         left = _residuals(best.x, seen, FINE)

@@ -95,29 +95,24 @@ def read_transits(data: pd.DataFrame | str | os.PathLike[str], config: TransitCo
     number, when, sigma = (_numbers(frame[column], name) for column in columns[1:])
     _require(number == np.round(number), f"{name}, column {columns[1]}", "no whole number")
     _require(sigma > 0, f"{name}, column {columns[3]}", "no standard error above 0")
-    for each in np.unique(planet):
-        if len(np.unique(number[planet == each])) < FEWEST:
+    periods = {}
+    for each in map(str, np.unique(planet)):
+        own = planet == each
+        if len(np.unique(number[own])) < FEWEST:
             raise ValueError(f"{name}: planet {each} has fewer than {FEWEST} transits.")
-    middle = (float(when.min()) + float(when.max())) / 2
-    order = np.argsort(when, kind="stable")
-    found = Transits(
-        (), np.zeros(0, int), number[order], when[order] - middle, sigma[order], middle
-    )
-    names, index = np.unique(planet[order], return_inverse=True)
-    found = replace(found, planets=tuple(map(str, names)), planet=index)
-    by_period = np.argsort(found.lines()[:, 1])
-    found = replace(
-        found,
-        planets=tuple(str(names[k]) for k in by_period),
-        planet=np.argsort(by_period)[index],
-    )
-    if len(names) < 2:
-        raise ValueError(f"{name}: planet {names[0]} is alone; only other planets shift transits.")
-    if len(when) <= len(NUMBERS) * len(names):
+        periods[each] = np.polyfit(number[own], when[own], 1)[0]
+    planets = sorted(periods, key=periods.__getitem__)
+    if len(planets) < 2:
         raise ValueError(
-            f"{name}: {len(when)} transits cannot tell {len(NUMBERS) * len(names)} unknowns."
+            f"{name}: planet {planets[0]} is alone; only other planets shift transits."
         )
-    return found
+    unknown = len(NUMBERS) * len(planets)
+    if len(when) <= unknown:
+        raise ValueError(f"{name}: {len(when)} transits cannot tell {unknown} unknowns.")
+    index = np.array([planets.index(each) for each in planet])
+    middle = (float(when.min()) + float(when.max())) / 2
+    seen = Transits(tuple(planets), index, number, when - middle, sigma, middle)
+    return seen.rows(np.argsort(when, kind="stable"))
 
 
 def _numbers(column: pd.Series, name: str) -> np.ndarray:
@@ -133,9 +128,8 @@ def _require(good: np.ndarray, where: str, what: str) -> None:
 
 def _planet(k: int, fit: Fit, seen: Transits, config: TransitConfig) -> Planet:
     own = seen.planet == k
-    errors = np.sqrt(np.diag(fit.covariance)).reshape(fit.numbers.shape)
-    at = {number: NUMBERS.index(number) for number in NUMBERS}
-    mass, error = fit.numbers[k, at["mass"]], errors[k, at["mass"]]
+    mass, _, period, *eccentricity = fit.numbers[k]
+    error, _, period_error, *_ = np.sqrt(np.diag(fit.covariance)).reshape(fit.numbers.shape)[k]
     to_earths = config.star_mass * GM_SUN_SI / GM_EARTH_SI
     told = Estimate.of(mass * 1e6, error * 1e6)
     line = np.polyval(np.polyfit(seen.number[own], seen.time[own], 1), seen.number[own])
@@ -145,8 +139,8 @@ def _planet(k: int, fit: Fit, seen: Transits, config: TransitConfig) -> Planet:
         mass=told,
         earths=Estimate.of(mass * to_earths, error * to_earths) if to_earths else Estimate(),
         weighed=bool(mass > 2 * TWO_SIDED * error),
-        period=Estimate.of(fit.numbers[k, at["period"]], errors[k, at["period"]]),
-        eccentricity=float(np.hypot(fit.numbers[k, at["k"]], fit.numbers[k, at["h"]])),
+        period=Estimate.of(period, period_error),
+        eccentricity=float(np.hypot(*eccentricity)),
         number=tuple(map(int, seen.number[own])),
         time=tuple((seen.time[own] + seen.middle).tolist()),
         error=tuple(seen.sigma[own].tolist()),
