@@ -66,6 +66,8 @@ def fit_planets(seen: Transits, watch: Watch) -> Fit:
     best = _fitted(best.x, seen, FINE, LAST, watch, "transits: the better start")
     left = _residuals(best.x, seen, FINE)
     kept = np.abs(left) < WILD * max(1.0, robust_spread(left))
+    if kept.sum() <= len(best.x):
+        kept[:] = True  # else nothing would be left to tell the scatter
     if not kept.all():
         best = _fitted(best.x, seen.rows(kept), FINE, LAST, watch, "transits: without wild times")
         left = _residuals(best.x, seen, FINE)
