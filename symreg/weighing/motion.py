@@ -28,8 +28,9 @@ ROUNDS = 60
 """Most evaluations in a fit."""
 LOST = 1e12
 """Residual, in standard errors, if a motion cannot be followed."""
-SETTLED = 1e-10
-"""Relative change of the sum of squares, or of the parameters, below which a fit has ended."""
+SETTLED, NEAR = 1e-10, 1e-2
+"""Relative change of the sum of squares, or of the parameters, below which a fit has ended; and one
+to a part of the time, from which a longer one starts."""
 NULL = 1e-13
 """Singular value, over the largest, of an undetermined combination of parameters."""
 KEPT = 0.2
@@ -40,8 +41,8 @@ LAGS = 0.1
 """Part of the record over which the residuals' correlation is measured."""
 BLOCKS = 5
 """Parts of the time, left out one at a time."""
-BEYOND = 1.1
-"""Rms residual, in standard errors, above which it is not noise alone."""
+BEYOND, FAR = 1.1, 10.0
+"""Rms residual, in standard errors, above which it is not noise alone; and far from it."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,11 @@ class Problem:
         return predicted - (self.target * self.weights).ravel()
 
     def fit(
-        self, start: Motion, free: np.ndarray | None = None, beside: np.ndarray | None = None
+        self,
+        start: Motion,
+        free: np.ndarray | None = None,
+        beside: np.ndarray | None = None,
+        settled: float = SETTLED,
     ) -> "Fitted":
         """The least-squares motion, from one near it.
 
@@ -229,6 +234,7 @@ class Problem:
             free: parameters to fit; by default all.
             beside: (number, direction) orthonormal directions not counted, as if parameters acting
                 along them were fitted too.
+            settled: relative change of the sum of squares, or of the parameters, that ends it.
         """
         whole = self.vector(start)
         free = np.arange(len(whole)) if free is None else free
@@ -258,10 +264,15 @@ class Problem:
             return known
 
         found = least_squares(
-            residuals, whole[free], jac=jacobian, x_scale="jac", max_nfev=ROUNDS, ftol=SETTLED,
-            xtol=SETTLED, gtol=None,
+            residuals, whole[free], jac=jacobian, x_scale="jac", max_nfev=ROUNDS, ftol=settled,
+            xtol=settled, gtol=None,
         )  # fmt: skip
         return Fitted(self, vector(found.x), found.fun, found.jac)
+
+    def roughly(self, start: Motion) -> "Fitted":
+        """The same, but soon ended where far more than noise is left: a long way for little."""
+        fitted = self.fit(start, settled=NEAR)
+        return fitted if fitted.is_far else self.fit(fitted.motion)
 
 
 @dataclass(frozen=True)
@@ -298,6 +309,16 @@ class Fitted:
         """(body,) rms residual of each observed body, in standard errors."""
         shape = self.problem.target.shape
         return np.sqrt(np.mean(self.residuals.reshape(shape) ** 2, axis=(0, 2)))
+
+    @property
+    def is_far(self) -> bool:
+        """Whether far more than noise is left."""
+        return bool(np.max(self.by_body) > FAR)
+
+    @property
+    def ended(self) -> "Fitted":
+        """The same after `Problem.roughly`, however far from noise it stays."""
+        return self.problem.fit(self.motion) if self.is_far else self
 
     @cached_property
     def alike(self) -> np.ndarray:
@@ -363,7 +384,7 @@ class Fitted:
         return found[0], np.sqrt(square)
 
 
-def followed_on(seen: Seen, start: Motion, watch: Watch) -> Fitted:
+def followed_on(seen: Seen, start: Motion, watch: Watch, rough: bool = False) -> Fitted:
     """The least-squares motion over all times, from one that need only fit their beginning.
 
     A small error in velocity grows to many turns. So first states are fitted to a short part of the
@@ -373,13 +394,15 @@ def followed_on(seen: Seen, start: Motion, watch: Watch) -> Fitted:
         seen: positions.
         start: its masses are kept until all of the time is used.
         watch: gets the progress of fits.
+        rough: whether the fit ends early where it leaves far more than noise.
     """
     motion = replace(start, term_free=False)
     for share in GROWING:
         problem = Problem(seen.begun(share), motion, watch)
-        motion = problem.fit(motion, np.arange(2 * problem.states)).motion
+        motion = problem.fit(motion, np.arange(2 * problem.states), settled=NEAR).motion
     motion = replace(motion, term_free=start.term_free)
-    return Problem(seen, motion, watch).fit(motion)
+    problem = Problem(seen, motion, watch)
+    return problem.roughly(motion) if rough else problem.fit(motion)
 
 
 def gain(before: Fitted, after: Fitted) -> float:

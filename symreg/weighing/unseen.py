@@ -46,6 +46,8 @@ MASS = 1e-7
 SHELL, REFINED = 0.25, 3
 """Range of log size, and number of orbits in it fitted as if the others responded linearly: one
 that strongly disturbs a neighbour is not the only kind."""
+RANKED = 1e-4
+"""Relative change of the sum of squares below which such a fit has ended: it only ranks them."""
 TRIED = 3
 """Orbits among those fitted in full, until one leaves only noise."""
 PARTS = (1 / 8, 1 / 4, 1 / 2)
@@ -59,6 +61,8 @@ AT_ONCE = 96
 """Orbits integrated together."""
 LEFT = 0.1
 """Largest share of the residual that a body may leave; otherwise it is no explanation."""
+FOLLOWED = 0.02
+"""Largest share that a body found in a shorter part may leave without a new search."""
 NEEDED = 30.0
 """Least gain in twice the log-likelihood; see `unseen_body`."""
 LINEAR = 0.02
@@ -133,21 +137,24 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
         start: an approximate motion of the observed bodies.
         watch: gets the search's progress.
     """
-    whole = followed_on(seen, start, watch)
+    whole = followed_on(seen, start, watch, rough=True)
     least = max(BEYOND, SHOWN * float(np.max(whole.by_body)))
     beside = None
     for share in PARTS:
         part = seen.begun(share)
         if part.position.size < PER_PARAMETER * (start.position.size * 2 + 7):
             continue
-        without = followed_on(part, start, watch)
+        without = followed_on(part, start, watch, rough=True)
         if np.max(without.by_body) > least:
             beside = _explained(without, beside, watch)
     beside = _explained(whole, beside, watch)
     free = 2 * seen.position.shape[2] + 1
     effective = float(np.sum(len(seen.times) / whole.alike))
     needed = max(NEEDED, free * np.log(effective))
-    return Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
+    found = Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
+    if found.exists and beside is not None:
+        return replace(found, beside=beside.ended)
+    return replace(found, without=whole.ended)
 
 
 def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted | None:
@@ -155,13 +162,15 @@ def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted |
 
     Args:
         without: the motion of the observed bodies.
-        before: what explained a shorter part; it is followed, and suffices if it leaves only noise.
+        before: what explained a shorter part; it is followed, and suffices if it leaves only noise
+            or next to nothing of the residual.
         watch: gets the search's progress.
     """
     fits = []
     if before is not None:
-        fits.append(Problem(without.problem.seen, before.motion, watch).fit(before.motion))
-    if not fits or np.max(fits[0].by_body) >= BEYOND:
+        fits.append(Problem(without.problem.seen, before.motion, watch).roughly(before.motion))
+    enough = max(BEYOND, FOLLOWED * float(np.max(without.by_body)))
+    if not fits or np.max(fits[0].by_body) >= enough:
         fits += _searched(without, watch)
     return min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
 
@@ -184,7 +193,7 @@ def _searched(without: Fitted, watch: Watch) -> list[Fitted]:
         best.velocity[-1] - best.velocity[0] + without.motion.velocity[centre],
         float(best.mass[-1]),
     )
-    return [Problem(without.problem.seen, whole, watch).fit(whole)]
+    return [Problem(without.problem.seen, whole, watch).roughly(whole)]
 
 
 def valley(fitted: Fitted) -> Valley:
@@ -322,7 +331,7 @@ def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
     refined = []
     for k, one in enumerate(tried):
         watch.say(partial("orbits of an unseen body: the best {} of {}".format, k, len(tried)))
-        refined.append(with_one.fit(one, free, own))
+        refined.append(with_one.fit(one, free, own, settled=RANKED))
     left = [float(np.sum(fit.residuals**2)) for fit in refined]
     order = np.argsort(left)
     apart = np.diff(np.log(left)[order], prepend=-np.inf) > ALIKE
