@@ -28,9 +28,9 @@ ROUNDS = 60
 """Most evaluations in a fit."""
 LOST = 1e12
 """Residual, in standard errors, if a motion cannot be followed."""
-SETTLED, NEAR = 1e-10, 1e-2
-"""Relative change of the sum of squares, or of the parameters, below which a fit has ended; and one
-to a part of the time, from which a longer one starts."""
+SETTLED, NEAR, ENOUGH = 1e-10, 1e-2, 1e-6
+"""Relative change of the sum of squares below which a fit has ended (the first also of the
+parameters); one from which another fit starts; and one that stays far from noise."""
 NULL = 1e-13
 """Singular value, over the largest, of an undetermined combination of parameters."""
 KEPT = 0.2
@@ -234,7 +234,7 @@ class Problem:
             free: parameters to fit; by default all.
             beside: (number, direction) orthonormal directions not counted, as if parameters acting
                 along them were fitted too.
-            settled: relative change of the sum of squares, or of the parameters, that ends it.
+            settled: relative change of the sum of squares that ends it.
         """
         whole = self.vector(start)
         free = np.arange(len(whole)) if free is None else free
@@ -265,7 +265,7 @@ class Problem:
 
         found = least_squares(
             residuals, whole[free], jac=jacobian, x_scale="jac", max_nfev=ROUNDS, ftol=settled,
-            xtol=settled, gtol=None,
+            xtol=SETTLED, gtol=None,
         )  # fmt: skip
         return Fitted(self, vector(found.x), found.fun, found.jac)
 
@@ -318,7 +318,7 @@ class Fitted:
     @property
     def ended(self) -> "Fitted":
         """The same after `Problem.roughly`, however far from noise it stays."""
-        return self.problem.fit(self.motion) if self.is_far else self
+        return self.problem.fit(self.motion, settled=ENOUGH) if self.is_far else self
 
     @cached_property
     def alike(self) -> np.ndarray:
