@@ -394,12 +394,13 @@ def followed_on(seen: Seen, start: Motion, watch: Watch, rough: bool = False) ->
         seen: positions.
         start: its masses are kept until all of the time is used.
         watch: gets the progress of fits.
-        rough: whether the fit ends early where it leaves far more than noise.
+        rough: whether fits end early where they leave far more than noise.
     """
     motion = replace(start, term_free=False)
     for share in GROWING:
         problem = Problem(seen.begun(share), motion, watch)
-        motion = problem.fit(motion, np.arange(2 * problem.states), settled=NEAR).motion
+        states = np.arange(2 * problem.states)
+        motion = problem.fit(motion, states, settled=NEAR if rough else SETTLED).motion
     motion = replace(motion, term_free=start.term_free)
     problem = Problem(seen, motion, watch)
     return problem.roughly(motion) if rough else problem.fit(motion)
