@@ -1,30 +1,36 @@
 """Laws that the search has no list of: found by structure and by numbers, beside other searches.
 
     python tests/benchmarks/discovery.py feynman --noise 0 0.01 0.1 --seeds 3 --out feynman.csv
+    python tests/benchmarks/discovery.py feynman --noise 0.01 0.1 --noise-of rms
+    python tests/benchmarks/discovery.py feynman --noise 0 --rows 400
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py named --noise 0 0.01 0.05 --seeds 10
     python tests/benchmarks/discovery.py textbook --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py newtonbench --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py classics --seeds 5
+    python tests/benchmarks/discovery.py llmsr --seeds 3
     python tests/benchmarks/discovery.py traps
     python tests/benchmarks/discovery.py nulls --draws 200
     python tests/benchmarks/discovery.py coverage --draws 200
     python tests/benchmarks/discovery.py feature-errors --draws 200
 
 `feynman`: the laws of the FastSRB benchmark in `../shared/data` (not shipped), 500 rows each, noise
-relative to every target. `simple`: laws of a line of text, beside columns that they do not need.
-`named`: laws of force that have a name. `newtonbench`: the twelve modules of NewtonBench, 36 laws.
-`classics`: Hubble's and Leavitt's tables, Kepler, Newton, the ideal gas and Bode. `traps`: exact
-tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`: how
-often 95 % intervals hold the truth; `feature-errors`: the same where features have errors, which
-are given or kept back. A formula is right by structure (S) when it is
-the law with other numbers: where all constants and variables are of order one, its own can be
-fitted to give the law to 1e-8. It is equivalent (E) when the table cannot tell it from the law,
-which is no shorter: without noise they agree to 1e-12 in every row, with noise the law itself fits
-no better. It is right by numbers (N) when on fresh points its median error is below a quarter of
-the noise (1e-6 without noise) and 95 % of the points are within it. F says that it was said to be
-found.
+relative to every target (`--noise-of rms`: to the root mean square of all, as SRBench has it; it
+covers laws of many decades; `--rows 400`: as many as FastSRB has). `simple`: laws of a line of
+text, beside columns that they do not need. `named`: laws of force that have a name. `newtonbench`:
+the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's tables, Kepler,
+Newton, the ideal gas and Bode. `llmsr`: LLM-SR's four problems, by what is left of the variance
+inside and outside the range of the rows. `traps`: exact tables whose truth is near a named law.
+`nulls`: permuted targets and pure noise. `coverage`: how often 95 % intervals hold the truth;
+`feature-errors`: the same where features have errors, which are given or kept back.
+
+A formula is right by structure (S) when it is the law with other numbers: where all constants and
+variables are of order one, its own can be fitted to give the law to 1e-8. It is equivalent (E) when
+the table cannot tell it from the law, which is no shorter: without noise they agree to 1e-12 in
+every row, with noise the law itself fits no better. It is right by numbers (N) when on fresh points
+its median error is below a quarter of the noise (1e-6 without noise) and 95 % of the points are
+within it. F says that it was said to be found.
 """
 
 import argparse
@@ -32,12 +38,12 @@ import csv
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import sympy
-from discovery_laws import BOARDS, SHARED, Law
+from discovery_laws import BOARDS, Law, sizes
+from discovery_tables import BLURRED, COVERED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
 from symreg.fit.refine import charged, fit
@@ -46,20 +52,21 @@ from symreg.formulas.compare import MATCHING, compare
 from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
 from symreg.recovery.recover import recover
 
-ROWS, FRESH = 500, 2000
+FRESH = 2000
 STARTS = 24
 """Fits of a formula to the law that it may be."""
 EXTRA = 5
 """Numbers that a formula may have beyond those of the law, and be the law written differently."""
 
 
-def by_numbers(law: Law, formula: sympy.Expr, noise: float) -> bool:
-    """Right on fresh points."""
+def by_numbers(law: Law, formula: sympy.Expr, noise: float, of: str) -> bool:
+    """Right on fresh points, errors relative to what noise is relative to."""
     columns = law.draw(np.random.default_rng(99), FRESH)
     names, X = list(columns), np.column_stack(list(columns.values()))
     truth = law.values(columns)
     with np.errstate(all="ignore"):
-        error = np.abs(evaluate(formula, names, X) / truth - 1)[np.isfinite(truth)]
+        error = np.abs(evaluate(formula, names, X) - truth) / sizes(truth, of)
+        error = error[np.isfinite(truth)]
     error = np.where(np.isfinite(error), error, np.inf)
     most = noise if noise else 1e-5
     return bool(np.median(error) <= (noise / 4 or 1e-6) and np.quantile(error, 0.95) <= most)
@@ -119,7 +126,7 @@ def _exponents_written(formula: sympy.Expr) -> sympy.Expr:
     return formula.xreplace(powers).xreplace(ones)
 
 
-def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame) -> bool:
+def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame, of: str) -> bool:
     """Whether the table itself cannot tell a formula from the law, and the law is no shorter.
 
     Without noise they agree to 1e-12 in all rows; with noise the formula leaves no more than the
@@ -129,7 +136,7 @@ def untellable(law: Law, formula: sympy.Expr, table: pd.DataFrame) -> bool:
     X, y = table[names].to_numpy(), table["target"].to_numpy()
     truth, given = (evaluate(f, names, X) for f in (law.formula, formula))
     with np.errstate(all="ignore"):
-        ours, its = (np.sqrt(np.mean((f / truth - y / truth) ** 2)) for f in (given, truth))
+        ours, its = (np.sqrt(np.mean(((f - y) / sizes(truth, of)) ** 2)) for f in (given, truth))
     longer = charged(normal_form(with_floats(formula))) > charged(
         normal_form(with_floats(law.formula))
     )
@@ -188,7 +195,7 @@ def run_laws(arguments: argparse.Namespace) -> None:
         for search in ["principia", *arguments.searches]:
             for law in laws:
                 for seed in range(arguments.seeds):
-                    rows.append(_one(law, noise, search, seed))
+                    rows.append(_one(law, noise, search, seed, arguments))
                     print(_line(rows[-1]), flush=True)
             done = [r for r in rows if r["noise"] == noise and r["search"] == search]
             print(_summary(done), flush=True)
@@ -199,15 +206,16 @@ def run_laws(arguments: argparse.Namespace) -> None:
             writer.writerows(rows)
 
 
-def _one(law: Law, noise: float, search: str, seed: int) -> dict:
-    table = law.table(np.random.default_rng([seed, 1]), ROWS, noise)
+def _one(law: Law, noise: float, search: str, seed: int, arguments: argparse.Namespace) -> dict:
+    of, rng = arguments.noise_of, np.random.default_rng([seed, 1])
+    table = law.table(rng, arguments.rows, noise, of)
     names = [name for name in table if name != "target"]
     began, cpu, found = time.monotonic(), time.process_time(), None
     try:
         formula, found = SEARCHES[search](table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-        structure, numbers = literally(law, formula), by_numbers(law, formula, noise)
-        equivalent = not structure and untellable(law, formula, table)
+        structure, numbers = literally(law, formula), by_numbers(law, formula, noise, of)
+        equivalent = not structure and untellable(law, formula, table, of)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
         formula, structure, numbers, equivalent = str(error)[:80], False, False, False
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
@@ -259,6 +267,8 @@ def main() -> None:
     for name, laws_of in BOARDS.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
+        part.add_argument("--noise-of", choices=["target", "rms"], default="target")
+        part.add_argument("--rows", type=int, default=500)
         part.add_argument("--seeds", type=int, default=3)
         part.add_argument("--laws", nargs="*")
         part.add_argument("--every", type=int, default=1, help="each so manyth law")
@@ -278,45 +288,6 @@ def main() -> None:
     arguments.run(arguments)
 
 
-def classics(seed: int) -> dict[str, tuple[pd.DataFrame, str, tuple[str, ...], str]]:
-    """Tables of real or textbook laws: table, target, features, the law."""
-    rng = np.random.default_rng(seed)
-    planets = pd.DataFrame(
-        {
-            "a": [0.387, 0.723, 1.0, 1.524, 5.203, 9.537],
-            "P": [0.241, 0.615, 1.0, 1.881, 11.86, 29.45],
-        }
-    )
-    n = 200
-    m1, m2 = rng.uniform(1, 10, n), rng.uniform(1, 10, n)
-    r, V = rng.uniform(0.3, 3, n), rng.uniform(1, 10, n)
-    moles, T = rng.uniform(0.5, 5, n), rng.uniform(200, 400, n)
-    wobble = 1 + 0.01 * rng.standard_normal(n)
-    place = np.arange(7)
-    tables = {
-        "kepler": (planets, "P", ("a",), "a**(3/2)"),
-        "newton": (
-            pd.DataFrame({"F": 6.674 * m1 * m2 / r**2 * wobble, "m1": m1, "m2": m2, "r": r}),
-            "F", ("m1", "m2", "r"), "m1*m2/r**2",
-        ),
-        "ideal gas": (
-            pd.DataFrame({"P": 8.314 * moles * T / V * wobble, "n": moles, "T": T, "V": V}),
-            "P", ("n", "T", "V"), "n*T/V",
-        ),
-        "bode": (
-            pd.DataFrame({"a": 0.4 + 0.3 * 2.0**place, "n": place}), "a", ("n",),
-            "0.4 + 0.3*exp(0.6931471805599453*n)",
-        ),
-    }  # fmt: skip
-    for name, target, feature, law in (
-        ("hubble", "v", "D", "D"), ("leavitt", "M", "logP", "3.0*logP + 10.0"),
-    ):  # fmt: skip
-        path = SHARED / "empirical" / f"{name}.csv"
-        if path.is_file():
-            tables[name] = (pd.read_csv(path), target, (feature,), law)
-    return tables
-
-
 def run_classics(arguments: argparse.Namespace) -> None:
     """Every classic with every seed: the same form, constants free."""
     for name in classics(0):
@@ -333,29 +304,23 @@ def run_classics(arguments: argparse.Namespace) -> None:
         print(f"== {name}: {right} of {arguments.seeds}", flush=True)
 
 
-TRAPS = {
-    "1/r^2 (1 - 0.1/r)": lambda r: (1 - 0.1 / r) / r**2,
-    "1/(r^2 + 0.5)": lambda r: 1 / (r**2 + 0.5),
-    "10 % ripple": lambda r: (1 + 0.1 * np.sin(5 * r)) / r**2,
-    "2 % ripple": lambda r: (1 + 0.02 * np.cos(3 * r)) / r**2,
-    "1/r^2.05": lambda r: r**-2.05,
-    "1/r^1.97": lambda r: r**-1.97,
-    "1/r^2 + 0.01": lambda r: r**-2.0 + 0.01,
-    "1/r^2 + 0.05/r": lambda r: r**-2.0 + 0.05 / r,
-    "1/r^2 + 0.02 r": lambda r: r**-2.0 + 0.02 * r,
-    "1/(r + 0.1)^2": lambda r: 1 / (r + 0.1) ** 2,
-    "1/r^2 log": lambda r: np.log(1 + 3 * r) / r**2,
-    "exp(-r/3)/r^1.9": lambda r: np.exp(-r / 3) / r**1.9,
-    "exp(-r/3)/r^2": lambda r: np.exp(-r / 3) / r**2,
-    "exp(-r^2/20)/r^2": lambda r: np.exp(-(r**2) / 20) / r**2,
-    "tanh(3r)/r^2": lambda r: np.tanh(3 * r) / r**2,
-    "1/r^2 - 0.03/r^4": lambda r: r**-2.0 - 0.03 / r**4,
-    "1/r^2 + 0.03/r^3.5": lambda r: r**-2.0 + 0.03 / r**3.5,
-    "r/(r^2+0.04)^1.4": lambda r: r / (r**2 + 0.04) ** 1.4,
-    "r + 0.02 r^3": lambda r: r + 0.02 * r**3,
-    "r (1 + 0.05 sin r)": lambda r: r * (1 + 0.05 * np.sin(r)),
-}
-"""Exact tables whose truth is near a law that has a name, and is none."""
+def run_llmsr(arguments: argparse.Namespace) -> None:
+    """What is left of the variance (NMSE) of rows inside and outside the range searched."""
+    for name, tables in halves().items():
+        features = tuple(column for column in tables.train if column != tables.target)
+        for seed in range(arguments.seeds):
+            began = time.process_time()
+            found = recover(
+                tables.train, target=tables.target, features=features, seed=seed, null=False
+            )
+            left = []
+            for part in (tables.inside, tables.outside):
+                y = part[tables.target].to_numpy()
+                error = evaluate(found.formula, list(features), part[list(features)]) - y
+                left.append(np.mean(error**2) / np.var(y))
+            print(f"{name:<18}{seed} NMSE inside {left[0]:.2g}, outside {left[1]:.2g}, "
+                  f"found={found.found!s:<6}{time.process_time() - began:5.0f} s of the processor  "
+                  f"{found.expression}", flush=True)  # fmt: skip
 
 
 def run_traps(arguments: argparse.Namespace) -> None:
@@ -392,22 +357,6 @@ def run_nulls(arguments: argparse.Namespace) -> None:
     print(f"== found: {wrong} of {arguments.draws}")
 
 
-COVERED: dict[str, tuple[str, dict[str, float]]] = {
-    "newton": ("a/r**2", {"a": 39.478}),
-    "power": ("a*r**b", {"a": 3.0, "b": -1.7}),
-    "yukawa": ("a*exp(-b*r)/r**2", {"a": 5.0, "b": 0.8}),
-    "linear": ("a*r + b", {"a": 2.0, "b": 1.0}),
-    "two powers": ("a/r**2 + b/r**4", {"a": 4.0, "b": 0.3}),
-    "softened": ("a*r/(r**2 + b)", {"a": 3.0, "b": 0.4}),
-    "logarithm": ("a*log(b*r)", {"a": 2.0, "b": 9.0}),
-    "exponential": ("a*exp(b*r)", {"a": 1.0, "b": 0.7}),
-    "cubic": ("a*r + b*r**3", {"a": 1.0, "b": 0.2}),
-    "hooke": ("a*r", {"a": 7.0}),
-    "both signs": ("a*(r - 1)", {"a": 7.0}),
-}
-"""Formulas of one feature and their constants."""
-
-
 def run_coverage(arguments: argparse.Namespace) -> None:
     """How often the interval of every constant holds the truth, 100 rows."""
     for name, (form, truth) in COVERED.items():
@@ -427,53 +376,6 @@ def run_coverage(arguments: argparse.Namespace) -> None:
                 held[constant] += bool(quantity.low <= value <= quantity.high)
         shares = ", ".join(f"{c} {h / arguments.draws:.1%}" for c, h in held.items())
         print(f"{name:<12} {form:<20} {shares}", flush=True)
-
-
-@dataclass(frozen=True)
-class Blurred:
-    """A law whose features are measured with errors.
-
-    Attributes:
-        form: its constants by name.
-        truth: of the constants.
-        low: of every feature, which is uniform.
-        high: of every feature.
-        errors: of the features: a number, or a share.
-        noise: of the target, relative.
-        rows: of the table.
-    """
-
-    form: str
-    truth: dict[str, float]
-    low: float
-    high: float
-    errors: dict[str, str]
-    noise: float
-    rows: int = 100
-
-    def table(self, seed: int) -> pd.DataFrame:
-        """Features and the target F, as they were measured."""
-        rng = np.random.default_rng([seed, 9])
-        law = parse_expression(self.form)
-        law = law.subs({symbol(name): value for name, value in self.truth.items()})
-        X = rng.uniform(self.low, self.high, (self.rows, len(self.errors)))
-        y = evaluate(law, list(self.errors), X)
-        measured = {}
-        for (name, error), x in zip(self.errors.items(), X.T, strict=True):
-            size = float(error.removesuffix("%")) * (x / 100 if error.endswith("%") else 1.0)
-            measured[name] = x + size * rng.standard_normal(self.rows)
-        return pd.DataFrame(measured | {"F": y * (1 + self.noise * rng.standard_normal(self.rows))})
-
-
-BLURRED = {
-    "line": Blurred("a*r + b", {"a": 2.0, "b": 1.0}, 0.1, 3.0, {"r": "0.3"}, 0.05),
-    "square": Blurred("k/r**2", {"k": 39.5}, 0.5, 3.0, {"r": "5%"}, 0.01),
-    "power": Blurred("k*r**n", {"k": 39.5, "n": -2.0}, 0.5, 3.0, {"r": "5%"}, 0.01),
-    "gravity": Blurred(
-        "k*m*r**n", {"k": 4.0, "n": -2.0}, 0.5, 3.0, {"r": "0.05", "m": "0.05"}, 0.05, 200
-    ),
-    "decay": Blurred("k*exp(-b*r)", {"k": 4.0, "b": 0.8}, 0.2, 3.0, {"r": "0.1"}, 0.03),
-}
 
 
 def run_feature_errors(arguments: argparse.Namespace) -> None:
@@ -501,7 +403,8 @@ def run_feature_errors(arguments: argparse.Namespace) -> None:
 
 PARTS = {
     "feature-errors": run_feature_errors,
-    "classics": run_classics, "traps": run_traps, "nulls": run_nulls, "coverage": run_coverage,
+    "classics": run_classics, "llmsr": run_llmsr, "traps": run_traps, "nulls": run_nulls,
+    "coverage": run_coverage,
 }  # fmt: skip
 
 if __name__ == "__main__":

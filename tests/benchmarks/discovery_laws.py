@@ -24,18 +24,29 @@ class Law:
     formula: sympy.Expr
     draw: Callable[[np.random.Generator, int], dict[str, np.ndarray]]
 
-    def table(self, rng: np.random.Generator, rows: int, noise: float) -> pd.DataFrame:
-        """So many rows, the target with relative noise; rows where it is not defined left out."""
+    def table(
+        self, rng: np.random.Generator, rows: int, noise: float, of: str = "target"
+    ) -> pd.DataFrame:
+        """So many rows, the target with noise; rows where it is not defined left out.
+
+        Noise is relative to `sizes`.
+        """
         columns = self.draw(rng, rows)
         values = self.values(columns)
-        table = pd.DataFrame(columns).assign(
-            target=values * (1 + noise * rng.standard_normal(rows))
-        )
+        error = noise * sizes(values, of) * rng.standard_normal(rows)
+        table = pd.DataFrame(columns).assign(target=values + error)
         return table[np.isfinite(values)]
 
     def values(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """(row,) of the law."""
         return evaluate(self.formula, list(columns), np.column_stack(list(columns.values())))
+
+
+def sizes(values: np.ndarray, of: str) -> np.ndarray:
+    """(row,) of the targets themselves, or (`of="rms"`) the root mean square of all."""
+    if of == "target":
+        return values
+    return np.full(len(values), np.sqrt(np.mean(values[np.isfinite(values)] ** 2)))
 
 
 def feynman() -> list[Law]:
