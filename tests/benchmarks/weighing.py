@@ -268,16 +268,28 @@ def neptune(arguments):
     import orbits
     import symreg
 
-    outer = ("sun", "mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus")
-    for bodies in (outer, (*outer, "neptune")):
-        data = orbits.ephemeris(
-            bodies=bodies, together=True, frame="ecliptic", centre="barycentre", dt=0.005,
-            samples=20_000, start="1900", stop="2000.1",
-        )  # fmt: skip
+    bodies = ("sun", "mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus", "neptune")
+    data = orbits.ephemeris(
+        bodies=bodies, together=True, frame="ecliptic", centre="barycentre", dt=0.005,
+        samples=20_000, start="1900", stop="2000.1",
+    )  # fmt: skip
+    position, mass = data["position"].values[0], data["mass"].values[0, -1]
+    x, y = (position[:, -1] - position[:, 0]).T[:2]
+    for which, known in (("hidden", without(data, len(bodies) - 1)), ("seen", data)):
         for noise in arguments.noise:
-            shown = noisy(data, noise, 0)
+            shown = noisy(known, noise, 0)
             found = symreg.weigh(shown, noise=noise, relativity="einstein", unseen=1)
-            print(f"{bodies[-1]}, {noise:g} au, {found.seconds:.0f} s: {found.explanation}")
+            body = found.unseen
+            print(
+                f"{which}, {noise:g} au, {found.seconds:.0f} s: {body.before:.4g} errors left "
+                f"without a body, {body.after:.4g} with one; {found.explanation}",
+                flush=True,
+            )
+            if body.exists:
+                true = np.interp(body.times, data["time"].values, np.unwrap(np.arctan2(y, x)))
+                off = np.array([each.value for each in body.longitude]) - np.degrees(true)
+                off = np.abs((off + 180) % 360 - 180).max()
+                print(f"   {body.mass} for {mass:.4g} M_sun, at most {off:.2g} degrees off")
 
 
 def einstein(arguments):
