@@ -315,8 +315,8 @@ def run_llmsr(arguments: argparse.Namespace) -> None:
             )
             left = []
             for part in (tables.inside, tables.outside):
-                y = part[tables.target].to_numpy()
-                error = evaluate(found.formula, list(features), part[list(features)]) - y
+                X, y = (part[names].to_numpy() for names in (list(features), tables.target))
+                error = evaluate(found.formula, list(features), X) - y
                 left.append(np.mean(error**2) / np.var(y))
             print(f"{name:<18}{seed} NMSE inside {left[0]:.2g}, outside {left[1]:.2g}, "
                   f"found={found.found!s:<6}{time.process_time() - began:5.0f} s of the processor  "
