@@ -14,6 +14,15 @@ import sympy
 from symreg.engines.base import Budget, Candidate, Engine, explains_all, is_exact, pareto_front
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
+from symreg.projection.atoms import (
+    EXPONENTIAL,
+    WAVES,
+    Atom,
+    atoms_of,
+    bent,
+    polynomials,
+    with_waves,
+)
 from symreg.projection.bases import (
     Argument,
     Column,
@@ -24,7 +33,6 @@ from symreg.projection.bases import (
     variables,
 )
 from symreg.projection.bases import with_composites as combined
-from symreg.projection.exponential_sums import search_exponential_sums
 from symreg.projection.product_search import (
     best_of,
     search_products,
@@ -33,16 +41,7 @@ from symreg.projection.product_search import (
 )
 from symreg.projection.products import EXACT, Product, Target
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import (
-    Atom,
-    Sum,
-    atoms_of,
-    polynomials,
-    search_sums,
-    straight,
-    two_terms,
-    with_waves,
-)
+from symreg.projection.sums import MOST_TERMS, Sum, search_sums, straight, two_terms, with_bent
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
 NEAR = 1.15
@@ -169,7 +168,7 @@ def search(
     atoms = atoms_of(columns)
     sums = two_terms(y, atoms)[:4]
     if all(each.mean_square > EXACT**2 for each in sums):
-        sums += search_exponential_sums(y, np.abs(y), columns, atoms)[:4]
+        sums += with_bent(y, np.abs(y), atoms, bent(columns), 2)[:4]
     short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):
@@ -323,12 +322,15 @@ def _sums(
     X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative and equal absolute errors."""
-    atoms, polynomial = with_waves(atoms, columns), polynomials(columns)
+    waves, polynomial = with_waves(atoms, columns), polynomials(columns)
+    bends = bent(columns, (EXPONENTIAL, *WAVES))
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
     for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
-        some = search_sums(y, sigma, atoms, watch, polynomial=polynomial)
+        some = search_sums(y, sigma, waves, watch, polynomial=polynomial)
+        if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
+            some += with_bent(y, sigma, atoms, bends, MOST_TERMS)
         some.sort(key=lambda s: s.mean_square)
         for terms in {len(s.atoms) for s in some}:
             found += [s for s in some if len(s.atoms) == terms][:SUMS]

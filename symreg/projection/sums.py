@@ -6,25 +6,21 @@ single terms, are extended term by term (a beam). Terms y·m make ratios: y = a�
 c·y·m2 is y = a·m1 / (1 - c·m2).
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
 
 import numpy as np
 import sympy
+from scipy.optimize import least_squares
 
 from symreg.formulas.watch import Watch
-from symreg.projection.bases import Column, composites, exponent_of, measurable, power_product
+from symreg.projection.atoms import MOST_ATOMS, Atom, Bent, Term, one, polynomials
+from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
 
-HIGHEST_DEGREE = 4
-MOST_POLYNOMIAL = 70
 CERTAIN = 5.0
 """Standard errors that a polynomial's term must be from zero."""
-MOST_ATOMS = 2500
-MOST_WITH_WAVES = 14_000
 PAIRED = 1500
 """Terms, the best singly, paired with all others where there are more."""
 BEAM = 100
@@ -34,15 +30,14 @@ CANCELLED = 1e-6
 """Least size of a denominator, over that of its parts."""
 TOO_ALIKE = 1e-10
 """Share of a term's square that the others must leave."""
-
-
-@dataclass(frozen=True)
-class Atom:
-    """A term without its coefficient; `of_target` marks one that is multiplied by y."""
-
-    values: np.ndarray
-    expression: sympy.Expr
-    of_target: bool = False
+FITTED, GIVEN = 12, 4
+"""Sums of a number of terms that are fitted to all rows, and handed over."""
+PARTNERS = 400
+"""Terms that may come first beside a bent one, simplest first."""
+STEPS = 12
+"""Of a polish of scales."""
+WORST = 1e6
+"""Residual of a sum that is not finite."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ class Sum:
     """
 
     transform: Transform
-    atoms: tuple[Atom, ...]
+    atoms: tuple[Term, ...]
     coefficients: np.ndarray
     mean_square: float
     target: np.ndarray
@@ -139,70 +134,6 @@ def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
     return common * sympy.Add(*(sympy.Float(b) * (m / common) for b, m in terms))
 
 
-def one(rows: int) -> Atom:
-    """The constant term."""
-    return Atom(np.ones(rows), sympy.Integer(1))
-
-
-def atoms_of(columns: Sequence[Column]) -> list[Atom]:
-    """Monomials of all variables with small exponents of either sign.
-
-    The fewer the variables the larger the exponents.
-    """
-    atoms = [one(len(columns[0].values))]
-    for parts in _parts(columns):
-        atom = _atom(parts)
-        if atom is not None:
-            atoms.append(atom)
-        if len(atoms) >= MOST_ATOMS:
-            break
-    return atoms
-
-
-def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
-    """The same, and each times the sine or cosine of an angle, one variable first."""
-    found = list(atoms)
-    waves = [column for column in composites(columns) if column.wave]
-    waves.sort(key=lambda wave: len(wave.holds))
-    for p in (1.0, 2.0):
-        for wave in waves:
-            power = wave.power(p)
-            if power is None or len(found) + len(atoms) > MOST_WITH_WAVES:
-                continue
-            form = wave.expression ** exponent_of(p)
-            found += [Atom(atom.values * power, atom.expression * form) for atom in atoms]
-    return found
-
-
-def _parts(columns: Sequence[Column]):
-    """Exponents of monomials, simple ones first."""
-    count = len(columns)
-    if count == 1:
-        alone = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
-                  for s in (1.0, -1.0)]  # fmt: skip
-        yield from ([(columns[0], p)] for p in alone)
-        return
-    small = (1.0, -1.0, 2.0, -2.0)
-    singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
-    for column in columns:
-        yield from ([(column, p)] for p in singles)
-    pairs = singles if count <= 3 else (*small, 0.5, -0.5)
-    for a, b in combinations(columns, 2):
-        yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
-    chosen: tuple[Column, ...]
-    for chosen in combinations(columns, 3):
-        for powers in product(small if count <= 5 else (1.0, -1.0), repeat=3):
-            yield list(zip(chosen, powers, strict=True))
-    for chosen in combinations(columns, 4):
-        for powers in product((1.0, -1.0), repeat=4):
-            yield list(zip(chosen, powers, strict=True))
-
-
-def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
-    found = power_product(parts)
-    return None if found is None else Atom(*found)
-
-
 def search_sums(
     y: np.ndarray,
     sigma: np.ndarray,
@@ -246,29 +177,33 @@ def search_sums(
     return found
 
 
+def with_bent(
+    y: np.ndarray, sigma: np.ndarray, atoms: Sequence[Atom], bent: Sequence[Bent], terms: int
+) -> list[Sum]:
+    """The best sums of a bent term and one other, then more of both kinds, best first.
+
+    As in 0.4 + 0.3·2^n: scales are on a grid, and improved in the best (variable projection).
+
+    Args:
+        y: (row,).
+        sigma: (row,) as in `search_sums`.
+        atoms: terms without a scale, simplest first.
+        bent: terms with one.
+        terms: most of them in a sum.
+    """
+    weights = 1 / sigma
+    if not np.all(np.isfinite(y * weights)):
+        return []
+    found = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, bent)
+    return sorted(found, key=lambda each: each.mean_square)
+
+
 def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
     """The best sums of one and two terms for equal relative errors: quick, and often the law."""
     weights = 1 / np.abs(y)
     if not np.all(np.isfinite(weights)):
         return []
     return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
-
-
-def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
-    """The terms of polynomials, degree by degree, as far as the rows support them."""
-    rows = len(columns[0].values)
-    found: list[list[Atom]] = []
-    for degree in range(1, HIGHEST_DEGREE + 1):
-        if math.comb(len(columns) + degree, degree) > min(rows // 4, MOST_POLYNOMIAL):
-            break
-        parts = [
-            [(c, float(p)) for c, p in zip(columns, powers, strict=True) if p]
-            for powers in product(range(degree + 1), repeat=len(columns))
-            if 0 < sum(powers) <= degree
-        ]
-        made = [atom for part in parts if (atom := _atom(part)) is not None]
-        found.append([one(rows), *made])
-    return found
 
 
 def _eliminated(
@@ -294,7 +229,7 @@ def _eliminated(
         del state[least]
     if not 0 < len(state) <= 2 * MOST_TERMS:
         return []
-    return [_fitted(transform, tuple(state), whole, wanted, atoms, target)]
+    return [_fitted(transform, tuple(state), whole, wanted, atoms, target, weights)]
 
 
 def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
@@ -321,7 +256,7 @@ def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> lis
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
         state = tuple(range(len(atoms)))
-        found.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y))
+        found.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y, weights))
     return found
 
 
@@ -329,38 +264,51 @@ def _beam(
     transform: Transform,
     wanted: np.ndarray,
     weights: np.ndarray,
-    pool: Sequence[Atom],
+    plain: Sequence[Atom],
     terms: int,
     target: np.ndarray,
+    bent: Sequence[Bent] = (),
 ) -> list[Sum]:
+    """The best sums, term by term; with bent terms the first pair has one."""
+    pool: list[Term] = [*plain, *bent]
     whole = _weighted(pool, weights)
     good = measurable(whole)
+    first_bent = int(np.count_nonzero(good[: len(plain)]))
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
     whole = whole[:, good]
+    if not pool or (bent and not 0 < first_bent < len(pool)):
+        return []
     rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
     columns, shown = whole[rows], wanted[rows]
     size = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(size > 0, size, 1.0)
     states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
-    found = [_fitted(transform, each, whole, wanted, pool, target) for each in states[:1]]
-    if not found:
-        return []
+
+    def fitted(state: tuple[int, ...]) -> Sum:
+        return _fitted(transform, state, whole, wanted, pool, target, weights)
+
+    found = [fitted(states[0])]
     for count in range(2, terms + 1):
-        ranked = _best_pairs(columns, shown) if count == 2 else _extended(states, columns, shown)
+        if count > 2:
+            ranked = _extended(states, columns, shown)
+        elif bent:
+            ranked = _best_mixed(columns, shown, first_bent)
+        else:
+            ranked = _best_pairs(columns, shown)
         states = [state for _, state in ranked[:BEAM]]
         if not states:
             break
-        tried = [_fitted(transform, s, whole, wanted, pool, target) for s in states[:12]]
+        tried = [fitted(state) for state in states[:FITTED]]
         tried = [each for each in tried if each.is_sound]
         before = min(each.mean_square for each in found)
-        found += tried[:4]
+        found += tried[:GIVEN]
         after = min((each.mean_square for each in tried), default=np.inf)
         if after < EXACT**2 or not worth(before, after, len(wanted)):
             break
     return found
 
 
-def _weighted(atoms: Sequence[Atom], weights: np.ndarray) -> np.ndarray:
+def _weighted(atoms: Sequence[Term], weights: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         return np.column_stack([atom.values * weights for atom in atoms])
 
@@ -388,6 +336,17 @@ def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tu
     return best
 
 
+def _best_mixed(
+    columns: np.ndarray, wanted: np.ndarray, first_bent: int
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Every bent term with its best partner among the others, best first."""
+    plain, bent = columns[:, :first_bent], columns[:, first_bent:]
+    gain = explained_by_pairs((wanted @ plain)[:, None], wanted @ bent, plain.T @ bent, TOO_ALIKE)
+    partner, most = np.argmax(gain, axis=0), np.max(gain, axis=0)
+    order = np.argsort(-most)[: 2 * BEAM]
+    return [(float(most[j]), (int(partner[j]), first_bent + int(j))) for j in order]
+
+
 def _extended(
     states: Sequence[tuple[int, ...]], columns: np.ndarray, wanted: np.ndarray
 ) -> list[tuple[float, tuple[int, ...]]]:
@@ -407,11 +366,39 @@ def _extended(
 
 def _fitted(
     transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
-    pool: Sequence[Atom], target: np.ndarray,
+    pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
 ) -> Sum:  # fmt: skip
-    coefficients, rest = solved(columns[:, list(state)], wanted)
-    atoms = tuple(pool[j] for j in state)
+    """A sum fitted to all rows, the scales of bent terms too."""
+    atoms, design = tuple(pool[j] for j in state), columns[:, list(state)]
+    places = [k for k, atom in enumerate(atoms) if isinstance(atom, Bent)]
+    coefficients, rest = solved(design, wanted)
+    if places:
+        atoms, coefficients, rest = _polished(atoms, places, design, wanted, weights)
     return Sum(transform, atoms, coefficients, float(np.mean(rest**2)), target)
+
+
+def _polished(
+    atoms: tuple[Term, ...], places: Sequence[int], design: np.ndarray, wanted: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:  # fmt: skip
+    """Terms with better scales, coefficients, and (row,) residuals: variable projection."""
+
+    def at(steps: np.ndarray) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:
+        moved, changed = list(atoms), design.copy()
+        for place, step in zip(places, steps, strict=True):
+            term = atoms[place]
+            assert isinstance(term, Bent)
+            moved[place] = term.scaled(float(np.exp(step)))
+            changed[:, place] = moved[place].values * weights
+        if not np.all(measurable(changed)):
+            return tuple(moved), np.zeros(len(atoms)), np.full(len(wanted), WORST)
+        return (tuple(moved), *solved(changed, wanted))
+
+    found = least_squares(
+        lambda steps: at(steps)[2], np.zeros(len(places)), method="lm", xtol=1e-15, ftol=1e-15,
+        gtol=1e-15, max_nfev=STEPS * (1 + len(places)),
+    )  # fmt: skip
+    return at(found.x)
 
 
 def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

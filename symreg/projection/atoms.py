@@ -1,0 +1,194 @@
+"""Terms of sums: monomials, some times a wave; and a factor times exp, sin or cos of a free scale.
+
+The scale of a bent term is on a grid until a sum is polished.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import ClassVar
+
+import numpy as np
+import sympy
+
+from symreg.projection.bases import (
+    Argument,
+    Column,
+    composites,
+    exponent_of,
+    monomials,
+    power_product,
+)
+
+HIGHEST_DEGREE = 4
+MOST_POLYNOMIAL = 70
+MOST_ATOMS = 2500
+MOST_WITH_WAVES = 14_000
+MOST_BENT = 8000
+LARGEST_SIZE = 3.0
+"""Size of the largest argument of a bent term, see `Argument.size`."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A term without its coefficient; `of_target` marks one that is multiplied by y."""
+
+    values: np.ndarray
+    expression: sympy.Expr
+    of_target: bool = False
+
+
+@dataclass(frozen=True)
+class Bent:
+    """A term f·g(s·h) whose scale s is free.
+
+    Attributes:
+        factor: f.
+        function: g.
+        argument: h.
+        scale: s.
+    """
+
+    factor: Atom
+    function: "Function"
+    argument: Argument
+    scale: float
+    of_target: ClassVar[bool] = False
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(row,) of the term; not finite where it is too large."""
+        with np.errstate(all="ignore"):
+            bent = self.function.value(self.scale * self.argument.values)
+            return np.asarray(bent * self.factor.values)
+
+    @property
+    def expression(self) -> sympy.Expr:
+        """The term in sympy."""
+        inner = sympy.Float(self.scale) * self.argument.expression
+        return self.function.write(inner) * self.factor.expression
+
+    def scaled(self, ratio: float) -> "Bent":
+        """The same with another scale."""
+        return replace(self, scale=self.scale * ratio)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a free scale, and the largest arguments to try."""
+
+    value: Callable[[np.ndarray], np.ndarray]
+    write: Callable[[sympy.Expr], sympy.Expr]
+    reaches: np.ndarray
+
+
+Term = Atom | Bent
+
+_REACHES = np.geomspace(0.1, 30.0, 18)
+EXPONENTIAL = Function(np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
+"""Of either sign."""
+WAVES = tuple(
+    Function(value, write, np.arange(1.0, 60.0, 0.7))
+    for value, write in ((np.sin, sympy.sin), (np.cos, sympy.cos))
+)
+"""Of up to ten turns."""
+
+
+def bent(columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL,)) -> list[Bent]:
+    """Functions of monomials, alone and times a variable, simplest first; waves of variables."""
+    factors = [
+        one(len(columns[0].values)),
+        *(Atom(column.values, column.expression) for column in columns),
+    ]
+    arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
+    found: list[Bent] = []
+    for factor in factors:
+        for h in sorted(arguments, key=lambda h: h.size):
+            for function in functions:
+                if function is EXPONENTIAL or h.expression.is_Symbol:
+                    scales = function.reaches / float(np.max(np.abs(h.values)))
+                    found += [Bent(factor, function, h, float(s)) for s in scales]
+    return found[:MOST_BENT]
+
+
+def one(rows: int) -> Atom:
+    """The constant term."""
+    return Atom(np.ones(rows), sympy.Integer(1))
+
+
+def atoms_of(columns: Sequence[Column]) -> list[Atom]:
+    """Monomials of all variables with small exponents of either sign.
+
+    The fewer the variables the larger the exponents.
+    """
+    atoms = [one(len(columns[0].values))]
+    for parts in _parts(columns):
+        atom = _atom(parts)
+        if atom is not None:
+            atoms.append(atom)
+        if len(atoms) >= MOST_ATOMS:
+            break
+    return atoms
+
+
+def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
+    """The same, and each times the sine or cosine of an angle, one variable first."""
+    found = list(atoms)
+    waves = [column for column in composites(columns) if column.wave]
+    waves.sort(key=lambda wave: len(wave.holds))
+    for p in (1.0, 2.0):
+        for wave in waves:
+            power = wave.power(p)
+            if power is None or len(found) + len(atoms) > MOST_WITH_WAVES:
+                continue
+            form = wave.expression ** exponent_of(p)
+            found += [Atom(atom.values * power, atom.expression * form) for atom in atoms]
+    return found
+
+
+def _parts(columns: Sequence[Column]):
+    """Exponents of monomials, simple ones first."""
+    count = len(columns)
+    if count == 1:
+        alone = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
+                  for s in (1.0, -1.0)]  # fmt: skip
+        yield from ([(columns[0], p)] for p in alone)
+        return
+    small = (1.0, -1.0, 2.0, -2.0)
+    singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
+    for column in columns:
+        yield from ([(column, p)] for p in singles)
+    pairs = singles if count <= 3 else (*small, 0.5, -0.5)
+    for a, b in combinations(columns, 2):
+        yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
+    chosen: tuple[Column, ...]
+    for chosen in combinations(columns, 3):
+        for powers in product(small if count <= 5 else (1.0, -1.0), repeat=3):
+            yield list(zip(chosen, powers, strict=True))
+    for chosen in combinations(columns, 4):
+        for powers in product((1.0, -1.0), repeat=4):
+            yield list(zip(chosen, powers, strict=True))
+
+
+def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
+    found = power_product(parts)
+    return None if found is None else Atom(*found)
+
+
+def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
+    """The terms of polynomials, degree by degree, as far as the rows support them."""
+    rows = len(columns[0].values)
+    found: list[list[Atom]] = []
+    for degree in range(1, HIGHEST_DEGREE + 1):
+        if math.comb(len(columns) + degree, degree) > min(rows // 4, MOST_POLYNOMIAL):
+            break
+        parts = [
+            [(c, float(p)) for c, p in zip(columns, powers, strict=True) if p]
+            for powers in product(range(degree + 1), repeat=len(columns))
+            if 0 < sum(powers) <= degree
+        ]
+        made = [atom for part in parts if (atom := _atom(part)) is not None]
+        found.append([one(rows), *made])
+    return found
