@@ -34,8 +34,8 @@ FITTED, GIVEN = 12, 4
 """Sums of a number of terms that are fitted to all rows, and handed over."""
 PARTNERS = 400
 """Terms that may come first beside a bent one, simplest first."""
-STEPS = 12
-"""Of a polish of scales."""
+STEPS, LARGEST_STEP = 12, 20.0
+"""Of a polish of scales; the logarithm of the largest change."""
 WORST = 1e6
 """Residual of a sum that is not finite."""
 
@@ -279,9 +279,7 @@ def _beam(
     if not pool or (bent and not 0 < first_bent < len(pool)):
         return []
     rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
-    columns, shown = whole[rows], wanted[rows]
-    size = np.linalg.norm(columns, axis=0)
-    columns = columns / np.where(size > 0, size, 1.0)
+    columns, shown = _of_unit_length(whole[rows]), wanted[rows]
     states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
 
     def fitted(state: tuple[int, ...]) -> Sum:
@@ -299,6 +297,13 @@ def _beam(
         if not states:
             break
         tried = [fitted(state) for state in states[:FITTED]]
+        if bent:  # go on from the better scales
+            first, better = len(pool), [atom for each in tried for atom in each.atoms]
+            places = [range(k, k + count) for k in range(first, first + len(better), count)]
+            states[:FITTED] = map(tuple, places)
+            pool += better
+            whole = np.hstack([whole, _weighted(better, weights)])
+            columns = np.hstack([columns, _of_unit_length(whole[rows, first:])])
         tried = [each for each in tried if each.is_sound]
         before = min(each.mean_square for each in found)
         found += tried[:GIVEN]
@@ -311,6 +316,11 @@ def _beam(
 def _weighted(atoms: Sequence[Term], weights: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         return np.column_stack([atom.values * weights for atom in atoms])
+
+
+def _of_unit_length(columns: np.ndarray) -> np.ndarray:
+    size = np.linalg.norm(columns, axis=0)
+    return columns / np.where(size > 0, size, 1.0)
 
 
 def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
@@ -388,7 +398,7 @@ def _polished(
         for place, step in zip(places, steps, strict=True):
             term = atoms[place]
             assert isinstance(term, Bent)
-            moved[place] = term.scaled(float(np.exp(step)))
+            moved[place] = term.scaled(float(np.exp(np.clip(step, -LARGEST_STEP, LARGEST_STEP))))
             changed[:, place] = moved[place].values * weights
         if not np.all(measurable(changed)):
             return tuple(moved), np.zeros(len(atoms)), np.full(len(wanted), WORST)

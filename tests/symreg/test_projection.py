@@ -51,6 +51,13 @@ SUMS = {
     ),
     "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
     "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
+    "a wave of its own frequency": (lambda x: 2 * np.sin(1.7 * x) + 0.5 * x**2 - 3 / x, 1.0, 9.0),
+    "two waves beside a line": (
+        lambda t: 2 * np.sin(3 * t) + 0.5 * np.cos(1.1 * t) + t, 0.1, 9.0,
+    ),
+    "a wave in one of three terms": (
+        lambda t, x: 2 * np.sin(3 * t) * x + 0.5 * x**3 - 1.2 * x, 0.5, 5.0,
+    ),
 }  # fmt: skip
 
 
