@@ -77,7 +77,8 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
 
     Numbers that are no exponents are drawn anew, of order one, and so are the variables: there no
     sine is a tangent and no square of v/c too small to see. The formula's own numbers are fitted
-    to exact values of that law, from many starts.
+    to exact values of that law, from many starts; also to the law with its own numbers of order
+    one, for which alone 1 - cos(x) is 2 sin(x/2)^2.
     """
     names = sorted(s.name for s in law.formula.free_symbols)
     try:
@@ -86,11 +87,20 @@ def literally(law: Law, formula: sympy.Expr) -> bool:
     except ValueError:
         pass
     form, start = skeleton(normal_form(with_floats(formula)))
-    return any(_fits(law, form, start, ranges) for ranges in ((0.4, 2.5), (0.1, 0.7)))
+    return any(
+        _fits(law, form, start, ranges, own)
+        for own in (False, True)
+        for ranges in ((0.4, 2.5), (0.1, 0.7))
+    )
 
 
-def _fits(law: Law, form: sympy.Expr, start: Sequence[float], ranges: tuple[float, float]) -> bool:
-    """Whether a form's numbers can be fitted to a law with others, the variables in a range."""
+def _fits(
+    law: Law, form: sympy.Expr, start: Sequence[float], ranges: tuple[float, float], own: bool
+) -> bool:
+    """Whether a form's numbers can be fitted to a law, the variables in a range.
+
+    The law has other numbers, or its own where they are of order one.
+    """
     rng = np.random.default_rng(8)
     signs = {v: np.sign(x) for v, x in law.draw(np.random.default_rng(7), 400).items()}
     columns = {v: sign * rng.uniform(*ranges, 400) for v, sign in signs.items()}
@@ -99,6 +109,9 @@ def _fits(law: Law, form: sympy.Expr, start: Sequence[float], ranges: tuple[floa
     if len(start) > len(law_start) + EXTRA:
         return False
     numbers = rng.uniform(0.6, 1.8, len(law_start)) * np.sign(law_start)
+    if own:
+        given = np.array(law_start)
+        numbers = np.where((np.abs(given) > 0.1) & (np.abs(given) < 10), given, numbers)
     truth = evaluate(law_form, list(columns), X, numbers)
     good = np.isfinite(truth) & (truth != 0)
     if good.sum() < 40:
