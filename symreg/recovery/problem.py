@@ -287,6 +287,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.seed,
         () if config.per_group is None else (config.per_group,),
         config.bad_rows,
+        (*config.target_names, sigma_column(config.sigma) or ""),
     )
 
 

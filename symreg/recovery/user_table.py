@@ -23,6 +23,8 @@ from orbits.options import require_known
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 
+LARGEST_TARGET = 1e130
+"""Of a target's numbers, which are squared and divided, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
 MOST_GROUPS = 50
@@ -54,6 +56,7 @@ def read_user_table(
     seed: int,
     labels: Sequence[str] = (),
     bad_rows: BadRows = "refuse",
+    targets: Sequence[str] = (),
 ) -> UserTable:
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
@@ -63,6 +66,7 @@ def read_user_table(
         seed: of the draw of rows.
         labels: those that need not be numbers.
         bad_rows: what to do about rows without a finite number: refuse, or mend (leave them out).
+        targets: columns of which no powers are taken but squares, so that they may be larger.
 
     Raises:
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
@@ -85,7 +89,8 @@ def read_user_table(
             f"{name} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
         )
     for column in (name for name in columns if name not in labels):
-        table[column] = _numeric(table[column], name, column)
+        most = LARGEST_TARGET if column in targets else LARGEST
+        table[column] = _numeric(table[column], name, column, most)
     if rows < FEW_ROWS:
         notes += (f"{rows} rows are few: many formulas fit them, and little can be held out",)
     table, every = table.reset_index(drop=True), None
@@ -353,7 +358,7 @@ def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFram
     return table[good]
 
 
-def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
+def _numeric(values: pd.Series, path: str, name: str, most: float) -> np.ndarray:
     if not (holds_numbers(values) and pd.api.types.is_numeric_dtype(values)):
         example = next((v for v in values if not isinstance(v, (int, float))), values.iloc[0])
         raise ValueError(
@@ -368,9 +373,9 @@ def _numeric(values: pd.Series, path: str, name: str) -> np.ndarray:
             "find out where they come from, or leave those rows out with --bad-rows mend."
         )
     largest = float(np.max(np.abs(numbers), initial=0.0))
-    if largest and not 1 / LARGEST <= largest <= LARGEST:
+    if largest and not 1 / LARGEST <= largest <= most:
         raise ValueError(
             f"{path}: the column {name} has numbers of {largest:.3g}, which cannot be reckoned "
-            f"with (from {1 / LARGEST:g} to {LARGEST:g}); take another unit."
+            f"with (from {1 / LARGEST:g} to {most:g}); take another unit."
         )
     return np.where(np.abs(numbers) < np.finfo(float).tiny, 0.0, numbers)  # 1 / 5e-324 is infinite
