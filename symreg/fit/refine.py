@@ -32,8 +32,6 @@ from symreg.formulas.expressions import (
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
 floor then shrinks to this many times its error."""
-ROUNDING = DOUBLE
-"""Relative error that buys nothing even in exact data: where a fit stops."""
 NODE_COST = 4.0
 """Twice the nats per node: a choice among eight symbols costs ln 8 = 2.1."""
 CLEARLY_BETTER = 10.0
@@ -89,7 +87,7 @@ class Fitted:
         """
         n = max(n, LEAST_GROUPS)
         free = (LARGEST * floor) ** 2
-        error = max(self.mean_square + max(free - self.smooth, 0.0), ROUNDING**2)
+        error = max(self.mean_square + max(free - self.smooth, 0.0), DOUBLE**2)
         fitted = len(self.constants) + 1
         if n <= fitted + 1:
             return np.inf

@@ -18,8 +18,8 @@ from scipy.optimize import least_squares
 
 from symreg.engines.base import Candidate
 from symreg.fit.form import fit_form
-from symreg.fit.noise import smooth_mean_square
-from symreg.fit.refine import ROUNDING, Fitted, fit, is_same_law, preferred
+from symreg.fit.noise import DOUBLE, smooth_mean_square
+from symreg.fit.refine import Fitted, fit, is_same_law, preferred
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.recovery.config import RecoverConfig
@@ -307,7 +307,7 @@ def _as_good(
     parts = group_parts(samples)
     group = max(range(len(parts)), key=lambda g: len(parts[g].y))
     ours, part = chosen.of_group(group), parts[group]
-    most = max(law.mean_square, ROUNDING**2) * np.exp(AS_GOOD / samples.n_effective)
+    most = max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / samples.n_effective)
     found: dict[int, Parting] = {}
     for each in pool:
         if each is law or each.mean_square > most or len(each.constants) > len(law.constants):

@@ -13,8 +13,8 @@ import numpy as np
 import sympy
 from scipy.stats import qmc
 
+from symreg.fit.noise import DOUBLE
 from symreg.fit.refine import (
-    ROUNDING,
     Fitted,
     is_same_law,
     preferred,
@@ -234,7 +234,7 @@ def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple
         Each with the place where it departs from the law.
     """
     n = samples.n_effective
-    most = max(law.mean_square, ROUNDING**2) * np.exp(AS_GOOD / n)
+    most = max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / n)
     ours = evaluate(law.form, samples.names, samples.X, law.constants)
     found: list[tuple[Fitted, Parting]] = []
     for each in sorted(pool, key=lambda other: other.nodes):

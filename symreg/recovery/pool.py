@@ -19,9 +19,9 @@ from orbits.units import Unit
 from symreg.engines.base import Candidate
 from symreg.fit.form import fit_form
 from symreg.fit.named_laws import fitted_laws
+from symreg.fit.noise import DOUBLE
 from symreg.fit.orthogonal import scatter_beyond, slopes_of
 from symreg.fit.refine import (
-    ROUNDING,
     Fitted,
     is_same_law,
     preferred,
@@ -289,7 +289,7 @@ def with_likelier_errors(
         size = float(np.sqrt(np.mean(samples.y**2)))
     equal = ErrorModel(size=size)
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
-    if not 0 < size < np.inf or shown[0].mean_square < ROUNDING:
+    if not 0 < size < np.inf or shown[0].mean_square < DOUBLE:
         return ErrorModel(), laws
     others = [refit(law, equal.of(samples)) for law in shown]
     rows = len(samples.y)
