@@ -305,3 +305,10 @@ def test_the_planets_of_hd_164922():
     for orbit, days, speed in zip(found.orbits, (1201.1, 75.765), (7.15, 2.22), strict=True):
         assert days / 365.25 in orbit.period
         assert speed / 1000 in orbit.velocity
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_table_that_hardly_tells_the_orbit_has_wide_intervals_and_no_warning():
+    (orbit,) = symreg.weigh_sky(star(rows=(20, 10), errors=(0.01, 1000.0)), **SEEN).orbits
+    assert MASS in orbit.mass
+    assert orbit.mass.high > 3 * orbit.mass.low

@@ -25,6 +25,8 @@ AXES = {"x": 1, "y": 0, "rv": 2}
 OF_PLANE = ("inclination", "node")
 OF_ORBIT = ("log_period", "e_cosine", "e_sine", "longitude", "log_mass")
 """e cos and e sin of the pericentre's argument, over root e; mean longitude at the first time."""
+WIDEST = float(np.log(1e6))
+"""Largest change of the logarithm of a mass, a period or a distance, in a fit or a chain."""
 STEP = 1e-6
 """Of differences, by parameter, all of order one."""
 ROUNDS = 60
@@ -105,6 +107,13 @@ class Model:
         """(motion, companion) of the orbits."""
         at = np.arange(self.companions) * self.per_orbit
         return np.asarray(vectors[:, at + 1] ** 2 + vectors[:, at + 2] ** 2)
+
+    def possible(self, vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
+        """(motion,) whether orbits are closed, of a mass, size and distance like those nearby."""
+        logs = [name.startswith("log_") for name in self.names]
+        alike = np.all(np.abs(vectors - near)[:, logs] < WIDEST, axis=1)
+        closed = np.all(self.eccentricities(vectors) < ROUNDEST, axis=1)
+        return np.asarray(alike & closed)
 
     def states(self, vectors: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(motion, time, axis) displacement, au, and velocity, au/yr, of the body that is seen.
@@ -203,7 +212,7 @@ class Model:
 
         def residuals(vector: np.ndarray) -> np.ndarray:
             lost = np.full(sum(len(block.value) for block in self.seen.blocks), LOST)
-            if np.any(self.eccentricities(vector[None]) > ROUNDEST):
+            if not self.possible(vector[None], start)[0]:
                 return lost
             try:
                 found = self.left(vector[None])[0]

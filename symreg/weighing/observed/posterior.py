@@ -1,8 +1,9 @@
 """What else the observations allow: draws from the posterior of orbits.
 
 The curvature at the best orbit says little of an eccentricity or of an inclination that the data
-hardly tell; draws do. Priors are flat in the logarithms of mass, period and distance, in
-eccentricity and angles, and in the cosine of the inclination; errors of instruments are kept.
+hardly tell; draws do. Priors are flat in the logarithms of mass, period and distance (within a
+factor of a million of the best), in eccentricity and angles, and in the cosine of the inclination;
+errors of instruments are kept.
 
 Source: Foreman-Mackey et al., PASP 125 (2013) 306: emcee, an ensemble sampler.
 """
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symreg.formulas.watch import Watch
-from symreg.weighing.observed.orbit import ROUNDEST, Fit
+from symreg.weighing.observed.orbit import Fit
 
 WALKERS = 4
 """For each parameter."""
@@ -22,6 +23,8 @@ away."""
 THINNED = 10
 TINY = 1e-18
 """Least variance of a parameter."""
+UNKNOWN = 1.0
+"""Largest standard error with which chains begin, of logarithms and of angles."""
 RIDGE = 1e-9
 """Added to correlations of one, of a curvature that rounding left without an inverse."""
 INDEPENDENT = 20
@@ -41,12 +44,13 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
     random = np.random.default_rng(0)
     error = np.sqrt(np.maximum(np.diag(fit.covariance), TINY))
     alike = fit.covariance / np.outer(error, error)
-    spread = error[:, None] * np.linalg.cholesky(alike + RIDGE * np.eye(len(best)))
+    root = np.linalg.cholesky(alike + RIDGE * np.eye(len(best)))
+    spread = np.minimum(error, UNKNOWN)[:, None] * root
     walkers = best + 0.3 * random.normal(size=(WALKERS * len(best), len(best))) @ spread.T
 
     def logarithm(vectors: np.ndarray) -> np.ndarray:
         found = np.full(len(vectors), -np.inf)
-        inside = np.all(model.eccentricities(vectors) < ROUNDEST, axis=1)
+        inside = model.possible(vectors, best)
         if model.seen.on_sky:
             at = np.arange(model.companions) * model.per_orbit + model.per_orbit - 2
             inclined = np.sin(vectors[:, at])
@@ -63,9 +67,10 @@ def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
     enough = False
     start: Any = walkers
     while not enough and sampler.iteration < MOST:
-        for _ in sampler.sample(start, iterations=STEPS):
-            watch.say(lambda: f"posterior: {sampler.iteration} steps")
-        memory = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
+        with np.errstate(invalid="ignore"):  # steps from one place outside the prior to another
+            for _ in sampler.sample(start, iterations=STEPS):
+                watch.say(lambda: f"posterior: {sampler.iteration} steps")
+            memory = np.max(sampler.get_autocorr_time(tol=0, quiet=True))
         start = sampler.get_last_sample()
         enough = bool(sampler.iteration > INDEPENDENT * memory)
     chain = sampler.get_chain(discard=sampler.iteration // 4, thin=THINNED, flat=True)
