@@ -171,6 +171,9 @@ def search_products(
     found += singles
     if done() or not singles or most_factors == 1 or not pays(bare, singles, target):
         return found
+    # with noise many constants hide a pair that has none
+    plain = [h for h in dictionary.arguments if h.alone]
+    found += _pairs(target, Dictionary((IDENTITY,), plain, target.screened))
     count = int(np.clip(PAIRS // max(dictionary.columns, 1), *STARTS))
     starts = best_of(singles, count)
     simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
