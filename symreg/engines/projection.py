@@ -48,6 +48,8 @@ NEAR = 1.15
 """Mean square, over the least, up to which formulas are handed over."""
 TIDIED = 24
 """Products of a search whose numbers are set to simple ones where possible."""
+POOR, FEW_TIDIED = 0.25, 3
+"""Mean square of relative errors above which no product is the law, and so few are tidied."""
 SUMS = 8
 """Sums of each number of terms."""
 MOST_VARIABLES = 10
@@ -254,18 +256,22 @@ def _products(
     """Formulas, shortest description first, and the least mean square."""
     target = _target(columns, y, weights)
     found = search_products(target, SHAPES, arguments, watch, most_factors)
-    return _written(found, target, columns), min((p.mean_square for p in found), default=np.inf)
+    best = min((p.mean_square for p in found), default=np.inf)
+    return _written(found, target, columns, TIDIED if best < POOR else FEW_TIDIED), best
 
 
-def _written(found: Sequence[Product], target: Target, columns: Sequence) -> list[sympy.Expr]:
+def _written(
+    found: Sequence[Product], target: Target, columns: Sequence, count: int = TIDIED
+) -> list[sympy.Expr]:
+    """Formulas of so many products, shortest description first; of each also simpler ones."""
 
     def length(product: Product) -> float:
         return description(product, len(target.y))
 
     rough = [*found, *(set_roughly(product, target) for product in found)]
-    short = best_of(rough, TIDIED, length)
+    short = best_of(rough, count, length)
     short += [other for product in short for other in set_to_one(product, target)]
-    tidy = [tidied(product, target) for product in sorted(short, key=length)[: 2 * TIDIED]]
+    tidy = [tidied(product, target) for product in sorted(short, key=length)[: 2 * count]]
     tidy.sort(key=length)
     bare = [tidied(product, target) for product in found if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))

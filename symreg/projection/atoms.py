@@ -27,6 +27,8 @@ MOST_POLYNOMIAL = 70
 MOST_ATOMS = 2500
 MOST_WITH_WAVES = 14_000
 MOST_BENT = 8000
+STRAIGHT = 0.05
+"""Largest argument of a bent term below which it is none."""
 LARGEST_SIZE = 3.0
 """Size of the largest argument of a bent term, see `Argument.size`."""
 
@@ -69,6 +71,11 @@ class Bent:
         """The term in sympy."""
         inner = sympy.Float(self.scale) * self.argument.expression
         return self.function.write(inner) * self.factor.expression
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether its argument is so small that it is a sum of powers."""
+        return float(np.max(np.abs(self.scale * self.argument.values))) < STRAIGHT
 
     def scaled(self, ratio: float) -> "Bent":
         """The same with another scale."""

@@ -91,7 +91,9 @@ class Sum:
 
     @property
     def is_sound(self) -> bool:
-        """Whether there is a numerator, and a denominator without cancellation."""
+        """Whether functions are bent, and there is a numerator over no cancelling denominator."""
+        if any(isinstance(a, Bent) and a.is_straight for a in self.atoms):
+            return False
         above = [a for a in self.atoms if not a.of_target]
         parts = [
             b * a.values for b, a in zip(self.coefficients, self.atoms, strict=True) if a.of_target
@@ -296,15 +298,7 @@ def _beam(
         states = [state for _, state in ranked[:BEAM]]
         if not states:
             break
-        tried = [fitted(state) for state in states[:FITTED]]
-        if bent:  # go on from the better scales
-            first, better = len(pool), [atom for each in tried for atom in each.atoms]
-            places = [range(k, k + count) for k in range(first, first + len(better), count)]
-            states[:FITTED] = map(tuple, places)
-            pool += better
-            whole = np.hstack([whole, _weighted(better, weights)])
-            columns = np.hstack([columns, _of_unit_length(whole[rows, first:])])
-        tried = [each for each in tried if each.is_sound]
+        tried = [each for each in map(fitted, states[:FITTED]) if each.is_sound]
         before = min(each.mean_square for each in found)
         found += tried[:GIVEN]
         after = min((each.mean_square for each in tried), default=np.inf)
