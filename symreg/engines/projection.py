@@ -83,12 +83,14 @@ class Outer:
         backward: y of z, in sympy.
         allowed: whether targets (row,) may be such a y.
         logarithm: whether y is a logarithm: its errors are then equal, not relative.
+        unit: of angles, y and those inside, in radians.
     """
 
     forward: Callable[[np.ndarray], np.ndarray]
     backward: Callable[[sympy.Expr], sympy.Expr]
     allowed: Callable[[np.ndarray], bool]
     logarithm: bool = False
+    unit: float = 1.0
 
 
 def _near_one(y: np.ndarray) -> bool:
@@ -101,11 +103,33 @@ def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
     return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > SEEN_BENT)
 
 
+def _angle(
+    wave: "Wave", inverse: Callable[[sympy.Expr], sympy.Expr],
+    low: float, high: float, unit: float,
+) -> Outer:  # fmt: skip
+    """An angle, in radians or degrees, of its sine, cosine or tangent."""
+    written = sympy.Integer(1) if unit == 1.0 else sympy.Float(1 / unit)
+    return Outer(
+        lambda y: wave(unit * y), lambda z: written * inverse(z),
+        lambda y: _between(low, high)(unit * y) and (unit == 1.0 or bool(np.max(np.abs(y)) > FULL)),
+        unit=unit,
+    )  # fmt: skip
+
+
 def _logarithm(base: float) -> Callable[[np.ndarray], bool]:
     """Whether targets may be logarithms: of float64 numbers, over a factor of three."""
     return lambda y: bool(np.max(np.abs(y)) * np.log(base) < LARGEST_LOG and np.ptp(y) > 1)
 
 
+DEGREE = float(np.pi / 180)
+FULL = 2 * np.pi
+"""Angles that stay below are not in degrees."""
+Wave = Callable[[np.ndarray], np.ndarray]
+INVERSE: tuple[tuple[Wave, Callable[[sympy.Expr], sympy.Expr], float, float], ...] = (
+    (np.sin, sympy.asin, -np.pi / 2, np.pi / 2),
+    (np.cos, sympy.acos, 0.0, np.pi),
+    (np.tan, sympy.atan, -np.pi / 2, np.pi / 2),
+)
 LOGARITHMS = (
     Outer(np.exp, sympy.log, _logarithm(np.e), True),
     Outer(
@@ -121,9 +145,8 @@ OUTER = (
     Outer(lambda y: 1 - y**2, lambda z: sympy.sqrt(1 - z), _near_one),
     Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z), _near_one),
     Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z), _near_one),
-    Outer(np.sin, sympy.asin, _between(-np.pi / 2, np.pi / 2)),
-    Outer(np.cos, sympy.acos, _between(0.0, np.pi)),
-    Outer(np.tan, sympy.atan, _between(-np.pi / 2, np.pi / 2)),
+    *(_angle(*each, 1.0) for each in INVERSE),
+    *(_angle(*each, DEGREE) for each in INVERSE),
     *LOGARITHMS,
 )
 
@@ -284,7 +307,7 @@ def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> li
         outer.backward(formula)
         for outer in OUTER
         if (inner := _inner(outer, X, y, symbols)) is not None
-        for formula in _written(_plain(*inner), *inner)
+        for formula in _written(_plain(*inner, outer.unit), *inner)
     ]
 
 
@@ -305,11 +328,11 @@ def _inner(
     return _target(columns, z[good], weights), columns
 
 
-def _plain(target: Target, columns: Sequence[Column]) -> list[Product]:
+def _plain(target: Target, columns: Sequence[Column], unit: float) -> list[Product]:
     """Products of powers, also with a factor without its own constant, if they are near."""
     found = [without_factors(target)]
     if found[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
-        plain = plain_factors(columns, composites(columns))
+        plain = plain_factors(columns, composites(columns, unit))
         found += with_one_factor(found[0], target, plain)[:PLAIN]
     return [product for product in found if product.mean_square < NEARLY]
 

@@ -82,17 +82,25 @@ def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
     ]
 
 
-def composites(columns: Sequence[Column]) -> list[Column]:
-    """Differences of similar variables; cosines and sines of angles and differences."""
+def composites(columns: Sequence[Column], unit: float = 1.0) -> list[Column]:
+    """Differences of similar variables; cosines and sines of angles and differences.
+
+    Args:
+        columns: the variables.
+        unit: of angles, in radians.
+    """
     differences = []
     for a, b in combinations(columns, 2):
         if _of_one_size(a, b):
             differences.append(
                 Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
             )
-    angles = [column for column in (*columns, *differences) if is_angle(column.values)]
+    scale = sympy.Integer(1) if unit == 1.0 else sympy.Float(unit)
+    angles = [column for column in (*columns, *differences) if is_angle(unit * column.values)]
     waves = [
-        Column(wave(column.values), write(column.expression), column.holds, wave=True)
+        Column(
+            wave(unit * column.values), write(scale * column.expression), column.holds, wave=True
+        )
         for column in angles
         for wave, write in ((np.cos, sympy.cos), (np.sin, sympy.sin))
     ]

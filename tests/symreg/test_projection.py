@@ -98,6 +98,17 @@ def test_noise_is_not_explained():
     assert min(candidate.loss for candidate in front) > 0.5 * np.var(np.log(y))
 
 
+@pytest.mark.parametrize("unit", [1.0, np.pi / 180])
+def test_snells_law_is_found_in_radians_and_in_degrees(unit):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([*rng.uniform(1.0, 1.5, (2, 200)), rng.uniform(0, 0.7, 200) / unit])
+    y = np.arcsin(X[:, 0] * np.sin(unit * X[:, 2]) / X[:, 1]) / unit
+    names = ("n1", "n2", "angle")
+    found = search(X, y, feature_symbols(names, X), Watch())
+    errors = [np.max(np.abs(evaluate(each, names, X) / y - 1)) for each in found]
+    assert min(errors) < 1e-12
+
+
 def one_and_a_product(noise, rows=300):
     """Columns of sqrt(1 + m), m between a thousandth and a thousand, noise relative."""
     rng = np.random.default_rng(4)
