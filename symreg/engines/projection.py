@@ -74,6 +74,10 @@ LARGEST_LOG = 300.0
 """Larger targets are not logarithms of float64 numbers."""
 
 
+OfRows = Callable[[np.ndarray], np.ndarray]
+InSympy = Callable[[sympy.Expr], sympy.Expr]
+
+
 @dataclass(frozen=True)
 class Outer:
     """y of a product z: one more step around it.
@@ -86,8 +90,8 @@ class Outer:
         unit: of angles, y and those inside, in radians.
     """
 
-    forward: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[sympy.Expr], sympy.Expr]
+    forward: OfRows
+    backward: InSympy
     allowed: Callable[[np.ndarray], bool]
     logarithm: bool = False
     unit: float = 1.0
@@ -103,10 +107,7 @@ def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
     return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > SEEN_BENT)
 
 
-def _angle(
-    wave: "Wave", inverse: Callable[[sympy.Expr], sympy.Expr],
-    low: float, high: float, unit: float,
-) -> Outer:  # fmt: skip
+def _angle(wave: OfRows, inverse: InSympy, low: float, high: float, unit: float) -> Outer:
     """An angle, in radians or degrees, of its sine, cosine or tangent."""
     written = sympy.Integer(1) if unit == 1.0 else sympy.Float(1 / unit)
     return Outer(
@@ -124,8 +125,7 @@ def _logarithm(base: float) -> Callable[[np.ndarray], bool]:
 DEGREE = float(np.pi / 180)
 FULL = 2 * np.pi
 """Angles that stay below are not in degrees."""
-Wave = Callable[[np.ndarray], np.ndarray]
-INVERSE: tuple[tuple[Wave, Callable[[sympy.Expr], sympy.Expr], float, float], ...] = (
+INVERSE: tuple[tuple[OfRows, InSympy, float, float], ...] = (
     (np.sin, sympy.asin, -np.pi / 2, np.pi / 2),
     (np.cos, sympy.acos, 0.0, np.pi),
     (np.tan, sympy.atan, -np.pi / 2, np.pi / 2),
