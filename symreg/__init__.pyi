@@ -8,6 +8,7 @@ from .experiments.figures.residuals import plot_residuals as plot_residuals
 from .experiments.figures.training import plot_training as plot_training
 from .experiments.result import Run as Run
 from .experiments.run import run as run
+from .experiments.study_figure import StudyFigure as StudyFigure
 from .formulas.compare import Comparison as Comparison
 from .formulas.compare import compare as compare
 from .recovery.config import RecoverConfig as RecoverConfig

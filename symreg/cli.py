@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
 from orbits.command_line import main as run_command
 from orbits.config import NoConfig
-from symreg.experiments.config import RunConfig, StudyConfig, bundled
+from symreg.experiments.config import RunConfig, StudyConfig
 from symreg.formulas.config import CompareConfig
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.weighing.config import WeighConfig
@@ -176,13 +176,12 @@ COMMANDS = [
         (
             Positional(
                 "study",
-                f"A YAML file, or a bundled study: {', '.join(bundled())}.",
+                "A YAML file; notebooks/studies of the repository has those of the pages.",
                 path="input",
             ),
         ),
         check_study,
         examples=(
-            "study context --out studies/context --workers 2",
             "study mine.yaml --out studies/mine --check",
         ),
     ),

@@ -19,10 +19,10 @@ import symreg
 import worldmodel
 from orbits.options import option_names
 from symreg.experiments.config import RunConfig
-from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.identify import LEFT, beyond_curve, usual
+from worldmodel.predictors.loading import executed
 
 ROOT = Path(__file__).parents[1]
+STUDIES = ROOT / "notebooks" / "studies"
 PAGES = sorted((ROOT / "notebooks").rglob("*.md"))
 PROGRAMS = ("orbits", "worldmodel", "symreg")
 SMALL_SEARCH = {"seeds": 1, "population": 60, "generations": 5, "null": False}
@@ -162,7 +162,7 @@ def test_the_table_of_the_calibration_is_that_of_its_study():
 @pytest.mark.parametrize("study", ["identify", "paired"])
 def test_the_tables_of_targets_are_those_of_their_studies(study):
     cells = pd.read_csv(ROOT / "notebooks" / "images" / f"{study}.csv")
-    made = FIGURES[study].summary(cells).fillna("–").astype(str)
+    made = executed(STUDIES / f"{study}.py", study).FIGURE.summary(cells).fillna("–").astype(str)
     page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
     start = page.index(f"\n| {made.columns[0]} | ") + 1
     table = page[start:].split("\n\n")[0].splitlines()
@@ -176,9 +176,10 @@ FIRST = "765c06b"
 
 
 def test_what_the_curve_foretells_is_that_of_its_cells():
-    cells = usual(pd.read_csv(ROOT / "notebooks" / "images" / "identify.csv"))
-    cells = cells[cells[LEFT] > 0]
-    beyond = beyond_curve(cells, cells["git_commit"] == FIRST, 0.85)
+    identify = executed(STUDIES / "identify.py", "identify")
+    cells = identify.usual(pd.read_csv(ROOT / "notebooks" / "images" / "identify.csv"))
+    cells = cells[cells[identify.LEFT] > 0]
+    beyond = identify.beyond_curve(cells, cells["git_commit"] == FIRST, 0.85)
     page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
     for (kind, dt), off in beyond.groupby([cells["attention"], cells["dt"]]):
         rms = np.sqrt(np.mean(off**2))

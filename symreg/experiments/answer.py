@@ -3,7 +3,7 @@
 import pandas as pd
 
 from orbits.printing import plural, table, wrapped
-from symreg.experiments.study_figures.base import LABEL, measured, share
+from symreg.experiments.study_figure import LABEL, measured, share
 from symreg.recovery.words import EVERY_KIND, NEWTONIAN, number
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")

@@ -292,12 +292,6 @@ class RunConfig(Options):
         return options if samples is None else replace(options, samples=samples)
 
 
-def bundled() -> dict[str, Path]:
-    """The bundled studies by name."""
-    folder = Path(__file__).parent / "studies"
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-
-
 @dataclass(frozen=True)
 class StudyConfig(Options):
     """Where a study is kept, and its workers."""

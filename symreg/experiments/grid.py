@@ -9,16 +9,16 @@ from typing import Any
 
 from orbits.files import as_json, read_yaml, sha256_of_json
 from orbits.options import OptionError, option_value, require_known, with_options
-from symreg.experiments.config import RunConfig, bundled, file_name
+from symreg.experiments.config import RunConfig, file_name
+from symreg.experiments.grid_figure import ANY_GRID
 from symreg.experiments.run import check
-from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.base import LABEL
+from symreg.experiments.study_figure import LABEL, StudyFigure, figure_in
 
 KEYS = ("name", "question", "base", "grid", "figure", "cost")
 LONGEST_NAME = 120
 """Characters in a cell's name, also its folder's; longer ones are cut."""
-NO_FIGURE, ANY_FIGURE = "none", "grid"
-"""For a study without a figure, and for one that names none."""
+FIGURES: dict[str, StudyFigure | None] = {"grid": ANY_GRID, "none": None}
+"""Besides a file of one's own; `grid` is for a study that names none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Study:
         question: in a sentence.
         base: options of all cells, by their short or dotted names.
         grid: options with their values, part by part.
-        figure: of `symreg.experiments.study_figures`, or `none`; `grid` if the file names none.
+        figure: `grid`, `none`, or the file that has them.
+        figures: what it names.
         cost: in words.
         cells: every run.
     """
@@ -50,6 +51,7 @@ class Study:
     base: dict[str, Any]
     grid: list[dict[str, Any]]
     figure: str
+    figures: StudyFigure | None
     cost: str
     cells: tuple[Cell, ...]
 
@@ -68,29 +70,28 @@ def load_study(source: str | os.PathLike[str]) -> Study:
     """Read and check a study.
 
     Args:
-        source: a YAML file, or the name of a bundled study.
+        source: a YAML file.
 
     Raises:
         ValueError: if there is no such study, or it cannot run: one line that says where and why.
     """
-    path = Path(source)
-    if path.suffix not in (".yaml", ".yml") and not path.is_file():
-        path = bundled()[require_known("study", str(source), bundled())]
-    content = read_yaml(path)
+    content = read_yaml(source)
     try:
-        return parse_study(content)
+        return parse_study(content, Path(source).parent)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{source}: {error}") from None
 
 
-def parse_study(content: Any) -> Study:
+def parse_study(content: Any, folder: Path = Path()) -> Study:
     """Make a study from a YAML file's content.
 
     Args:
         content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
             lists of values, every combination of which runs, or a list of such mappings, each
             optionally with a `label` in words), and optionally `base` (options of all cells),
-            `figure` and `cost` (in words).
+            `figure` (`grid`, `none`, or a Python file with a `StudyFigure` called `FIGURE`) and
+            `cost` (in words).
+        folder: that the figure's file lies in.
 
     Raises:
         ValueError: for an unknown key or option, a wrong type, an empty grid, identical cells, or
@@ -103,8 +104,12 @@ def parse_study(content: Any) -> Study:
     for key in ("name", "question"):
         if not isinstance(content.get(key), str) or not content[key].strip():
             raise ValueError(f"{key} is missing: a text.")
-    figure = str(content.get("figure") or ANY_FIGURE)
-    require_known("figure", figure, [NO_FIGURE, *FIGURES])
+    figure = str(content.get("figure") or "grid")
+    figures = (
+        figure_in(folder / figure)
+        if figure.endswith(".py")
+        else FIGURES[require_known("figure", figure, FIGURES)]
+    )
     base = _base(content.get("base") or {})
     grid = [_part(part) for part in _parts(content.get("grid"))]
     return Study(
@@ -113,6 +118,7 @@ def parse_study(content: Any) -> Study:
         base=base,
         grid=grid,
         figure=figure,
+        figures=figures,
         cost=" ".join(str(content.get("cost") or "").split()),
         cells=_cells(base, grid),
     )

@@ -77,7 +77,7 @@ def run_study(source: str, config: StudyConfig) -> StudyResult:
     """Run every cell that is not finished; write table, figures and report.
 
     Args:
-        source: a YAML file, or the name of a bundled study.
+        source: a YAML file.
         config: where, and on how many workers.
 
     Raises:

@@ -8,10 +8,9 @@ import pandas as pd
 from orbits.files import write_text, written_aside
 from orbits.provenance import git_commit, versions
 from symreg.experiments.answer import MEASURES, answer, answer_table
-from symreg.experiments.grid import NO_FIGURE, Study
+from symreg.experiments.grid import Study
 from symreg.experiments.report import embedded, environment, save
-from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.base import measured
+from symreg.experiments.study_figure import measured
 from symreg.recovery.words import KINDS, number
 
 SHOWN = {
@@ -39,11 +38,11 @@ def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
     captions = {}
     summary: pd.DataFrame | None = None
     done = frame[frame["status"] == "done"]
-    if study.figure != NO_FIGURE and not done.empty:
-        for name, (figure, caption) in FIGURES[study.figure].draw(done).items():
+    if study.figures is not None and not done.empty:
+        for name, (figure, caption) in study.figures.draw(done).items():
             save(figure, folder, name)
             captions[name] = caption
-        summary = FIGURES[study.figure].summary(done)
+        summary = study.figures.summary(done)
     if summary is not None:
         with written_aside(folder / "summary.csv") as aside:
             summary.to_csv(aside, index=False)

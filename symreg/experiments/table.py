@@ -10,7 +10,7 @@ from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source
-from symreg.experiments.study_figures.base import LABEL
+from symreg.experiments.study_figure import LABEL
 from symreg.recovery.gates import Gate
 from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity

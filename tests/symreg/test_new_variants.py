@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import symreg.engines
-import symreg.experiments.study_figures
 from symreg import recover
 from symreg.cli import main
 from symreg.engines import ENGINES
@@ -27,16 +26,18 @@ class Squares(Engine):
 """
 
 STUDY_FIGURE = """
-from symreg.experiments.study_figures.base import StudyFigure, panels, plot_against
+from matplotlib.figure import Figure
+
+from symreg import StudyFigure
 
 
 def draw(frame):
-    figure, (axes,) = panels(1, 1)
-    plot_against(axes, frame, "seed", {"orbits": "orbit.r2"})
+    figure = Figure()
+    figure.subplots().plot(frame["seed"], frame["orbit.r2"], "o")
     return {"r2_alone": (figure, "R\u00b2 by seed.")}
 
 
-FIGURE = StudyFigure("r2_alone", draw)
+FIGURE = StudyFigure(draw)
 """
 
 
@@ -54,10 +55,10 @@ def test_a_new_engine_is_found_and_searches(add_variant, tmp_path, capsys):
     assert "squares" in capsys.readouterr().err
 
 
-def test_a_new_figure_of_a_study_is_drawn_where_the_study_asks_for_it(add_variant, tmp_path):
-    add_variant(symreg.experiments.study_figures, "r2_alone", STUDY_FIGURE)
+def test_a_new_figure_of_a_study_is_drawn_where_the_study_asks_for_it(tmp_path):
+    (tmp_path / "alone.py").write_text(STUDY_FIGURE)
     (tmp_path / "mine.yaml").write_text(
-        "name: mine\nquestion: does it draw?\nfigure: r2_alone\n"
+        "name: mine\nquestion: does it draw?\nfigure: alone.py\n"
         "base: {orbits: 30, steps: 2, search_seeds: 2, sources: [orbit], controls: []}\n"
         "grid: {seed: [0]}\n"
     )

@@ -1,12 +1,13 @@
 """A study's file is checked before anything runs, and every mistake has one clear line."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from symreg.experiments.config import bundled
 from symreg.experiments.grid import load_study, parse_study
 
+STUDIES = sorted((Path(__file__).parents[2] / "notebooks" / "studies").glob("*.yaml"))
 GOOD = {"name": "s", "question": "What?", "grid": {"seed": [0, 1]}}
 
 
@@ -26,6 +27,7 @@ def changed(**keys):
         (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),
         (changed(base={"law": "newtn"}), "did you mean 'newton'?"),
         (changed(grid={}), "grid is empty"),
+        (changed(figure="grd"), "figure 'grd' is not known; did you mean 'grid'?"),
         (changed(grid={"seed": []}), "seed must be a list of one or more values"),
         (changed(grid={"seed": [0, 0]}), "the cell seed 0 is there twice"),
         (changed(grid=[{"seed": [0, 1]}, {"seed": [1]}]), "the cell seed 1 is there twice"),
@@ -83,10 +85,27 @@ def test_files_that_are_no_options_are_one_clear_line(text, tmp_path, refused):
     assert "s.yaml" in refused("symreg", "study", tmp_path / "s.yaml", "--check")
 
 
-@pytest.mark.parametrize("name", sorted(bundled()))
-def test_every_bundled_study_is_sound(name):
-    study = load_study(name)
-    assert study.name == name
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_every_study_of_the_pages_is_sound(path, monkeypatch):
+    monkeypatch.chdir(path.parents[2])  # they name models by paths from there
+    study = load_study(path)
+    assert study.name == path.stem
     assert study.question.endswith("?")
     assert re.search(r"\d+ core-minutes|not measured", study.cost)
-    assert study.figure != "none"
+    assert study.figures is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (None, "there is no file"),
+        ("draw = 1", "has no FIGURE, a symreg.StudyFigure"),
+        ("import nowhere_at_all", "it needs the package 'nowhere_at_all'"),
+        ("1 / 0", "does not run: ZeroDivisionError"),
+    ],
+)
+def test_a_figure_that_cannot_be_had_is_refused_before_anything_runs(code, message, tmp_path):
+    if code is not None:
+        (tmp_path / "mine.py").write_text(code)
+    with pytest.raises(ValueError, match=message):
+        parse_study(changed(figure="mine.py"), tmp_path)

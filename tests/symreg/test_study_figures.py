@@ -1,6 +1,7 @@
 """Figures of a study show what its table holds, and say what was not measured."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from symreg.experiments.answer import answer, answer_table
-from symreg.experiments.study_figures import FIGURES
-from symreg.experiments.study_figures.identify import one_variable, seed_scatter, usual
-from symreg.experiments.study_figures.paired import equivalence
+from symreg.experiments.grid_figure import ANY_GRID
+from worldmodel.predictors.loading import executed
 
+FILES = (Path(__file__).parents[2] / "notebooks" / "studies").glob("*.py")
+MODULES = {path.stem: executed(path, path.stem) for path in sorted(FILES)}
+FIGURES = {name: m.FIGURE for name, m in MODULES.items() if hasattr(m, "FIGURE")}
+FIGURES["grid"] = ANY_GRID
 KINDS = ["softmax", "ssmax", "sigmoid", "relu", "lssa", "lssar", "lssar(p=15)"]
 
 
@@ -143,15 +147,16 @@ def test_the_calibration_counts_what_is_wrong_by_half():
 
 
 def test_one_variable_of_inertia_and_context_is_found_where_there_is_one():
-    table = usual(frame(**TABLES["identify"]))
+    identify = MODULES["identify"]
+    table = identify.usual(frame(**TABLES["identify"]))
     assert set(table["inertia left"]) == {6.2, 3.1, 0.62, 0.31, 0.0}
     table = table[table["inertia left"] > 0]
-    gamma, scatter = one_variable(table)
+    gamma, scatter = identify.one_variable(table)
     assert gamma == pytest.approx(0.4, abs=0.1)  # error ~ inertia left · context^0.4
     assert scatter < 0.03
-    assert seed_scatter(table) == pytest.approx(0.05 / np.sqrt(12) / np.log(10), rel=0.5)
+    assert identify.seed_scatter(table) == pytest.approx(0.05 / np.sqrt(12) / np.log(10), rel=0.5)
     table["far.error"] = np.random.default_rng(0).permutation(table["far.error"])
-    assert one_variable(table)[1] > 0.1
+    assert identify.one_variable(table)[1] > 0.1
 
 
 @pytest.mark.parametrize(
@@ -167,12 +172,12 @@ def test_one_variable_of_inertia_and_context_is_found_where_there_is_one():
 def test_pairs_are_equivalent_within_the_margin_alone(mean, spread, said):
     noise = np.random.default_rng(1).standard_normal(20)
     noise = (noise - noise.mean()) / noise.std(ddof=1)
-    assert equivalence(mean + spread * noise, 0.1).words == said
+    assert MODULES["paired"].equivalence(mean + spread * noise, 0.1).words == said
 
 
 def test_equivalence_is_wrongly_said_of_one_in_twenty():
     draws = np.random.default_rng(2).standard_normal((2000, 20)) * 0.1 + 0.1
-    wrong = sum("equivalent" in equivalence(each, 0.1).words for each in draws)
+    wrong = sum("equivalent" in MODULES["paired"].equivalence(each, 0.1).words for each in draws)
     assert 0.03 < wrong / 2000 < 0.07
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from orbits.files import sha256_of_file
@@ -137,12 +138,7 @@ def _named(spec: str, told: Mapping[str, Any]) -> Any:
     """
     place, _, name = spec.rpartition(":")
     source_of(spec)
-    try:
-        module = _executed(Path(place)) if _is_file(place) else importlib.import_module(place)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"--model {spec}: it needs the package {error.name!r}: {error}") from None
-    except Exception as error:
-        raise in_a_line(f"--model {spec} does not run", error) from error
+    module = executed(place, f"--model {spec}")
     known = [name for name in vars(module) if not name.startswith("_")]
     try:
         found = vars(module)[require_known("name", name, known, show=0)]
@@ -203,17 +199,31 @@ def _is_file(place: str) -> bool:
     return place.endswith(".py") or os.sep in place
 
 
-def _executed(path: Path) -> Any:
-    """A file as a module; it can import its neighbours."""
-    path = path.expanduser()
-    name = f"principia_model_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is no Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    spec.loader.exec_module(module)
+def executed(place: str | os.PathLike[str], what: str) -> ModuleType:
+    """A module by its name, or a file as one, which can import its neighbours.
+
+    Args:
+        place: its name or path; its code is executed.
+        what: asks for it, for messages.
+
+    Raises:
+        ValueError: if it does not run: one line that says why.
+    """
+    try:
+        if not _is_file(str(place)):
+            return importlib.import_module(str(place))
+        path = Path(place).expanduser().resolve()
+        name = f"principia_{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ValueError(f"{path} is no Python file.")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        if str(path.parent) not in sys.path:
+            sys.path.append(str(path.parent))
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{what}: it needs the package {error.name!r}: {error}") from None
+    except Exception as error:
+        raise in_a_line(f"{what} does not run", error) from error
     return module

@@ -6,19 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from panels import FULL, STYLES, against_lengths, dotted, factors_of, panels, settings
 
 from orbits.palette import CYCLE
-from symreg.experiments.study_figures.base import (
-    FULL,
-    STYLES,
-    StudyFigure,
-    against_lengths,
-    dotted,
-    factors_of,
-    finished,
-    panels,
-    settings,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
@@ -66,4 +58,4 @@ def plot_loss_ratios(axes: Axes, frame: pd.DataFrame, title: str) -> Axes:
     return finished(axes, True, beside=True)
 
 
-FIGURE = StudyFigure("extrapolation", draw)
+FIGURE = StudyFigure(draw)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from panels import panels
 from scipy.stats import t
 
 from orbits.palette import COLORS, CYCLE
-from symreg.experiments.study_figures.base import StudyFigure, finished, panels
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished
 
 MARGINS = {
     ("displacement", "kick R²"): 0.1,
@@ -138,4 +140,4 @@ def paired(frame: pd.DataFrame, target: str, measure: str) -> np.ndarray:
     return (values["lssar"] - values["softmax"]).dropna().to_numpy()
 
 
-FIGURE = StudyFigure("paired", draw, summary)
+FIGURE = StudyFigure(draw, summary)

@@ -7,19 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+from panels import THRESHOLDS, dotted, names_below, panels
 from scipy.stats import binomtest
 
 from orbits.palette import COLORS, CYCLE
-from symreg.experiments.study_figures.base import (
-    LABEL,
-    THRESHOLDS,
-    StudyFigure,
-    dotted,
-    finished,
-    names_below,
-    panels,
-    share,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import LABEL, finished, share
 from symreg.recovery import judge
 from symreg.recovery.words import NEWTONIAN
 
@@ -182,4 +175,4 @@ def plot_resolution(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True)
 
 
-FIGURE = StudyFigure("calibration", draw, summary)
+FIGURE = StudyFigure(draw, summary)

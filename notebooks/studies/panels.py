@@ -1,42 +1,22 @@
-"""The contract of a study's figures, and what several share."""
+"""Panels that several studies draw."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from scipy.stats import binomtest
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_numbers
+from symreg.experiments.study_figure import finished, measured
 from symreg.recovery.config import Thresholds
 
 FULL = "full context"
-LABEL = "label"
-"""Key of a grid part for what is known of its cells, a column of the table."""
 STYLES = ("-", "--", ":", "-.")
 THRESHOLDS = Thresholds()
 """Levels of the dotted lines."""
-
-
-@dataclass(frozen=True)
-class StudyFigure:
-    """The figures of one kind of study; one object in a file of this folder.
-
-    Attributes:
-        name: as in a study's `figure`.
-        draw: from the table of finished cells, figures with their captions by file name. A missing
-            column is left out; a panel without any says so.
-        summary: from the same, the answer in a table of a few rows, if any.
-    """
-
-    name: str
-    draw: Callable[[pd.DataFrame], dict[str, tuple[Figure, str]]]
-    summary: Callable[[pd.DataFrame], pd.DataFrame | None] = lambda frame: None
 
 
 def panels(
@@ -45,11 +25,6 @@ def panels(
     """A figure with its width, and height per row of panels, in inches."""
     figure = Figure(figsize=(width, height * rows), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
-
-
-def measured(frame: pd.DataFrame, *columns: str) -> bool:
-    """Whether a table holds each of these columns, with some number in it."""
-    return all(name in frame and bool(frame[name].notna().any()) for name in columns)
 
 
 def dotted(axes: Axes, *levels: float) -> None:
@@ -139,26 +114,3 @@ def against_lengths(axes: Axes, factors: Sequence[int]) -> None:
     plain_numbers(axes.xaxis, factors)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}×"))
     axes.set_xlabel("length, in contexts of training")
-
-
-def share(yes: pd.Series) -> str:
-    """`0 of 60 (0.0–6.0 %)`: for how many cells something holds, with the Clopper-Pearson 95 %
-    interval."""
-    if yes.empty:
-        return "–"
-    count, of = int(yes.sum()), len(yes)
-    low, high = binomtest(count, of).proportion_ci(method="exact")
-    return f"{count} of {of} ({100 * low:.1f}–{100 * high:.1f} %)"
-
-
-def finished(axes: Axes, drawn: bool, columns: int = 1, beside: bool = False) -> Axes:
-    """With a legend, beside the panel if it would hide something; or with words instead."""
-    if drawn:
-        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-        axes.legend(
-            fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns,
-            **(place if beside else {}),
-        )  # fmt: skip
-    else:
-        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
-    return axes

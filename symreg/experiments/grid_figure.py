@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from orbits.palette import CYCLE
 from symreg.experiments.answer import FIXED, MEASURES, settings
-from symreg.experiments.study_figures.base import StudyFigure, finished
+from symreg.experiments.study_figure import StudyFigure, finished
 
 MOST_PANELS = 3
 LOWEST_R2 = -1.0
@@ -54,4 +54,4 @@ def axes_of(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in frame if "." not in str(name) and name not in FIXED]
 
 
-FIGURE = StudyFigure("grid", draw)
+ANY_GRID = StudyFigure(draw)

@@ -4,17 +4,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from panels import against_lengths, factors_of, panels
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_numbers
-from symreg.experiments.study_figures.base import (
-    StudyFigure,
-    against_lengths,
-    factors_of,
-    finished,
-    measured,
-    panels,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished, measured
 
 KIND, STEM = "attention", "extrapolate."
 MEASURES = {
@@ -121,4 +116,4 @@ def plot_lengths(axes: Axes, frame: pd.DataFrame, name: str, words: str) -> Axes
     return finished(axes, True)
 
 
-FIGURE = StudyFigure("softplus", draw, summary)
+FIGURE = StudyFigure(draw, summary)

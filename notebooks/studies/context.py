@@ -2,18 +2,12 @@
 
 import pandas as pd
 from matplotlib.figure import Figure
+from panels import STYLES, THRESHOLDS, dotted, panels, plot_against
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers, squeezed_r2
 from orbits.printing import plural
-from symreg.experiments.study_figures.base import (
-    STYLES,
-    THRESHOLDS,
-    StudyFigure,
-    dotted,
-    panels,
-    plot_against,
-)
+from symreg import StudyFigure
 
 CONTEXT = "context_length"
 KICKS = {
@@ -67,4 +61,4 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     return {"context": (figure, caption)}
 
 
-FIGURE = StudyFigure("context", draw)
+FIGURE = StudyFigure(draw)

@@ -7,17 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from panels import THRESHOLDS, dotted, panels
 from scipy.optimize import isotonic_regression
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers
-from symreg.experiments.study_figures.base import (
-    THRESHOLDS,
-    StudyFigure,
-    dotted,
-    finished,
-    panels,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished
 from symreg.recovery.words import NEWTONIAN
 from worldmodel.targets import inertia
 
@@ -229,4 +225,4 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     return labelled(axes, x, y, f"About one curve: ± {scatter:.2f} in log10{among}")
 
 
-FIGURE = StudyFigure("identify", draw, summary)
+FIGURE = StudyFigure(draw, summary)

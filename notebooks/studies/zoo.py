@@ -6,19 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from panels import THRESHOLDS, dotted, names_below, panels, plot_beside
 
 from orbits.palette import CYCLE
 from orbits.plot import squeezed_r2
-from symreg.experiments.study_figures.base import (
-    THRESHOLDS,
-    StudyFigure,
-    dotted,
-    finished,
-    measured,
-    names_below,
-    panels,
-    plot_beside,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished, measured
 
 KICK = "kicked.kick_r2_first"
 TRAINING = ("processor_seconds.model", "processor_seconds.model.json")
@@ -138,4 +131,4 @@ def plot_decoded(axes: Axes, frame: pd.DataFrame) -> Axes:
     return finished(axes, True, beside=True)
 
 
-FIGURE = StudyFigure("zoo", draw, summary)
+FIGURE = StudyFigure(draw, summary)

@@ -5,20 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from panels import THRESHOLDS, dotted, names_below, panels, plot_beside, settings
 
 from orbits.palette import CYCLE
 from orbits.plot import labelled, squeezed_r2
-from symreg.experiments.study_figures.base import (
-    THRESHOLDS,
-    StudyFigure,
-    dotted,
-    finished,
-    measured,
-    names_below,
-    panels,
-    plot_beside,
-    settings,
-)
+from symreg import StudyFigure
+from symreg.experiments.study_figure import finished, measured
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
@@ -64,4 +56,4 @@ def plot_kinds(axes: Axes, frame: pd.DataFrame, column: str, levels: Sequence[fl
     return labelled(axes, "", "R² of the implied acceleration")
 
 
-FIGURE = StudyFigure("attention", draw)
+FIGURE = StudyFigure(draw)
