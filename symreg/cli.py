@@ -181,9 +181,7 @@ COMMANDS = [
             ),
         ),
         check_study,
-        examples=(
-            "study mine.yaml --out studies/mine --check",
-        ),
+        examples=("study mine.yaml --out studies/mine --check",),
     ),
     Command(
         "recover",

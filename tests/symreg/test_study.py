@@ -6,6 +6,7 @@ Most cells are toys here, in threads; one real study is at the end.
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,6 +19,8 @@ from symreg.experiments import study as studies
 from symreg.experiments.result import Run, Source
 from symreg.recovery.judge import WorldModelKind
 from symreg.recovery.result import Quantity, Recovery, Seeds
+
+CONTEXT = Path(__file__).parents[2] / "notebooks" / "studies" / "context.py"
 
 
 def quantity(name, value, truth):
@@ -166,7 +169,7 @@ def small(**keys):
 def test_a_small_study_from_end_to_end(tmp_path):
     """Really: orbits, training, kicks, search, roll-out, report, in a process of its own."""
     path, out = tmp_path / "small.yaml", tmp_path / "out"
-    path.write_text(yaml.safe_dump(small(figure="context", grid={"context_length": [4]})))
+    path.write_text(yaml.safe_dump(small(figure=str(CONTEXT), grid={"context_length": [4]})))
     assert main(["study", str(path), "--out", str(out)]) == 0
     table = pd.read_csv(out / "results.csv")
     assert list(table["status"]) == ["done"]
