@@ -166,11 +166,12 @@ class ProjectionEngine(Engine):
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        with np.errstate(over="ignore", invalid="ignore"):  # powers over hundreds of decades
-            expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
+        expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
+        with np.errstate(over="ignore", invalid="ignore"):
             return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
 
 
+@np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
 ) -> list[sympy.Expr]:
@@ -250,8 +251,7 @@ def _errors_are_absolute(
     """Whether only small targets have large relative errors."""
     if not best:
         return True
-    with np.errstate(all="ignore"):
-        errors = np.abs(evaluate(best[0], [s.name for s in symbols], X) / y - 1)
+    errors = np.abs(evaluate(best[0], [s.name for s in symbols], X) / y - 1)
     small = np.abs(y) < np.median(np.abs(y))
     low, high = (float(np.nanmedian(errors[part])) for part in (small, ~small))
     return low > UNEQUAL * high
@@ -317,8 +317,7 @@ def _inner(
     """The inside of a step as its own target; None where it has no sign."""
     if not outer.allowed(y):
         return None
-    with np.errstate(all="ignore"):
-        z = outer.forward(y)
+    z = outer.forward(y)
     # where z is smaller than the noise it may have either sign
     good = np.isfinite(z) & (z * np.sum(z[np.isfinite(z)]) > 0)
     if good.sum() < OF_ONE_SIGN * len(y):
@@ -340,9 +339,8 @@ def _plain(target: Target, columns: Sequence[Column], unit: float) -> list[Produ
 def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Of log|z|, for equal relative errors of y."""
     step = 1e-6
-    with np.errstate(all="ignore"):
-        change = np.abs(outer.forward(y * (1 + step)) - outer.forward(y * (1 - step)))
-        weights = np.abs(z) * 2 * step / change
+    change = np.abs(outer.forward(y * (1 + step)) - outer.forward(y * (1 - step)))
+    weights = np.abs(z) * 2 * step / change
     weights = np.where(np.isfinite(weights), weights, 0.0)
     return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
 

@@ -16,8 +16,8 @@ import sympy
 from symreg.projection.bases import (
     Argument,
     Column,
+    Powers,
     composites,
-    exponent_of,
     monomials,
     power_product,
 )
@@ -38,8 +38,13 @@ class Atom:
     """A term without its coefficient; `of_target` marks one that is multiplied by y."""
 
     values: np.ndarray
-    expression: sympy.Expr
+    form: sympy.Expr | Powers
     of_target: bool = False
+
+    @cached_property
+    def expression(self) -> sympy.Expr:
+        """The term in sympy."""
+        return self.form.expression if isinstance(self.form, Powers) else self.form
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def bent(columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL
     for factor in factors:
         for h in sorted(arguments, key=lambda h: h.size):
             for function in functions:
-                if function is EXPONENTIAL or h.expression.is_Symbol:
+                if function is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
                     scales = function.reaches / float(np.max(np.abs(h.values)))
                     found += [Bent(factor, function, h, float(s)) for s in scales]
     return found[:MOST_BENT]
@@ -122,7 +127,7 @@ def bent(columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL
 
 def one(rows: int) -> Atom:
     """The constant term."""
-    return Atom(np.ones(rows), sympy.Integer(1))
+    return Atom(np.ones(rows), Powers(()))
 
 
 def atoms_of(columns: Sequence[Column]) -> list[Atom]:
@@ -143,6 +148,7 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
 def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
     """The same, and each times the sine or cosine of an angle, one variable first."""
     found = list(atoms)
+    plain = [(atom, atom.form.parts) for atom in atoms if isinstance(atom.form, Powers)]
     waves = [column for column in composites(columns) if column.wave]
     waves.sort(key=lambda wave: len(wave.holds))
     for p in (1.0, 2.0):
@@ -150,8 +156,9 @@ def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
             power = wave.power(p)
             if power is None or len(found) + len(atoms) > MOST_WITH_WAVES:
                 continue
-            form = wave.expression ** exponent_of(p)
-            found += [Atom(atom.values * power, atom.expression * form) for atom in atoms]
+            found += [
+                Atom(atom.values * power, Powers((*parts, (wave, p)))) for atom, parts in plain
+            ]
     return found
 
 

@@ -6,6 +6,7 @@ with one as a factor a monomial can be `r1 r2 cos(theta)` or `(x1 - x2) t`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
@@ -25,12 +26,29 @@ MOST_VARIABLES_OF_FOUR = 6
 
 
 @dataclass(frozen=True)
+class Powers:
+    """A product of powers of columns: there are a hundred thousand, of which few are written."""
+
+    parts: tuple[tuple["Column", float], ...]
+
+    @property
+    def expression(self) -> sympy.Expr:
+        """In sympy."""
+        return sympy.Mul(*(c.expression ** exponent_of(exponent) for c, exponent in self.parts))
+
+    @property
+    def holds(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset().union(*(column.names for column, _ in self.parts))
+
+
+@dataclass(frozen=True)
 class Argument:
     """A product of powers.
 
     Attributes:
         values: (row,).
-        expression: in sympy.
+        form: in sympy, or to be written.
         variables: how many it has.
         size: sum of the magnitudes of its exponents, a wave counted four times, so that only the
             widest function takes it as its argument.
@@ -39,16 +57,21 @@ class Argument:
     """
 
     values: np.ndarray
-    expression: sympy.Expr
+    form: sympy.Expr | Powers
     variables: int
     size: float
     alone: bool = False
     composite: bool = False
 
-    @property
+    @cached_property
+    def expression(self) -> sympy.Expr:
+        """In sympy."""
+        return self.form.expression if isinstance(self.form, Powers) else self.form
+
+    @cached_property
     def holds(self) -> frozenset[str]:
         """The names of its variables."""
-        return frozenset(map(str, self.expression.free_symbols))
+        return self.form.holds if isinstance(self.form, Powers) else names_in(self.form)
 
 
 @dataclass(frozen=True)
@@ -60,13 +83,28 @@ class Column:
     holds: frozenset[int]
     wave: bool = False
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of its variables."""
+        return names_in(self.expression)
+
+    @cached_property
+    def _powers(self) -> dict[float, np.ndarray | None]:
+        return {}
+
     def power(self, exponent: float) -> np.ndarray | None:
         """A power; None if it is not real or not finite."""
-        if exponent % 1 and np.any(self.values < 0):
-            return None
-        with np.errstate(all="ignore"):
-            value = self.values**exponent
-        return value if np.all(np.isfinite(value)) else None
+        if exponent not in self._powers:
+            real = exponent % 1 == 0 or np.all(self.values >= 0)
+            with np.errstate(all="ignore"):
+                value = self.values**exponent
+            self._powers[exponent] = value if real and np.all(np.isfinite(value)) else None
+        return self._powers[exponent]
+
+
+def names_in(expression: sympy.Expr) -> frozenset[str]:
+    """The names of an expression's variables."""
+    return frozenset(map(str, expression.free_symbols))
 
 
 def varies(values: np.ndarray) -> bool:
@@ -119,26 +157,20 @@ def exponent_of(value: float) -> sympy.Rational:
     return sympy.Rational(round(2 * value), 2)
 
 
-def power_product(
-    parts: Sequence[tuple[Column, float]],
-) -> tuple[np.ndarray, sympy.Expr] | None:
-    """Values and formula of a product of powers; None if its size is infinite or zero."""
+def power_product(parts: Sequence[tuple[Column, float]]) -> tuple[np.ndarray, Powers] | None:
+    """Values and form of a product of powers; None if its size is infinite or zero."""
     values = np.ones(len(parts[0][0].values))
-    expression: sympy.Expr = sympy.Integer(1)
     for column, exponent in parts:
         power = column.power(exponent)
         if power is None:
             return None
-        with np.errstate(all="ignore"):
-            values = values * power
-        expression = expression * column.expression ** exponent_of(exponent)
-    return (values, expression) if measurable(values) else None
+        values = values * power
+    return (values, Powers(tuple(parts))) if measurable(values) else None
 
 
 def measurable(columns: np.ndarray) -> np.ndarray:
     """Whether the size of a column, or of each, is finite and not zero: squares overflow."""
-    with np.errstate(all="ignore"):
-        size = np.sum(columns**2, axis=0)
+    size = np.sum(columns**2, axis=0)
     return np.isfinite(size) & (size > 0)
 
 

@@ -169,7 +169,7 @@ def search_sums(
         pool = list(atoms[: 2 * MOST_ATOMS])
         if transform.ratio:
             with np.errstate(all="ignore"):
-                pool += [Atom(a.values * y, a.expression, True) for a in pool[1:]]
+                pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
         found += _beam(transform, wanted * weights, weights, pool, terms, y)
         least = min((s.mean_square for s in found), default=np.inf)
         if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
