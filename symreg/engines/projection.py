@@ -55,6 +55,9 @@ SUMS = 8
 MOST_VARIABLES = 10
 FEW = 100
 """With so few rows structure is hard to see and sums cost little: they are tried too."""
+SIMPLE = 2
+"""Numbers up to which a product that explains all ends the search; a sum may need fewer than one of
+more."""
 UNEQUAL = 2.0
 """Ratio of relative errors of small and large targets above which errors may be absolute."""
 OF_ONE_SIGN = 0.5
@@ -204,7 +207,8 @@ def search(
     arguments, alike = _arguments(columns), np.ones(len(y))
     found, best = _products(columns, y, alike, arguments, watch, 1 if said else 2)
     expressions += found
-    explained = said or (len(y) > FEW and any(_explains(e, X, y, names) for e in found[:3]))
+    simple = (e for e in found[:3] if len(e.atoms(sympy.Float)) <= SIMPLE)
+    explained = said or (len(y) > FEW and any(_explains(e, X, y, names) for e in simple))
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
@@ -354,7 +358,9 @@ def _sums(
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
-    for sigma in (floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
+    # where most targets lie below the floor, few rows would decide
+    relative = [size] if np.median(size) < np.min(floor) else []
+    for sigma in (*relative, floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
         some = search_sums(y, sigma, waves, watch, polynomial=polynomial)
         if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
             some += with_bent(y, sigma, atoms, bends, MOST_TERMS)

@@ -104,6 +104,9 @@ FUNCTION_NODES = 5
 people choose the one without exp(cos(x))."""
 
 
+RARE = (sympy.tan, sympy.tanh, sympy.asin, sympy.acos, sympy.atan)
+"""Functions that cost another node: laws have fewer of them than sines and exponentials."""
+
 USUAL_EXPONENT = 4.0
 """Larger exponents cost a node for each further power."""
 
@@ -112,12 +115,13 @@ def charged(expression: sympy.Expr) -> int:
     """Complexity charged for a formula: its nodes, more for functions, more still if nested."""
     functions = expression.atoms(sympy.Function) - expression.atoms(sympy.Abs)
     nested = sum(len(f.args[0].atoms(sympy.Function)) for f in functions)
+    rare = sum(isinstance(f, RARE) for f in functions)
     steep = sum(
         max(0.0, abs(float(power.exp)) - USUAL_EXPONENT)
         for power in expression.atoms(sympy.Pow)
         if power.exp.is_number and power.exp.is_real
     )
-    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested) + round(steep)
+    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested) + rare + round(steep)
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:

@@ -18,13 +18,13 @@ from scipy.optimize import least_squares
 
 from symreg.engines.base import Candidate
 from symreg.fit.form import fit_form
-from symreg.fit.noise import DOUBLE, smooth_mean_square
+from symreg.fit.noise import smooth_mean_square
 from symreg.fit.refine import Fitted, fit, is_same_law, preferred
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import misfit_of
-from symreg.recovery.neighbours import AS_GOOD, AS_LONG, EXPLAINED, Parting, parting
+from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
 from symreg.recovery.pool import (
     RESAMPLES,
     ErrorModel,
@@ -264,7 +264,7 @@ def _chosen(
     for each in joint:
         best.setdefault(base[id(each)], each)
     pool = list(best.values())
-    places = _as_good(known[str(law.form)], law, pool, known, samples)
+    places = _as_good(known[str(law.form)], law, pool, known, samples, floor)
     agreeing = agreeing_with(
         law, joint, samples, floor, config.seed, lambda other: base[id(other)] == base[id(law)]
     )
@@ -299,21 +299,21 @@ def _as_good(
     pool: Sequence[Fitted],
     known: Mapping[str, GroupedLaw],
     samples: Samples,
+    floor: float,
 ) -> dict[int, Parting]:
-    """Other forms that explain all rows as well with no more numbers, and where they differ.
+    """Other forms that explain all rows as well, and where they differ.
 
     Forms are compared in the largest group.
     """
     parts = group_parts(samples)
     group = max(range(len(parts)), key=lambda g: len(parts[g].y))
     ours, part = chosen.of_group(group), parts[group]
-    most = max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / samples.n_effective)
     found: dict[int, Parting] = {}
     for each in pool:
-        if each is law or each.mean_square > most or len(each.constants) > len(law.constants):
+        if not explains_as_well(each, law, samples.n_effective, floor):
             continue
         its = known[str(each.form)].of_group(group)
-        if each.nodes > law.nodes + AS_LONG or is_same_law(its, ours, part, True):
+        if is_same_law(its, ours, part, True):
             continue
         if (place := parting(ours, its, part)) is not None:
             found[id(each)] = place

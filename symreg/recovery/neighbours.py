@@ -6,6 +6,7 @@ exponent freed, an extra variable in one place. A better one replaces it and is 
 those that explain the table as well are kept, and then no single law was found.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,6 +52,10 @@ SHORT_RANGE = 4.0
 PARTED = 10.0
 """They part at so many times the error of the fit."""
 POINTS = 2048
+CORRECTION = 0.3
+"""Relative departure of a law from a shorter one up to which it is that with a correction."""
+CORRECTED = 3
+"""Shorter ones to correct, and products that correct each, the nearest first."""
 
 Made = Callable[[sympy.Expr], sympy.Expr]
 ODD: dict[type, Made] = {
@@ -120,6 +125,11 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitt
                 if made is not None and str(made.form) not in known:
                     known.add(str(made.form))
                     new.append(made)
+        for expression in corrected(chosen, samples):
+            made = refitted(with_floats(expression), samples, chosen.source, chosen.seed)
+            if made is not None and str(made.form) not in known:
+                known.add(str(made.form))
+                new.append(made)
         new.sort(key=lambda law: law.criterion(n, floor))
         new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
         pool += new
@@ -162,6 +172,53 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
         if made not in seen and made.free_symbols:
             seen.add(made)
             yield made
+
+
+def corrected(law: Fitted, samples: Samples) -> Iterator[sympy.Expr]:
+    """A law's shorter forms times 1 + c·m or 1/(1 + c·m), for products m of powers of two features.
+
+    Where a law is a shorter one with a small correction, a table may hardly tell how that depends
+    on the features.
+    """
+    expression = law.expression
+    nodes = list(sympy.preorder_traversal(expression))
+    shorter = {expression.xreplace({n: o}) for n in nodes for o in _shorter(n)} - {expression}
+    constants = np.empty(0)
+    found: list[tuple[float, sympy.Expr, np.ndarray]] = []
+    for base in sorted(shorter, key=str):
+        if not base.free_symbols or base.has(sympy.nan, sympy.zoo):
+            continue
+        with np.errstate(all="ignore"):
+            ratio = samples.y / evaluate(base, samples.names, samples.X, constants)
+        middle = float(np.median(ratio))
+        if middle and np.all(np.isfinite(ratio)):
+            departure = ratio / middle - 1
+            if (size := float(np.sqrt(np.mean(departure**2)))) < CORRECTION:
+                found.append((size, middle * base, departure))
+    products, columns = _products(samples)
+    for _, base, departure in sorted(found, key=lambda each: each[0])[:CORRECTED]:
+        centred = columns - columns.mean(axis=0)
+        size = np.maximum(np.sum(centred**2, axis=0), np.finfo(float).tiny)
+        slope = centred.T @ (departure - departure.mean()) / size
+        for best in np.argsort(-(slope**2) * size, kind="stable")[:CORRECTED]:
+            change = sympy.Float(slope[best]) * products[best]
+            yield base * (1 + change)
+            yield base / (1 - change)
+
+
+def _products(samples: Samples) -> tuple[list[sympy.Expr], np.ndarray]:
+    """Products of powers, -2 to 2, of one or two features, and their values by row."""
+    symbols = feature_symbols(samples.names, samples.X)
+    powers = [(k, p) for k in range(len(symbols)) for p in (1, 2, -1, -2)]
+    pairs = [(one, other) for one, other in itertools.combinations(powers, 2) if one[0] < other[0]]
+    chosen = [(one,) for one in powers] + pairs
+    with np.errstate(all="ignore"):
+        columns = np.stack(
+            [np.prod([samples.X[:, k] ** float(p) for k, p in each], axis=0) for each in chosen],
+            axis=1,
+        )
+    kept = np.flatnonzero(np.all(np.isfinite(columns), axis=0))
+    return [sympy.Mul(*(symbols[k] ** p for k, p in chosen[i])) for i in kept], columns[:, kept]
 
 
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -224,8 +281,20 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
         yield from (node.func(node.args[0] * factor) for factor in more)
 
 
-def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple[Fitted, Parting]]:
-    """The formulas in a pool that explain a table as well as the law, with no more numbers.
+def explains_as_well(other: Fitted, law: Fitted, n: float, floor: float) -> bool:
+    """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
+    if other is law or other.nodes > law.nodes + AS_LONG:
+        return False
+    if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / n):
+        return False
+    more = len(other.constants) > len(law.constants)
+    return not more or other.criterion(n, floor) <= law.criterion(n, floor)
+
+
+def as_good(
+    law: Fitted, pool: Sequence[Fitted], samples: Samples, floor: float = 0.0
+) -> list[tuple[Fitted, Parting]]:
+    """The formulas in a pool that explain a table as well as the law.
 
     Equivalent ones, up to ten times the table's ranges, do not count, nor those with the law as a
     special case: with noise every law is one of a longer one.
@@ -233,15 +302,13 @@ def as_good(law: Fitted, pool: Sequence[Fitted], samples: Samples) -> list[tuple
     Returns:
         Each with the place where it departs from the law.
     """
-    n = samples.n_effective
-    most = max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / n)
     ours = evaluate(law.form, samples.names, samples.X, law.constants)
     found: list[tuple[Fitted, Parting]] = []
     for each in sorted(pool, key=lambda other: other.nodes):
-        if each is law or each.mean_square > most or len(each.constants) > len(law.constants):
+        if not explains_as_well(each, law, samples.n_effective, floor):
             continue
         values = evaluate(each.form, samples.names, samples.X, each.constants)
-        if each.nodes > law.nodes + AS_LONG or np.allclose(values, ours, rtol=ALIKE, atol=0.0):
+        if np.allclose(values, ours, rtol=ALIKE, atol=0.0):
             continue
         if any(is_same_law(each, other, samples, True) for other in (law, *(f for f, _ in found))):
             continue

@@ -59,7 +59,7 @@ class Rival:
     """Another formula in the pool and its share of the posterior.
 
     Attributes:
-        as_good: whether it explains the table as well, with no more numbers.
+        as_good: whether it explains the table as well, and pays for extra numbers.
         parting: where it and the selected formula part, if they do.
     """
 
@@ -152,12 +152,12 @@ def search_pool(samples: Samples, search: Search) -> tuple[Outcome, ErrorModel, 
         pool = _consistent(pool, samples.target, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
-    others = as_good(law, pool[:WEIGHED], samples)
+    others = as_good(law, pool[:WEIGHED], samples, floor)
     if others:
         # of those that the table allows the shortest is told first
         allowed = [law, *(each for each, _ in others)]
         law = min(allowed, key=lambda each: (each.length(n), str(each.form)))
-        others = as_good(law, pool[:WEIGHED], samples)
+        others = as_good(law, pool[:WEIGHED], samples, floor)
     pool = pool[:COMPARED]
     outcome = Outcome(
         law=law,
