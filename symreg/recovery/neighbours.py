@@ -114,19 +114,16 @@ def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitt
         longer = misfit_of(chosen, samples) < EXPLAINED  # else nothing is missing
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
         turn = [law for law in (chosen, *ranked[:EDITED]) if str(law.form) not in edited]
-        new: list[Fitted] = []
+        proposed: list[tuple[sympy.Expr, Fitted]] = []
         for law in turn[:EDITED]:
             edited.add(str(law.form))
-            for expression in edits(law.expression, samples, longer):
-                if not left:
-                    break
-                left -= 1
-                made = refitted(with_floats(expression), samples, law.source, law.seed)
-                if made is not None and str(made.form) not in known:
-                    known.add(str(made.form))
-                    new.append(made)
-        for expression in corrected(chosen, samples):
-            made = refitted(with_floats(expression), samples, chosen.source, chosen.seed)
+            some = list(itertools.islice(edits(law.expression, samples, longer), left))
+            left -= len(some)
+            proposed += [(each, law) for each in some]
+        proposed += [(each, chosen) for each in corrected(chosen.expression, samples)]
+        new: list[Fitted] = []
+        for expression, law in proposed:
+            made = refitted(with_floats(expression), samples, law.source, law.seed)
             if made is not None and str(made.form) not in known:
                 known.add(str(made.form))
                 new.append(made)
@@ -174,13 +171,12 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
             yield made
 
 
-def corrected(law: Fitted, samples: Samples) -> Iterator[sympy.Expr]:
-    """A law's shorter forms times 1 + c·m or 1/(1 + c·m), for products m of powers of two features.
+def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
+    """A formula's shorter forms times 1 + c·m or 1/(1 + c·m), m a product of one or two features.
 
     Where a law is a shorter one with a small correction, a table may hardly tell how that depends
     on the features.
     """
-    expression = law.expression
     nodes = list(sympy.preorder_traversal(expression))
     shorter = {expression.xreplace({n: o}) for n in nodes for o in _shorter(n)} - {expression}
     constants = np.empty(0)
@@ -281,7 +277,7 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
         yield from (node.func(node.args[0] * factor) for factor in more)
 
 
-def explains_as_well(other: Fitted, law: Fitted, n: float, floor: float) -> bool:
+def explains_as_well(other: Fitted, law: Fitted, n: int, floor: float) -> bool:
     """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
     if other is law or other.nodes > law.nodes + AS_LONG:
         return False

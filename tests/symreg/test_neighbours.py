@@ -9,7 +9,7 @@ from symreg import recover
 from symreg.fit.refine import preferred, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
-from symreg.recovery.neighbours import as_good, edits, parting, widened
+from symreg.recovery.neighbours import as_good, corrected, edits, parting, widened
 
 X, Y = symbol("x"), symbol("y")
 
@@ -51,6 +51,34 @@ def test_a_better_neighbour_takes_the_place_of_the_best(law, start):
     pool = widened([fitted(start, samples)], samples, 0.0)
     best = preferred(pool, samples.n_effective, 0.0)
     assert best.mean_square < 1e-16
+
+
+def test_a_small_correction_may_depend_on_other_products():
+    samples = table_of(lambda x, y: (x + y) / (1 + 0.01 * x * y), noise=0.001)
+    law = fitted("(x + y)*exp(-0.01*x*y)", samples)
+    made = [refitted(each, samples, "test") for each in corrected(law.expression, samples)]
+    best = min(made, key=lambda each: each.mean_square)
+    assert best.mean_square < 0.9 * law.mean_square
+    assert best.mean_square == pytest.approx(1e-6, rel=0.2)  # the noise alone
+
+
+def test_a_correction_below_the_noise_leaves_several_laws():
+    # velocities added: 1/(1 + u v/c^2) is exp(-u v/c^2) to second order
+    rng = np.random.default_rng(1)
+    u, v = 10 ** rng.uniform(6, 8, (2, 400))
+    w = (u + v) / (1 + u * v / 299792458.0**2) * (1 + 0.01 * rng.standard_normal(400))
+    law = recover(pd.DataFrame({"u": u, "v": v, "w": w}), target="w", features="u,v", null=False)
+    assert not law.found
+    assert any(rival.as_good for rival in law.rivals)
+
+
+def test_corrections_of_many_columns_are_counted_in_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, (50, 12))
+    names = tuple(f"x{k}" for k in range(12))
+    samples = Samples(X, X[:, 0] * (1 + 0.01 * X[:, 5] * X[:, 7]), names, np.arange(50))
+    expression = 1.0 * symbol("x0") * sympy.exp(0.001 * symbol("x1"))
+    assert sum(1 for _ in corrected(expression, samples)) <= 18  # three forms, three products, both
 
 
 def test_what_holds_the_law_as_a_special_case_is_not_as_good():
