@@ -29,6 +29,7 @@ def test_powers_and_masses_of_simulated_worlds(law, exponent, noise, world, nois
         assert mass.value == pytest.approx(truth, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_screened_force_is_no_power(world):
     data = world("yukawa(length=2)", seed=1)
     found = symreg.weigh(data)

@@ -92,6 +92,7 @@ def test_the_orbit_is_that_of_the_star(found):
     assert abs((nearest - orbit.pericentre.value + period / 2) % period - period / 2) < 0.1
 
 
+@pytest.mark.slow
 def test_another_exponent_is_told():
     found = symreg.weigh_sky(star(seed=3, exponent=2.05), **SEEN)
     assert 2.05 in found.exponent
@@ -191,6 +192,7 @@ def test_right_ascensions_become_offsets():
         )
 
 
+@pytest.mark.slow
 def test_a_known_distance_weighs_by_places_alone():
     table = star(rows=(90, 1))
     found = symreg.weigh_sky(table, observe=("x", "y"), distance=DISTANCE)
@@ -308,6 +310,7 @@ def test_the_planets_of_hd_164922():
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.slow
 def test_a_table_that_hardly_tells_the_orbit_has_wide_intervals_and_no_warning():
     (orbit,) = symreg.weigh_sky(star(rows=(20, 10), errors=(0.01, 1000.0)), **SEEN).orbits
     assert MASS in orbit.mass
