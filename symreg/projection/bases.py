@@ -107,9 +107,9 @@ def names_in(expression: sympy.Expr) -> frozenset[str]:
     return frozenset(map(str, expression.free_symbols))
 
 
-def varies(values: np.ndarray) -> bool:
-    """Whether a column is not constant."""
-    return float(np.ptp(values)) > 1e-12 * float(np.max(np.abs(values)))
+def varies(columns: np.ndarray) -> np.ndarray:
+    """Whether a column, or each, is not constant."""
+    return np.asarray(np.ptp(columns, axis=0) > 1e-12 * np.max(np.abs(columns), axis=0))
 
 
 def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
@@ -174,13 +174,10 @@ def measurable(columns: np.ndarray) -> np.ndarray:
     return np.isfinite(size) & (size > 0)
 
 
-def _argument(parts: Sequence[tuple[Column, float]]) -> Argument | None:
-    found = power_product(parts)
-    if found is None or not varies(found[0]):
-        return None
+def _argument(values: np.ndarray, parts: Sequence[tuple[Column, float]]) -> Argument:
     size = sum(abs(exponent) * (WAVE_SIZE if c.wave else 1) for c, exponent in parts)
     composite = any(not column.expression.is_Symbol for column, _ in parts)
-    return Argument(*found, len(parts), size, composite=composite)
+    return Argument(values, Powers(tuple(parts)), len(parts), size, composite=composite)
 
 
 def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]]:
@@ -212,25 +209,37 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
 
 def monomials(columns: Sequence[Column]) -> list[Argument]:
     """Monomials of up to four variables with small exponents; the first exponent is positive."""
-    found = (_argument(parts) for parts in _exponents(columns))
-    return [argument for argument in found if argument is not None]
+    found = []
+    for parts in _exponents(columns):
+        product_of = power_product(parts)
+        if product_of is not None and varies(product_of[0]):
+            found.append(_argument(product_of[0], parts))
+    return found
 
 
 def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
     """Every composite, alone, squared, or times powers of up to two variables."""
+    beside: list[tuple[float, tuple[tuple[Column, float], ...]]] = [(1.0, ()), (2.0, ())]
+    for column in columns:
+        beside += [(e, ((column, p),)) for e in (1.0, 2.0) for p in (1.0, -1.0, 2.0, -2.0)]
+    for a, b in combinations(columns, 2):
+        beside += [(1.0, ((a, p), (b, q))) for p in (1.0, -1.0) for q in (1.0, -1.0)]
+    powers = [[column.power(p) for column, p in parts] for _, parts in beside]
+    real = [k for k, each in enumerate(powers) if all(power is not None for power in each)]
+    nothing = np.ones(len(columns[0].values))
+    first, second = (
+        np.array([powers[k][n] if len(powers[k]) > n else nothing for k in real]) for n in (0, 1)
+    )
+    squared = np.array([beside[k][0] == 2.0 for k in real])[:, None]
     arguments = []
     for composite in others:
-        parts: list[list[tuple[Column, float]]] = [[(composite, 1.0)], [(composite, 2.0)]]
-        for column in columns:
-            parts += [[(composite, 1.0), (column, p)] for p in (1.0, -1.0, 2.0, -2.0)]
-            parts += [[(composite, 2.0), (column, p)] for p in (1.0, -1.0, 2.0, -2.0)]
-        for a, b in combinations(columns, 2):
-            parts += [
-                [(composite, 1.0), (a, p), (b, q)]
-                for p, q in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
-            ]
-        found = (_argument(each) for each in parts)
-        arguments += [argument for argument in found if argument is not None]
+        values = np.where(squared, composite.values**2.0, composite.values) * first * second
+        good = measurable(values.T) & varies(values.T)
+        arguments += [
+            _argument(values[n], ((composite, beside[k][0]), *beside[k][1]))
+            for n, k in enumerate(real)
+            if good[n]
+        ]
     return arguments
 
 
