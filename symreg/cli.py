@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
 from orbits.command_line import main as run_command
-from orbits.config import NoConfig
 from symreg.experiments.config import RunConfig, StudyConfig
 from symreg.formulas.config import CompareConfig
+from symreg.recovery.config import EnginesConfig
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.weighing.config import WeighConfig
 
@@ -86,10 +86,13 @@ def compare(first: str, second: str, config: CompareConfig) -> "Comparison":
     return decide(first, second, variables, domain, config.margin, config.limit)
 
 
-def engines(config: NoConfig) -> dict[str, str]:
+def engines(config: EnginesConfig) -> dict[str, str]:
     """Which engines can run here, why not, and how to get them."""
     from symreg.engines import ENGINES
+    from symreg.engines.installing import install_julia
 
+    if config.install and not ENGINES[config.install].availability().available:
+        install_julia(say)
     told = {}
     for name, engine in ENGINES.items():
         found = engine.availability()
@@ -248,9 +251,9 @@ COMMANDS = [
     Command(
         "engines",
         engines,
-        NoConfig,
+        EnginesConfig,
         "Print which search engines can run here, and how to get the others.",
-        examples=("engines",),
+        examples=("engines", "engines --install pysr"),
     ),
 ]
 

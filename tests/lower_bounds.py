@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("pysr",)
-"""Of the extra `test`: what asks for newer versions of the others. No quick test needs it."""
+"""Asks for newer versions of the others; no quick test needs it."""
 
 SOME = "expressions units compare refine uncertainty recover_table study_config"
 TESTS = (
@@ -39,9 +39,11 @@ def requirements() -> tuple[list[Requirement], list[Requirement]]:
     """What the package needs, and what its tests add."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
-    needed = [Requirement(text) for text in project["dependencies"]]
-    added = [Requirement(text) for text in project["optional-dependencies"]["test"]]
-    return needed, [requirement for requirement in added if requirement.name not in LEFT_OUT]
+    needed, added = (
+        [each for text in texts if (each := Requirement(text)).name not in LEFT_OUT]
+        for texts in (project["dependencies"], project["optional-dependencies"]["test"])
+    )
+    return needed, added
 
 
 def lowest(needed: Collection[Requirement], taken: Collection[str]) -> list[str]:

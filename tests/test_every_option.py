@@ -174,6 +174,7 @@ def trains(data, folder, seed):
 """
 LEFT_OUT = {
     ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
+    ("symreg", "engines", "install"): "tests/symreg/test_pysr.py",
     ("symreg", "study", "scheduler"): "tests/symreg/test_study.py",
     ("symreg", "run", "generate.scheduler"): "decided by the command",
     ("worldmodel", "train", "compile"): "needs a C++ compiler; below",

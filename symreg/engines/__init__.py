@@ -5,7 +5,11 @@ from orbits.registry import Registry
 from symreg.engines.base import Engine, Question
 
 ENGINES: Registry[type[Engine]] = Registry(
-    "symreg.engines", Engine, of_classes=True, order=("pysr", "operon"), skip=("pysr_process",)
+    "symreg.engines",
+    Engine,
+    of_classes=True,
+    order=("pysr", "operon"),
+    skip=("installing", "pysr_process"),
 )
 """The engines by name; `auto` takes the first that can run."""
 AUTO, PORTFOLIO = "auto", "portfolio"

@@ -54,8 +54,8 @@ SAID = "stderr.txt"
 BINARY_OPERATORS = ("+", "-", "*", "/", "^")
 UNARY_OPERATORS = ("exp", "log", "sqrt")
 SYMBOLIC_REGRESSION = "SymbolicRegression"
-GET_PYSR = "pip install -e '.[pysr]'"
-GET_JULIA = "python -c 'import pysr' (once, with a network: it installs Julia and its packages)"
+GET_PYSR = "pip install 'pysr>=2'"
+GET_JULIA = "symreg engines --install pysr (once, with a network)"
 GRACE_SECONDS = 300.0
 """Beyond the search's own limit, which does not count them: Julia starts and compiles, 20 s on an
 idle machine and many times that on a busy one."""

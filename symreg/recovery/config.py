@@ -236,3 +236,11 @@ def words(texts: Words | Mapping[str, Any]) -> tuple[str, ...]:
     assert not isinstance(texts, Mapping)  # for the type checker: made words at once
     texts = (texts,) if isinstance(texts, str) else texts
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+@dataclass(frozen=True)
+class EnginesConfig(Options):
+    """Which engine to install."""
+
+    install: Literal["pysr"] | None = None
+    """Fetch what the engine needs: Julia and its packages, about 1 GB, once."""

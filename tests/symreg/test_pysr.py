@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from orbits.expressions import parse_expression
+from symreg.cli import main
 from symreg.engines import choose_engine, portfolio
 from symreg.engines import pysr as adapter
 from symreg.engines.base import L1, Availability, Budget, Question
+from symreg.engines.installing import install_julia
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.pysr import PySREngine, constructor_arguments, guess_for_pysr, read_hall_of_fame
 from symreg.formulas.watch import Watch
@@ -118,6 +120,34 @@ def test_pysr_asked_for_without_julia_says_what_is_missing():
         ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine operon"
     ):
         choose_engine("pysr")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("raise OSError('urlopen: URLError: no route')", r"there is no network: .*URLError"),
+        ("raise OSError('the disk is full')", r"could not be installed: OSError: the disk is full"),
+    ],
+)
+def test_julia_that_cannot_be_had_is_one_line(code, message):
+    told = []
+    with pytest.raises(ValueError, match=message) as error:
+        install_julia(told.append, f"print('[juliapkg] looking'); {code}")
+    assert "\n" not in str(error.value)
+    assert told == ["[juliapkg] looking"]  # progress, but no traceback
+
+
+def test_engines_installs_what_is_missing_and_then_lists(monkeypatch, capsys):
+    here = []
+    monkeypatch.setattr("symreg.engines.installing.install_julia", lambda tell: here.append(1))
+    for name, left in (("available", 0), ("missing", 1)):
+        state = Availability(name == "available", name)
+        monkeypatch.setattr(PySREngine, "availability", classmethod(lambda cls, s=state: s))
+        assert main(["engines", "--install", "pysr"]) == 0
+        assert len(here) == left
+        assert f"{'yes' if left == 0 else 'no'}: {name}" in capsys.readouterr().out
+    assert main(["engines", "--install", "operon"]) == 2
+    assert "'pysr'" in capsys.readouterr().err
 
 
 @pytest.mark.julia
