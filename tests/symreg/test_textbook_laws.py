@@ -54,5 +54,6 @@ def test_newton_is_recognised_by_a_real_header():
     assert found.forms == ("Newton's law of gravitation",)
     assert "the form and the units of Newton's law of gravitation" in found.explanation
     plain = table.set_axis(["p", "q", "s", "W"], axis=1)
+    plain["W"] = 6.674e-11 * m * M / r**2
     found = recover(plain, target="W", features="p,q,s", null=False)
     assert found.forms == ("Newton's law of gravitation", "Coulomb's law")
