@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 from orbits.palette import COLORS, CYCLE
 from symreg import StudyFigure
 from symreg.experiments.study_figure import LABEL, finished, share
-from symreg.recovery import judge
-from symreg.recovery.words import NEWTONIAN
+from symreg.experiments.verdict import FAR as FAR_GATE
+from symreg.experiments.verdict import NEWTONIAN, REGION
 
 KNOWS, NEAR = "knows", "near miss"
 """Labels of cells that know the named law, and of those for which no verdict is wrong."""
@@ -143,7 +143,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
     """(cell,) whether a predictor passes all gates but that on far error."""
     failed = frame["kind_failed"].fillna("").astype(str)
-    far = {judge.FAR, judge.REGION}
+    far = {FAR_GATE, REGION}
     return failed.map(lambda names: set(filter(None, names.split(", "))) <= far)
 
 

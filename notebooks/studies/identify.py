@@ -14,7 +14,7 @@ from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished
-from symreg.recovery.words import NEWTONIAN
+from symreg.experiments.verdict import NEWTONIAN
 from worldmodel.targets import inertia
 
 SHARE, FAR, KICK = "evaluate.acceleration_share", "far.error", "kicked.kick_r2_1"

@@ -17,6 +17,7 @@ from orbits.dataset import open_dataset
 from orbits.files import read_json, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
+from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
 from symreg.experiments.result import Run
@@ -101,12 +102,13 @@ def render(run: Run, config: RunConfig) -> str:
     """The report as one HTML page, figures and formulas included: no requests."""
     pictures = embedded(run.folder / "figures", FIGURES)
     return environment().get_template("report.html.jinja").render(
-        run=run, config=config, words=words, true_law=known_law(run.law),
+        run=run, config=config, words=words, verdict_words=verdict_words,
+        true_law=known_law(run.law),
         titles=SOURCES | {name: PREDICTORS[name].label for name in CONTROLS} | TRANSFERS,
         controls=PREDICTORS,
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),
-        far=words.about_far_states(run.readouts.get("far", {}), run.world_model),
+        far=verdict_words.about_far_states(run.readouts.get("far", {}), run.world_model),
         command=command_of(config),
         front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
         pictures=pictures, deciding=[name for name in DECIDING if name in pictures],

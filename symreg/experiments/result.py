@@ -10,12 +10,19 @@ from orbits.files import read_json, read_typed, write_json
 from orbits.forces import UNKNOWN, known_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
+from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
 from symreg.experiments.config import RunConfig
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
+from symreg.experiments.verdict import (
+    KEPLERIAN,
+    NEWTONIAN,
+    WorldModelKind,
+    model_gates,
+    world_model_kind,
+)
 from symreg.recovery import words
 from symreg.recovery.gates import Gate, passed, stated
-from symreg.recovery.judge import WorldModelKind, model_gates, world_model_kind
 from symreg.recovery.result import Recovery
 from symreg.result import Result
 
@@ -119,12 +126,12 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        far = words.about_far_states(self.readouts.get("far", {}), self.world_model)
+        far = verdict_words.about_far_states(self.readouts.get("far", {}), self.world_model)
         parts += [table(far.errors)] if far.errors else []
         said = [self._verdict, *self._failures]
         if self.world_model is not None:
             kind = self.world_model.kind
-            said.append(f"World model: {kind}. {words.about_the_kind(self.world_model)}")
+            said.append(f"World model: {kind}. {verdict_words.about_the_kind(self.world_model)}")
         if far.errors:
             said.append(" ".join(filter(None, (far.region, far.limits))))
         said.append(f"Report: {self.report}")
@@ -158,7 +165,7 @@ class Run(Result):
         yes = "Recovered" if self.recovered else "Not recovered"
         seeds = self.kicked.recovery.seeds
         return (
-            f"{yes}. {self.words} Kick R²: {words.kicks_in_words(self.kicked.kick_r2)}. "
+            f"{yes}. {self.words} Kick R²: {verdict_words.kicks_in_words(self.kicked.kick_r2)}. "
             f"The law was chosen by {seeds}."
         )
 
@@ -186,7 +193,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     kicked, orbit = sources.get("kicked"), sources.get("orbit")
     gates: list[Gate] = []
     kind = None
-    told = words.NOT_KICKED if known else NO_LAW
+    told = verdict_words.NOT_KICKED if known else NO_LAW
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
         far = {name: measured.get(f"far_{name}", {}) for name in config.controls}
@@ -204,10 +211,10 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             None if orbit is None else orbit.recovery.metrics,
             far,
         )
-        of_kind = kind.kind == words.NEWTONIAN
-        gates.append(stated("kind of model", of_kind, words.NEWTONIAN, kind.kind))
-        keplerian = kind.kind == words.KEPLERIAN
-        told = words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)
+        of_kind = kind.kind == NEWTONIAN
+        gates.append(stated("kind of model", of_kind, NEWTONIAN, kind.kind))
+        keplerian = kind.kind == KEPLERIAN
+        told = verdict_words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)
     return Run(
         folder=folder,
         law=law,

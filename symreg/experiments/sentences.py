@@ -8,9 +8,9 @@ from orbits.options import changed, flag_of, option_value
 from orbits.printing import plural
 from symreg.experiments.config import TRANSFERS, RunConfig
 from symreg.experiments.result import Metrics, Run
+from symreg.experiments.verdict import ANOTHER, KEPLERIAN, NEWTONIAN, PARROT
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import FrontPoint
-from symreg.recovery.words import ANOTHER, KEPLERIAN, NEWTONIAN, PARROT
 from worldmodel.predictors import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 

@@ -11,7 +11,8 @@ from symreg.experiments.answer import MEASURES, answer, answer_table
 from symreg.experiments.grid import Study
 from symreg.experiments.report import embedded, environment, save
 from symreg.experiments.study_figure import measured
-from symreg.recovery.words import KINDS, number
+from symreg.experiments.verdict_words import KINDS
+from symreg.recovery.words import number
 
 SHOWN = {
     "world_model": "world model",

@@ -11,8 +11,8 @@ from symreg.experiments.answer import FIXED
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source
 from symreg.experiments.study_figure import LABEL
+from symreg.experiments.verdict import first_step
 from symreg.recovery.gates import Gate
-from symreg.recovery.judge import first_step
 from symreg.recovery.result import Quantity
 
 

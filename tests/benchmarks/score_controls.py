@@ -17,10 +17,9 @@ from typing import Any
 import orbits
 import worldmodel
 from orbits.files import write_json
+from symreg.experiments.verdict import COPIERS, world_model_kind
 from symreg.recovery.config import RecoverConfig, Thresholds
-from symreg.recovery.judge import world_model_kind
 from symreg.recovery.recover import recover
-from symreg.recovery.words import COPIERS
 from worldmodel.predictors.parrot import Parrot
 
 MEMORY = "parrot of the training orbits"

@@ -10,7 +10,7 @@ import pytest
 
 import orbits
 import symreg
-from symreg.recovery.words import ANOTHER, INTERPOLATOR, KEPLERIAN, NEITHER, NEWTONIAN
+from symreg.experiments.verdict import ANOTHER, INTERPOLATOR, KEPLERIAN, NEITHER, NEWTONIAN
 from worldmodel.predictors.lookup import Lookup
 
 SMALL = {

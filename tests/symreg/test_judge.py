@@ -10,23 +10,7 @@ from orbits.files import write_json
 from orbits.whole_field import PARTS
 from symreg.experiments.config import RunConfig
 from symreg.experiments.result import judged
-from symreg.fit.refine import Fitted
-from symreg.fit.uncertainty import Interval
-from symreg.formulas.compare import Comparison
-from symreg.recovery.config import Thresholds
-from symreg.recovery.discovery import Evidence
-from symreg.recovery.finding import Finding
-from symreg.recovery.gates import agreeing, stated, within
-from symreg.recovery.judge import (
-    Region,
-    law_gates,
-    model_gates,
-    unnoticed,
-    world_model_kind,
-)
-from symreg.recovery.result import Null, Quantity, Recovery, Seeds
-from symreg.recovery.search import Outcome
-from symreg.recovery.words import (
+from symreg.experiments.verdict import (
     ANOTHER,
     COPIERS,
     INTERPOLATOR,
@@ -34,10 +18,23 @@ from symreg.recovery.words import (
     NEITHER,
     NEWTONIAN,
     PARROT,
-    PERMUTED,
-    about_the_kind,
-    about_the_model,
+    Region,
+    model_gates,
+    unnoticed,
+    world_model_kind,
 )
+from symreg.experiments.verdict_words import about_the_kind, about_the_model
+from symreg.fit.refine import Fitted
+from symreg.fit.uncertainty import Interval
+from symreg.formulas.compare import Comparison
+from symreg.recovery.config import Thresholds
+from symreg.recovery.discovery import Evidence
+from symreg.recovery.finding import Finding
+from symreg.recovery.gates import agreeing, stated, within
+from symreg.recovery.judge import law_gates
+from symreg.recovery.result import Null, Quantity, Recovery, Seeds
+from symreg.recovery.search import Outcome
+from symreg.recovery.words import PERMUTED
 
 T = Thresholds()
 

@@ -10,7 +10,7 @@ from orbits.files import read_json
 from symreg import run
 from symreg.cli import main
 from symreg.experiments.config import RunConfig
-from symreg.recovery.words import NEWTONIAN
+from symreg.experiments.verdict import NEWTONIAN
 
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out_orbits": 30, "search_seeds": 1,

@@ -8,10 +8,9 @@ import pytest
 from orbits.cli import main as orbits
 from orbits.files import read_json
 from symreg.cli import main as symreg
+from symreg.experiments.verdict import KEPLERIAN, NEITHER, NEWTONIAN, PARROT, world_model_kind
 from symreg.recovery.config import Thresholds
-from symreg.recovery.judge import world_model_kind
 from symreg.recovery.result import Recovery
-from symreg.recovery.words import KEPLERIAN, NEITHER, NEWTONIAN, PARROT
 from worldmodel.cli import main as worldmodel
 
 

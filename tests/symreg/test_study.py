@@ -17,7 +17,7 @@ from orbits.provenance import provenance
 from symreg.cli import main
 from symreg.experiments import study as studies
 from symreg.experiments.result import Run, Source
-from symreg.recovery.judge import WorldModelKind
+from symreg.experiments.verdict import WorldModelKind
 from symreg.recovery.result import Quantity, Recovery, Seeds
 
 CONTEXT = Path(__file__).parents[2] / "notebooks" / "studies" / "context.py"

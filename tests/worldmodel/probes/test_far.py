@@ -6,7 +6,7 @@ import pytest
 import orbits
 import worldmodel
 from orbits.printing import table
-from symreg.recovery.words import FAMILIES, OUTSIDE, about_far_states
+from symreg.experiments.verdict_words import FAMILIES, OUTSIDE, about_far_states
 
 DT = 0.008
 
