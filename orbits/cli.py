@@ -198,16 +198,14 @@ COMMANDS = (
         "plot",
         _plot,
         PlotConfig,
-        "Orbits, phase portraits and energy drift, or an animation.",
+        "Orbits, phase portraits and energy drift.",
         (
             _DATA,
-            Positional(
-                "picture", "File to write: .gif is animated; .png, .svg, .pdf.", path="output"
-            ),
+            Positional("picture", "File to write: .png, .svg, .pdf.", path="output"),
         ),
         examples=(
             "plot train.zarr orbits.png",
-            "plot planets.zarr planets.gif --orbits 4",
+            "plot planets.zarr planets.pdf --orbits 4",
         ),
     ),
 )

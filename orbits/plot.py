@@ -3,8 +3,6 @@
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,6 @@ from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.palette import COLORS
-
-FRAMES = 64
-"""Most frames in an animation."""
 
 Data = xr.Dataset | str | os.PathLike[str]
 """A dataset, or its path."""
@@ -220,59 +215,14 @@ def _unsqueeze(values: np.ndarray) -> np.ndarray:
     return 1.01 - 10.0 ** (-values)
 
 
-def animate(data: Data, orbits: int = 6) -> Any:
-    """The moving bodies, each trailing the last stretch of its path.
-
-    Args:
-        data: a dataset, or the path of one.
-        orbits: how many systems to draw.
-
-    Returns:
-        A matplotlib `FuncAnimation`; its `save` writes a GIF.
-    """
-    from matplotlib.animation import FuncAnimation
-    from matplotlib.figure import Figure
-
-    data = as_dataset(data)
-    some = _some(data, orbits)
-    position = some["position"].values
-    paths = position[:, :, None] if position.ndim == 3 else position
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    ax = figure.subplots()
-    reach = 1.05 * float(np.max(np.abs(paths[..., :2])))
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x (au)")
-    ax.set_ylabel("y (au)")
-    if position.ndim == 3:
-        ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5)
-    drawn = []
-    for i in range(paths.shape[0]):
-        for body in range(paths.shape[2]):
-            (tail,) = ax.plot([], [], lw=1, color=f"C{i % 10}")
-            (dot,) = ax.plot([], [], "o", ms=4, color=f"C{i % 10}")
-            drawn.append((paths[i, :, body], tail, dot))
-    samples, title = paths.shape[1], _title(data, len(paths))
-    stride = -(-samples // FRAMES)
-    trail = max(2, samples // 4)
-
-    def draw(k: int) -> list[Any]:
-        for path, tail, dot in drawn:
-            past = path[max(0, k - trail) : k + 1]
-            tail.set_data(past[:, 0], past[:, 1])
-            dot.set_data(path[k : k + 1, 0], path[k : k + 1, 1])
-        ax.set_title(f"{title}\nt = {data['time'].values[k]:.2f} yr", fontsize=10)
-        return []
-
-    return FuncAnimation(figure, draw, frames=range(0, samples, stride), blit=False)
-
-
 def save_figure(data: Data, out: str, orbits: int = 12) -> None:
-    """Draw a dataset to a file: a GIF is animated, any other picture has three panels.
+    """Draw orbits, phase portrait and energy drift to a file, side by side.
 
     Where the law is unknown there is no energy, and no panel for it.
 
     Args:
         data: a dataset, or the path of one.
-        out: `.gif`, or what matplotlib can write (`.png`, `.svg`, `.pdf`).
+        out: what matplotlib can write (`.png`, `.svg`, `.pdf`).
         orbits: how many to draw.
 
     Raises:
@@ -281,18 +231,12 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
-    known = sorted({"gif", *FigureCanvasBase.get_supported_filetypes()})
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
     require_output(out)
     data = as_dataset(data)
-    if ending == "gif":
-        with TemporaryDirectory() as folder, written_aside(out) as aside:
-            drawn = Path(folder) / "drawn.gif"
-            animate(data, orbits).save(drawn, writer="pillow", fps=20, dpi=80)
-            aside.write_bytes(drawn.read_bytes())
-        return
     panels = [plot_orbits, plot_phase_portrait]
     if known_law(data.attrs["law"]) is not None:
         panels.append(plot_energy_drift)
