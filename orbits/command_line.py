@@ -2,9 +2,8 @@
 
 A command is a function and a frozen dataclass. Every field of the dataclass is an option
 (`context_length` is `--context-length`; nested dataclasses are dotted), its docstring is the
-option's help, and `--config file.yaml` and `--check` come with it. A command returns what it found
-or wrote, which is printed here as text or JSON (`--json`); everything else it says goes to standard
-error.
+option's help, and `--config file.yaml` comes with it. A command returns what it found or wrote,
+which is printed here as text or JSON (`--json`); everything else it says goes to standard error.
 """
 
 import argparse
@@ -75,10 +74,8 @@ class Command:
     """One sub-command: `run(*positionals, config)` and its help.
 
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
-    is for `--json`; if it has an `exit_code`, it is the command's.
-
-    `check`, called like `run`, is for a --check that does more than build the configuration. The
-    short help leaves out nested options that have no short name.
+    is for `--json`; if it has an `exit_code`, it is the command's. The short help leaves out nested
+    options that have no short name.
     """
 
     name: str
@@ -86,7 +83,6 @@ class Command:
     config: type[Options]
     help: str
     positionals: tuple[Positional, ...] = ()
-    check: Callable[..., None] | None = None
     examples: tuple[str, ...] = ()
     """Command lines without the program's name, for the end of the help."""
 
@@ -240,10 +236,6 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     config = _config(command.config, found.pop("--config", None), found)
     positionals = [found.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
-    if "--check" in found:
-        if command.check:
-            command.check(*positionals, config)
-        return 0
     return _show(
         lambda: command.run(*positionals, config),
         in_json="--json" in found or STANDARD_OUTPUT in positionals,
@@ -288,7 +280,6 @@ def _fill(
         (HELP, "This page.", {"action": "help"}),
         ((ALL_HELP,), "All options, rare ones too.", {"action": "help"}),
         (("--config",), "YAML file with any options.", {"metavar": "FILE"}),
-        (("--check",), "Only check the options.", {"action": "store_true"}),
         (("--json",), "Print the result as JSON.", {"action": "store_true"}),
         (("--quiet",), "Print no progress, and no result but with --json.",
          {"action": "store_true"}),
