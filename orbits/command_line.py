@@ -29,11 +29,11 @@ from orbits.options import (
     Option,
     OptionError,
     Options,
+    Output,
     every_option,
     flag_of,
     leaves,
     nearest,
-    outputs,
     require_known,
     with_options,
 )
@@ -168,9 +168,8 @@ def say(text: object) -> None:
     print(text, flush=True)
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=columns() - 2)
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=columns() - 2)
 
 
 class Told(Exception):  # noqa: N818 - it is no error
@@ -197,7 +196,7 @@ def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequen
         prog=program, usage=f"{program} COMMAND [options]",
         epilog=f"the options and examples of a command:\n  {program} COMMAND --help\n"
         f'completion in the shell:\n  eval "$({program} --completion bash)"',
-        formatter_class=_Formatter,
+        formatter_class=_formatter,
     )  # fmt: skip
     version = f"{program} {__version__} ({DISTRIBUTION})"
     parser.add_argument("--version", action="version", version=version, help="The version.")
@@ -219,7 +218,7 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
         prog=f"{program} {command.name}", add_help=False, allow_abbrev=False,
         usage=" ".join([program, command.name, *typed, "[options]"]),
         description=textwrap.fill(command.help, columns() - 2),
-        epilog=f"for example:{examples}", formatter_class=_Formatter,
+        epilog=f"for example:{examples}", formatter_class=_formatter,
     )  # fmt: skip
     flags = {word.partition("=")[0] for word in arguments}
     _fill(
@@ -264,30 +263,25 @@ def _fill(
     shown: str | None,
     replaced: Sequence[str] = (),
 ) -> None:
-    """Give a parser the positional arguments and the options of a command.
+    """Give a parser the options of a command, and its positional arguments that none replaces.
 
-    Args:
-        parser: receives them.
-        command: which owns them.
-        shown: the help that is asked for. `--help-all` has nested and rare options too; without
-            any, docstrings are not needed, which means that no source is read.
-        replaced: positional arguments that are left out.
+    `shown` is the help that is asked for: `--help-all` has nested and rare options too; where it is
+    None, docstrings are not needed, and no source is read.
     """
     for each in command.positionals:
         if each.name not in replaced:
             parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
-    of_all: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
-        (HELP, "This page.", {"action": "help"}),
-        ((ALL_HELP,), "All options, rare ones too.", {"action": "help"}),
-        (("--config",), "YAML file with any options.", {"metavar": "FILE"}),
-        (("--json",), "Print the result as JSON.", {"action": "store_true"}),
-        (("--quiet",), "Print no progress, and no result but with --json.",
-         {"action": "store_true"}),
-    ]  # fmt: skip
-    for flags, told, settings in of_all:
-        parser.add_argument(
-            *flags, dest=flags[-1], help=told, default=argparse.SUPPRESS, **settings
-        )
+    silent: dict[str, Any] = {"default": argparse.SUPPRESS}
+    parser.add_argument(*HELP, **silent, action="help", help="This page.")
+    parser.add_argument(ALL_HELP, **silent, action="help", help="All options, rare ones too.")
+    parser.add_argument(
+        "--config", **silent, dest="--config", metavar="FILE", help="YAML file with any options."
+    )
+    for flag, told in (
+        ("--json", "Print the result as JSON."),
+        ("--quiet", "Print no progress, and no result but with --json."),
+    ):
+        parser.add_argument(flag, **silent, dest=flag, action="store_true", help=told)
     groups: dict[type, Any] = {command.config: parser}
     for option in every_option(command.config):
         if option.name not in command.config.DECIDED:
@@ -395,7 +389,10 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
                 )
         elif positional.path == "output":
             require_output(given)
-    for option, path in outputs(config):
-        if not path:
-            raise OptionError(option, "is empty; a path is needed.")
-        require_output(path)
+    for option in every_option(type(config), config):
+        marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
+        if option.default is None or not any(marks):
+            continue
+        if not option.default:
+            raise OptionError(option.name, "is empty; a path is needed.")
+        require_output(option.default)

@@ -7,6 +7,7 @@ reader of ephemeris packages evaluates.
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from orbits import dataset
 from orbits.config import BODIES, EphemerisConfig
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.schema import Layout, shard_orbits, variables
+from orbits.schema import Layout
 from orbits.simulators import States
 from orbits.units import JULIAN_YEAR_DAYS, G
 
@@ -173,16 +174,7 @@ def ephemeris(
     else:
         system, (arrays, out_of_plane) = "planets", _segments(config, dates_of(config))
         described |= {"gm_is": "sun plus planet", "max_out_of_plane": out_of_plane}
-    shape, bodies = arrays["position"].shape, len(config.bodies)
-    sizes = {"orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": bodies}
-    layout = Layout(
-        system,
-        sizes | {"planet": bodies - 1},
-        config.dt,
-        described | provenance(config),
-        "float64",
-        shard_orbits(shape[0]),
-    )
+    layout = Layout.of(system, arrays, config.dt, described | provenance(config))
     return dataset.deliver(out, layout, arrays)
 
 
@@ -234,8 +226,6 @@ def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.nd
     mass = np.array([_gm_in_system(body, with_moon) for body in config.bodies]) / G
     arrays["mass"] = np.tile(mass, (count, 1))
     arrays["gm"] = np.full(count, G * mass.sum())
-    for name in ("semi_major_axis", "eccentricity"):
-        arrays[name] = np.full((count, len(config.bodies) - 1), np.nan)
     return arrays
 
 
@@ -269,7 +259,7 @@ def _segments(
     """Every variable of the format, and how far each body leaves its mean plane, au."""
     axes = 2 if config.frame == "orbit" else 3
     count = len(dates) // config.samples
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in variables("planets")}
+    parts: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     out_of_plane = {}
     for index, body in enumerate(config.bodies):
         position, velocity = states(body, dates, config.centre)

@@ -57,22 +57,18 @@ class Recipe:
     def sizes(self) -> dict[str, int]:
         """Length of every dimension of the dataset."""
         bodies = {"relative": 1, "barycentric": 2, "solar": 9, "nbody": 1 + self.config.planets}
-        count = bodies[self.config.system]
         return {
             "orbit": self.config.orbits,
             "time": self.config.samples,
-            "body": count,
-            "planet": count - 1,
+            "body": bodies[self.config.system],
             "axis": self.config.dimensions,
         }
 
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides the bits: the configuration without the means to make it."""
-        identity = asdict(self.config)
-        for means in ("workers", "scheduler"):
-            del identity[means]
-        return identity
+        means = ("workers", "scheduler")
+        return {name: value for name, value in asdict(self.config).items() if name not in means}
 
 
 def resolve(config: GenerateConfig) -> Recipe:

@@ -15,14 +15,14 @@ import xarray as xr
 from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
-from orbits.forces import UNKNOWN, ForceLaw, known_law, parse_law
+from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.importing.dates import HOW_READ
 from orbits.importing.sampling import Segment, derivatives, rows_of, segments_of
 from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import FEWEST_STATES, Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
-from orbits.schema import Layout, shard_orbits, variables
+from orbits.schema import Layout
 from orbits.units import G
 
 MOST_NAMED = 1000
@@ -154,35 +154,10 @@ def _delivered(
     configuration: dict[str, Any],
     out: str | os.PathLike[str] | None,
 ) -> xr.Dataset:
-    _require_velocities(segments, names, config)
-    arrays, names, frame = _framed(segments, names, config)
-    _remark_on_scale(arrays["position"], arrays["velocity"], remarks)
-    law = known_law(config.law)
-    if law is not None:
-        arrays["gm"][:] = gm
-        _require_law(law, arrays, segments[0].dt)
-    layout = _layout(arrays, segments, names, frame, config, remarks, configuration)
-    return dataset.deliver(out, layout, arrays)
-
-
-def _identity(table: Source) -> dict[str, str]:
-    """Identifies the table, so that no other is taken for it."""
-    if isinstance(table, pd.DataFrame):
-        values = pd.util.hash_pandas_object(table, index=False).to_numpy()
-        return {"source": "table in memory", "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
-    if isinstance(table, np.ndarray):
-        digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()
-        return {"source": "array in memory", "sha256": digest}
-    return {"source": Path(table).name, "sha256": sha256_of_file(table)}
-
-
-def _framed(
-    segments: Sequence[Segment], names: tuple[str, ...], config: ImportConfig
-) -> tuple[dict[str, np.ndarray], tuple[str, ...], str]:
-    """Every variable of the format, the names of the bodies, and the frame."""
+    if config.velocity:
+        _require_velocities(segments, names)
     position = np.stack([segment.position for segment in segments])
     velocity = np.stack([segment.velocity for segment in segments])
-    frame, centre = "as in the table", config.relative_to or config.origin
     if config.relative_to:
         if config.relative_to not in names:
             raise ValueError(
@@ -196,8 +171,7 @@ def _framed(
             for states in (position, velocity)
         )
         names = names[:k] + names[k + 1 :]
-    if centre:
-        frame = f"relative to {centre}"
+    centre = config.relative_to or config.origin
     if centre and len(names) > 1:  # the bodies attract one another: the centre is one of them
         position, velocity = (
             np.concatenate([np.zeros_like(states[:, :, :1]), states], axis=2)
@@ -206,60 +180,48 @@ def _framed(
         names = (centre, *names)
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    sizes = {"orbit": len(segments), "body": len(names), "planet": len(names) - 1}
-    arrays = {"position": position, "velocity": velocity}
-    for name, variable in variables(_system(names)).items():
-        if name not in arrays:
-            arrays[name] = np.full([sizes[dim] for dim in variable.dims], np.nan)
-    return arrays, names, frame
-
-
-def _system(names: Sequence[str]) -> str:
-    return {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
-
-
-def _layout(
-    arrays: dict[str, np.ndarray],
-    segments: Sequence[Segment],
-    names: tuple[str, ...],
-    frame: str,
-    config: ImportConfig,
-    remarks: Remarks,
-    configuration: dict[str, Any],
-) -> Layout:
-    system, shape = _system(names), arrays["position"].shape
-    sizes = {
-        "orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": len(names),
-        "planet": len(names) - 1,
-    }  # fmt: skip
-    smoothing = [s.noise for s in segments if s.noise is not None]
+    _remark_on_scale(position, velocity, remarks)
+    arrays, dt = {"position": position, "velocity": velocity}, segments[0].dt
+    law = known_law(config.law)
+    if law is not None:
+        arrays["gm"] = np.broadcast_to(gm, len(segments)).astype(np.float64)
+        _require_law(law, position, arrays["gm"], dt)
     described: dict[str, Any] = {
-        "law": config.law if config.law == UNKNOWN else parse_law(config.law).spec,
-        "frame": frame,
+        "law": UNKNOWN if law is None else law.spec,
+        "frame": f"relative to {centre}" if centre else "as in the table",
         "velocity": "as in the table" if config.velocity else "estimated from the positions",
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(remarks.lines),
         **provenance(configuration),
     }
-    if frame.startswith("relative to "):
-        described["centre"] = frame.removeprefix("relative to ")
+    if centre:
+        described["centre"] = centre
     if len(names) > 1:
         described["bodies"] = list(names)
+    smoothing = [segment.noise for segment in segments if segment.noise is not None]
     if smoothing:
         described["smoothed_noise"] = float(np.max(smoothing))
     if len(segments) <= MOST_NAMED:
         described["trajectories"] = [
             {"orbit": segment.orbit, "start": segment.start} for segment in segments
         ]
-    return Layout(system, sizes, segments[0].dt, described, "float64", shard_orbits(shape[0]))
+    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
+    return dataset.deliver(out, Layout.of(system, arrays, dt, described), arrays)
 
 
-def _require_velocities(
-    segments: Sequence[Segment], names: Sequence[str], config: ImportConfig
-) -> None:
+def _identity(table: Source) -> dict[str, str]:
+    """Identifies the table, so that no other is taken for it."""
+    if isinstance(table, pd.DataFrame):
+        values = pd.util.hash_pandas_object(table, index=False).to_numpy()
+        return {"source": "table in memory", "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+    if isinstance(table, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()
+        return {"source": "array in memory", "sha256": digest}
+    return {"source": Path(table).name, "sha256": sha256_of_file(table)}
+
+
+def _require_velocities(segments: Sequence[Segment], names: Sequence[str]) -> None:
     """Refuse velocities whose unit cannot be the positions' over the times'."""
-    if not config.velocity:
-        return
     for body, name in enumerate(names):
         ratios = []
         for segment in segments[:MOST_NAMED]:
@@ -283,13 +245,12 @@ def _require_velocities(
             )
 
 
-def _require_law(law: ForceLaw, arrays: dict[str, np.ndarray], dt: float) -> None:
+def _require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
     """Refuse a law that the orbits do not obey: by their second differences, near and far."""
-    position = arrays["position"]
     if position.ndim != 3:
         raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
     second = np.diff(position, 2, axis=1) / dt**2
-    expected = law.acceleration(position[:, 1:-1], arrays["gm"][:, None])
+    expected = law.acceleration(position[:, 1:-1], gm[:, None])
     ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
     r = np.linalg.norm(position[:, 1:-1], axis=-1)
     for where, kept in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
