@@ -10,7 +10,6 @@ import os
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Any
@@ -36,19 +35,9 @@ OBLIQUITY = math.radians(84381.448 / 3600)
 """Angle between equator and ecliptic at J2000 (IAU 1976), rad."""
 
 
-@dataclass(frozen=True)
-class Body:
-    """One body of the ephemeris: its series, and the constant that holds its GM."""
-
-    series: str
-    gm: str
-
-
-SERIES = {
-    **{body: Body(body, f"GM{number}") for number, body in enumerate(BODIES, 1)},
-    "earth": Body("earthmoon", "GMB"),
-}
-"""Where DE421 holds each body of `orbits.config.BODIES`."""
+SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)}
+SERIES |= {"earth": ("earthmoon", "GMB"), "sun": ("sun", "GMS")}
+"""The series of each body in DE421, and the constant that holds its GM."""
 
 PLANETS = tuple(body for body in BODIES if body != "pluto")
 """The eight planets, outwards."""
@@ -82,7 +71,7 @@ def julian_date(when: str) -> float:
 
 def gm_of(body: str) -> float:
     """Gravitational parameter of a planet (with its moons) or of the `sun`, au^3/yr^2."""
-    constant = "GMS" if body == "sun" else SERIES[require_known("body", body, BODIES)].gm
+    _, constant = SERIES[require_known("body", body, SERIES)]
     return float(getattr(_de421(), constant)) * JULIAN_YEAR_DAYS**2
 
 
@@ -100,7 +89,7 @@ def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
     Raises:
         ValueError: if the body is not known or a date is outside the ephemeris (says its span).
     """
-    series = "sun" if body == "sun" else SERIES[require_known("body", body, BODIES)].series
+    series, _ = SERIES[require_known("body", body, SERIES)]
     _require_covered(julian_dates)
     de421 = _de421()
     position, velocity = de421.position_and_velocity(series, julian_dates)
@@ -214,43 +203,39 @@ def _require_covered(julian_dates: np.ndarray) -> None:
 
 
 def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
-    """Every variable of a system of all bodies, about the barycentre of the Solar System."""
+    """States and masses of all bodies, about the barycentre of the Solar System."""
     count = len(dates) // config.samples
     turn = np.eye(3) if config.frame == "icrf" else rotation_to_ecliptic()
     with_moon = "moon" in config.bodies
-    found = [_inertial(body, dates, with_moon) for body in config.bodies]
-    arrays = {}
-    for name, states_of in zip(("position", "velocity"), zip(*found, strict=True), strict=True):
-        stacked = np.stack(states_of, axis=1) @ turn.T
-        arrays[name] = stacked.reshape(count, config.samples, len(config.bodies), 3)
-    mass = np.array([_gm_in_system(body, with_moon) for body in config.bodies]) / G
-    arrays["mass"] = np.tile(mass, (count, 1))
-    arrays["gm"] = np.full(count, G * mass.sum())
-    return arrays
+    found = [_in_system(body, dates, with_moon) for body in config.bodies]
+    position, velocity, gm = zip(*found, strict=True)
+    shape, mass = (count, config.samples, len(config.bodies), 3), np.array(gm) / G
+    return {
+        "position": (np.stack(position, axis=1) @ turn.T).reshape(shape),
+        "velocity": (np.stack(velocity, axis=1) @ turn.T).reshape(shape),
+        "mass": np.tile(mass, (count, 1)),
+        "gm": np.full(count, G * mass.sum()),
+    }
 
 
-def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
-    """Positions and velocities about the barycentre, au and au/yr.
+def _in_system(
+    body: str, dates: np.ndarray, with_moon: bool
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Positions and velocities about the barycentre, au and au/yr, and GM, au^3/yr^2.
 
-    DE421 holds the Moon relative to the Earth, and both by their barycentre.
+    With the Moon, Earth and Moon are told apart: DE421 holds the Moon relative to the Earth, and
+    both by their barycentre.
     """
     if body not in ("earth", "moon") or not with_moon:
-        return states(body, dates, "barycentre")
-    de421 = _de421()
-    _require_covered(dates)
+        return *states(body, dates, "barycentre"), gm_of(body)
+    de421, gm = _de421(), gm_of("earth")
+    ratio = float(de421.EMRAT)
     both = de421.position_and_velocity("earthmoon", dates)
     moon = de421.position_and_velocity("moon", dates)
-    share = -1 / (1 + de421.EMRAT) if body == "earth" else de421.EMRAT / (1 + de421.EMRAT)
+    share = -1 / (1 + ratio) if body == "earth" else ratio / (1 + ratio)
     position, by_day = ((b + share * m).T / de421.AU for b, m in zip(both, moon, strict=True))
-    return position, by_day * JULIAN_YEAR_DAYS
-
-
-def _gm_in_system(body: str, with_moon: bool) -> float:
-    """GM of a body, au^3/yr^2; of Earth and Moon separately where both are there."""
-    ratio = float(_de421().EMRAT)
-    if body == "moon":
-        return gm_of("earth") / (1 + ratio)
-    return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
+    own = gm / (1 + ratio) if body == "moon" else gm * (ratio / (1 + ratio))
+    return position, by_day * JULIAN_YEAR_DAYS, own
 
 
 def _segments(

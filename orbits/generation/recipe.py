@@ -97,8 +97,8 @@ def resolve(config: GenerateConfig) -> Recipe:
     if config.population == "exoplanets":
         size, shape = EXOPLANETS
     ranges = Ranges(
-        _pair(config.semi_major_axis or size or law.natural_range()),
-        _pair(config.eccentricity or shape),
+        ends(config.semi_major_axis or size or law.natural_range()),
+        ends(config.eccentricity or shape),
         config.min_perihelion,
         config.population,
     )
@@ -109,7 +109,7 @@ def resolve(config: GenerateConfig) -> Recipe:
         dimensions=dimensions,
         semi_major_axis=ranges.semi_major_axis,
         eccentricity=ranges.eccentricity,
-        companion_mass=_pair(config.companion_mass or companions),
+        companion_mass=ends(config.companion_mass or companions),
         simulator=simulator,
         shard_orbits=shard_orbits(
             config.orbits, config.shard_orbits, slow=several or SIMULATORS[simulator].is_slow
@@ -159,5 +159,6 @@ def choose_check_simulator(simulator: str, law: ForceLaw, several: bool = False)
     return "scipy" if simulator != "scipy" else "scipy-lsoda"
 
 
-def _pair(values: tuple[float, ...]) -> tuple[float, float]:
+def ends(values: tuple[float, ...]) -> tuple[float, float]:
+    """Low and high of an option that may be one value."""
     return float(values[0]), float(values[-1])

@@ -154,10 +154,11 @@ def _delivered(
     configuration: dict[str, Any],
     out: str | os.PathLike[str] | None,
 ) -> xr.Dataset:
-    if config.velocity:
-        _require_velocities(segments, names)
     position = np.stack([segment.position for segment in segments])
     velocity = np.stack([segment.velocity for segment in segments])
+    if config.velocity:
+        some = slice(MOST_NAMED)
+        _require_velocities(position[some], velocity[some], names, segments[0].dt)
     if config.relative_to:
         if config.relative_to not in names:
             raise ValueError(
@@ -220,23 +221,19 @@ def _identity(table: Source) -> dict[str, str]:
     return {"source": Path(table).name, "sha256": sha256_of_file(table)}
 
 
-def _require_velocities(segments: Sequence[Segment], names: Sequence[str]) -> None:
+def _require_velocities(
+    position: np.ndarray, velocity: np.ndarray, names: Sequence[str], dt: float
+) -> None:
     """Refuse velocities whose unit cannot be the positions' over the times'."""
+    central, given = (position[:, 2:] - position[:, :-2]) / (2 * dt), velocity[:, 1:-1]
     for body, name in enumerate(names):
-        ratios = []
-        for segment in segments[:MOST_NAMED]:
-            central = segment.position[2:, body] - segment.position[:-2, body]
-            central = central / (2 * segment.dt)
-            given = segment.velocity[1:-1, body]
-            square = float(np.sum(given * given))
-            if square > 0:
-                ratios.append(
-                    (float(np.sum(central * given)) / square,
-                     float(np.sqrt(np.sum((central - given) ** 2) / square)))
-                )  # fmt: skip
-        if not ratios:
+        moved, told = central[:, :, body], given[:, :, body]
+        square = np.sum(told**2, axis=(1, 2))
+        if not square.any():
             raise ValueError(f"every velocity of {name} is zero; leave --velocity out.")
-        ratio, apart = np.median(np.array(ratios), axis=0)
+        moved, told, square = (values[square > 0] for values in (moved, told, square))
+        ratio = np.median(np.sum(moved * told, axis=(1, 2)) / square)
+        apart = np.median(np.sqrt(np.sum((moved - told) ** 2, axis=(1, 2)) / square))
         if apart > DISAGREE:
             raise ValueError(
                 f"the velocities of {name} are not those of its positions: these change "
