@@ -110,18 +110,12 @@ def _sweep(path: Path) -> None:
     """Remove what a killed process left of the same file."""
     for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
         process = left.name.split(".")[-2].partition("-")[0]
-        if process.isdigit() and not _runs(int(process)):
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
             left.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
+        except (OSError, ValueError, OverflowError):  # it runs, or is no process of ours
+            continue
 
 
 LOCK = ".lock"
@@ -133,12 +127,8 @@ def held(folder: Path, message: str) -> Iterator[None]:
 
     Nor does a block that fails before writing anything leave a folder behind.
 
-    Args:
-        folder: made if it does not exist; the lock is its file `.lock`.
-        message: what to say if another process holds it.
-
     Raises:
-        ValueError: with that message; or if the folder is a link, a device, a pipe or a socket.
+        ValueError: with the message, if another process holds it; or as `require_output` does.
     """
     from filelock import FileLock, Timeout
 
@@ -250,12 +240,7 @@ def _yaml_loader() -> Any:
 
 
 def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
-    """JSON's own types, from dataclasses, mappings, sequences, arrays and numpy's scalars.
-
-    Args:
-        value: as it is.
-        nan: replaces NaN and infinity.
-    """
+    """JSON's own types, from dataclasses, mappings, sequences, arrays and numpy's scalars."""
     from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(
@@ -264,12 +249,7 @@ def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
 
 
 def of_json(kind: type[T], value: Any, name: str) -> T:
-    """A dataclass from what `as_json` gave; keys that it does not have are ignored.
-
-    Args:
-        kind: of dataclass.
-        value: as in JSON.
-        name: what the value is, for the message.
+    """A dataclass from what `as_json` gave, `name` in messages; unknown keys are ignored.
 
     Raises:
         ValueError: if a field is missing or has another type (says which).
@@ -288,11 +268,7 @@ def of_json(kind: type[T], value: Any, name: str) -> T:
 
 
 def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:
-    """A dataclass from a JSON file.
-
-    Raises:
-        ValueError: if the file is missing, is not JSON or holds something else (says where).
-    """
+    """A dataclass from a JSON file; ValueError as `read_json` and `of_json`."""
     return of_json(kind, read_json(path), str(path))
 
 

@@ -20,15 +20,10 @@ def memory_limit() -> float:
 
 
 def require_memory(needed: float, what: str, advice: str) -> None:
-    """Refuse what cannot fit, before a part of it fills the machine.
-
-    Args:
-        needed: bytes.
-        what: needs them, as the beginning of a sentence.
-        advice: what to do instead.
+    """Refuse what needs more bytes than there are, before a part of it fills the machine.
 
     Raises:
-        ValueError: if there is too little memory.
+        ValueError: begins with `what` needs them, ends with the advice.
     """
     limit = memory_limit()
     if needed > limit:

@@ -286,16 +286,11 @@ def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | No
 
 
 def require_known(kind: str, name: str, known: Iterable[str], show: int | None = None) -> str:
-    """The name itself, if it is one of the known ones.
-
-    Args:
-        kind: what is named, for the message ("law", "attention").
-        name: the name received.
-        known: all names allowed.
-        show: with more known names than this and one near, the others are not listed.
+    """The name itself, if it is one of the known ones; `kind` is what it names ("law").
 
     Raises:
-        ValueError: if the name is not known; lists the nearest and all known ones.
+        ValueError: if it is not known; says the nearest and all known ones, or the nearest alone if
+            more than `show` are known.
     """
     names = sorted(known)
     if name in names:

@@ -143,15 +143,7 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 
 
 def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
-    """Attraction against distance from force samples, with the true law's where known.
-
-    Args:
-        table: of force samples.
-        ax: where to draw; without it a new figure's.
-
-    Returns:
-        The matplotlib `Axes`.
-    """
+    """Attraction against distance from force samples, with the true law's where known."""
     ax = new_axes() if ax is None else ax
     r, towards = table["r"].to_numpy(), -vectors(table) / table["r"].to_numpy()[:, None]
     shown = {"a_": ("implied", COLORS["kicked"], 9)}
@@ -200,30 +192,21 @@ def squeezed_r2(axes: Any) -> Any:
     from matplotlib.ticker import FuncFormatter
 
     lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
-    axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
+    axes.set_yscale(
+        "function",
+        functions=(
+            lambda values: -np.log10(1.01 - np.minimum(values, 1.009)),
+            lambda values: 1.01 - 10.0 ** (-values),
+        ),
+    )
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
     return axes
 
 
-def _squeeze(values: np.ndarray) -> np.ndarray:
-    return -np.log10(1.01 - np.minimum(values, 1.009))
-
-
-def _unsqueeze(values: np.ndarray) -> np.ndarray:
-    return 1.01 - 10.0 ** (-values)
-
-
 def save_figure(data: Data, out: str, orbits: int = 12) -> None:
-    """Draw orbits, phase portrait and energy drift to a file, side by side.
-
-    Where the law is unknown there is no energy, and no panel for it.
-
-    Args:
-        data: a dataset, or the path of one.
-        out: what matplotlib can write (`.png`, `.svg`, `.pdf`).
-        orbits: how many to draw.
+    """Draw orbits, phase portrait and, where the law is known, energy drift to a file.
 
     Raises:
         ValueError: if there is no complete dataset, or the file's ending is no picture's.
@@ -257,13 +240,9 @@ def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(path, time, axis) relative positions and velocities, one path for every planet."""
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
     position, velocity = relative_states(some.attrs["system"], *states)
-    if position.ndim == 3:
-        return position, velocity
-    shape = (-1, position.shape[1], position.shape[3])
-    return (
-        np.swapaxes(position, 1, 2).reshape(shape),
-        np.swapaxes(velocity, 1, 2).reshape(shape),
-    )
+    if position.ndim == 4:
+        position, velocity = (np.concatenate(np.moveaxis(x, 2, 1)) for x in (position, velocity))
+    return position, velocity
 
 
 def new_axes() -> Any:

@@ -64,7 +64,7 @@ def _problems(data: xr.Dataset, damaged: Collection[int]) -> list[str]:
     problems = array_problems(data)
     if problems:
         return problems
-    law, per_shard = known_law(data.attrs["law"]), int(data.attrs["shard_orbits"])
+    law, per_shard = known_law(data.attrs["law"]), data.attrs["shard_orbits"]
     found: dict[str, list[int]] = {}
     for shard in sorted(set(range(data.attrs["shards"])) - set(damaged)):
         first = shard * per_shard
