@@ -94,20 +94,10 @@ def power_law(
 def normal_equations(
     design: np.ndarray, target: np.ndarray, group: np.ndarray, rng: np.random.Generator, draws: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Normal equations of a least-squares fit, of all rows and of resampled groups.
+    """Normal equations of a least-squares fit: of all rows, then of resampled groups.
 
     Groups are drawn with replacement, as many as there are: rows of one group are not independent.
-
-    Args:
-        design: (row, coefficient).
-        target: (row,).
-        group: (row,) number of the group, from 0.
-        rng: of the draws.
-        draws: number of resamplings.
-
-    Returns:
-        Of all rows, then of the draws: matrices (fit, coefficient, coefficient) and right sides
-        (fit, coefficient).
+    Matrices are (fit, coefficient, coefficient), right sides (fit, coefficient).
     """
     matrix, side = of_groups(design, target, group)
     count = len(side)
@@ -123,13 +113,8 @@ def of_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each group's share in the normal equations of a least-squares fit.
 
-    Args:
-        design: (row, coefficient).
-        target: (row,).
-        group: (row,) number of the group, from 0.
-
-    Returns:
-        Matrices (group, coefficient, coefficient) and right sides (group, coefficient).
+    Of a (row, coefficient) design, a (row,) target and (row,) numbers of groups, from 0: matrices
+    (group, coefficient, coefficient) and right sides (group, coefficient).
     """
     count, width = int(group.max()) + 1, design.shape[1]
     matrix, side = np.zeros((count, width, width)), np.zeros((count, width))

@@ -25,17 +25,11 @@ Quality = dict[str, Any]
 def make_shard(
     recipe: Recipe, count: int, shard: int, check: bool = True
 ) -> tuple[Arrays, Quality]:
-    """The orbits of one shard, and the measured quality of their integration.
+    """The variables of the format for so many orbits, and the quality of their integration.
 
-    Args:
-        recipe: the resolved configuration.
-        count: number of orbits.
-        shard: number of the shard; with the seed it fixes every random number.
-        check: whether a second simulator integrates some orbits again.
-
-    Returns:
-        The variables of the format by name, and the measurements: `relative_error` of the
-        positions of the `checked` orbits, drifts of the invariants over all orbits.
+    The number of the shard fixes, with the seed, every random number. With `check` a second
+    simulator integrates some orbits again: `relative_error` is that of the positions of the
+    `checked` orbits; drifts of the invariants are over all orbits.
     """
     seed = np.random.SeedSequence(recipe.config.seed, spawn_key=(shard,))
     rng = np.random.default_rng(seed)

@@ -33,15 +33,7 @@ class Simulator(ABC):
         return not self.requires or find_spec(self.requires) is not None
 
     def require_possible(self, law: ForceLaw, several: bool) -> None:  # noqa: B027 - most can all
-        """Refuse what the simulator cannot do, before anything is made.
-
-        Args:
-            law: the attraction.
-            several: whether there are several planets.
-
-        Raises:
-            ValueError: says what it can do.
-        """
+        """Refuse a law, or several planets, that it cannot do: a ValueError says what it can."""
 
     @abstractmethod
     def relative(

@@ -51,20 +51,17 @@ def integrate_bodies(
     simulator: str = "scipy",
     relativity: float = 0.0,
 ) -> States:
-    """Follow systems of bodies that all attract one another.
+    """Follow systems of bodies that all attract one another, in any inertial frame.
 
     Args:
         law: the attraction between two bodies, proportional to the attracting mass.
-        position: (system, body, axis) at time 0, au, in any inertial frame.
+        position: (system, body, axis) at time 0, au.
         velocity: (system, body, axis) at time 0, au/yr.
         mass: (system, body) M_sun; 0 makes a test particle.
         times: (time,) yr, ascending from 0.
         simulator: a name of `orbits.simulators.SIMULATORS`.
         relativity: coefficient of the first post-Newtonian term of each system's heaviest body,
             which must be the same in all; 1 is Einstein's, 0 leaves it out.
-
-    Returns:
-        (system, time, body, axis) position and velocity, float64.
 
     Raises:
         ValueError: if shapes disagree, a value is not finite, a mass is negative, the law is not
