@@ -12,7 +12,7 @@ def relative_states(
     against it. Planets are relative to their star. One body around a centre is unchanged.
 
     Args:
-        system: one of `SYSTEMS`, as the attribute of the dataset says.
+        system: as the attribute of the dataset says.
         position: (orbit, time[, body], axis), au.
         velocity: of the same shape, au/yr.
 

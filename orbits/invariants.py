@@ -1,5 +1,7 @@
 """Constants of the motion, and their drift."""
 
+import itertools
+
 import numpy as np
 
 from orbits.forces import ForceLaw
@@ -75,11 +77,10 @@ def total_energy(
         (system, time).
     """
     energy = 0.5 * np.sum(mass[:, None, :] * _dot(velocity, velocity), axis=-1)
-    for i in range(mass.shape[1]):
-        for j in range(i + 1, mass.shape[1]):
-            apart = position[:, :, i] - position[:, :, j]
-            r = np.sqrt(_dot(apart, apart))
-            energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
+    for i, j in itertools.combinations(range(mass.shape[1]), 2):
+        apart = position[:, :, i] - position[:, :, j]
+        r = np.sqrt(_dot(apart, apart))
+        energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
     return energy
 
 

@@ -108,11 +108,8 @@ def rotation_to_ecliptic() -> np.ndarray:
 def rotation_to_orbit(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """(3, 3) matrix to a body's mean orbital plane: z along the mean angular momentum.
 
-    The new x axis is the old one's projection onto the plane, so longitudes stay comparable.
-
-    Args:
-        position: (time, 3) relative position.
-        velocity: (time, 3) relative velocity.
+    The new x axis is the old one's projection onto the plane, so longitudes stay comparable. States
+    are (time, 3), relative to the Sun.
     """
     normal = np.mean(np.cross(position, velocity), axis=0)
     normal /= np.linalg.norm(normal)

@@ -35,8 +35,6 @@ FORMAT = "principia-orbits"
 
 FORMAT_VERSION = 2
 
-SYSTEMS = ("relative", "barycentric", "nbody", "planets")
-
 MOST_SHARDS = 1_000_000
 """Shards of a dataset: a billion orbits."""
 
@@ -110,7 +108,7 @@ class Layout:
     """An empty dataset: its sizes and attributes."""
 
     system: str
-    """One of `SYSTEMS`."""
+    """`relative`, `barycentric`, `nbody` or `planets`."""
     sizes: dict[str, int]
     """Length of every dimension but `planet`, one less than `body`."""
     dt: float

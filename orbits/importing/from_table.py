@@ -17,7 +17,8 @@ from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
 from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.importing.dates import HOW_READ
-from orbits.importing.sampling import Segment, derivatives, rows_of, segments_of
+from orbits.importing.sampling import Segment, rows_of, segments_of
+from orbits.importing.splines import derivative
 from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import FEWEST_STATES, Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
@@ -134,9 +135,11 @@ def from_arrays(
     if of_orbits.shape not in ((), shape[:1]) or (config.gm and not np.all(of_orbits > 0)):
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
     bodies = [values.reshape(*shape[:2], -1, shape[-1]) for values in given]
+    if velocities is None:
+        times = dt * np.arange(shape[1])
+        bodies.append(np.stack([derivative(times, position) for position in bodies[0]]))
     segments = [
-        Segment(str(k), 0.0, dt, rows[0], rows[1] if len(rows) > 1 else derivatives(dt, rows[0]))
-        for k, rows in enumerate(zip(*bodies, strict=True))
+        Segment(str(k), 0.0, dt, *states) for k, states in enumerate(zip(*bodies, strict=True))
     ]
     names = tuple(f"body{k + 1}" for k in range(bodies[0].shape[2]))
     if velocities is not None:

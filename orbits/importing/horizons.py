@@ -19,7 +19,7 @@ HEAD = 200_000
 _NUMBER = r"[-+]?\d+\.?\d*(?:[EeDd][-+]?\d+)?"
 _LABELLED = re.compile(rf"\b(VX|VY|VZ|X|Y|Z)\s*=\s*({_NUMBER})")
 _DATE = re.compile(rf"^[ \t]*({_NUMBER})\s*=\s*A\.D\.", re.MULTILINE)
-UNITS = {"KM-S": ("km", "km/s"), "AU-D": ("au", "au/d"), "KM-D": ("km", None)}
+UNITS = {"KM-S": ("km", "km/s"), "AU-D": ("au", "au/d")}
 COLUMNS = ("JD", "X", "Y", "Z", "VX", "VY", "VZ")
 
 
@@ -54,8 +54,7 @@ def read_vector_table(path: Path) -> VectorTable:
         raise ValueError(f"{path} is cut short: {BEGIN} or {END} is missing.")
     units = re.search(r"Output units\s*:\s*([A-Z]+-[A-Z]+)", header)
     named = units[1] if units else "KM-S"
-    length, velocity = UNITS.get(named, (None, None))
-    if length is None or velocity is None:
+    if named not in UNITS:
         raise ValueError(f"{path} has the units {named}; ask Horizons for AU-D or KM-S.")
     target = re.search(r"Target body name:\s*([^({\n]+?)\s*(?:[({]|$)", header, re.MULTILINE)
     first = header.count("\n") + 1
@@ -63,7 +62,7 @@ def read_vector_table(path: Path) -> VectorTable:
     if not rows:
         raise ValueError(f"{path} holds no states between {BEGIN} and {END}.")
     table = pd.DataFrame(np.array(rows), columns=list(COLUMNS))
-    return VectorTable(table, length, velocity, target[1].strip().lower() if target else "")
+    return VectorTable(table, *UNITS[named], target[1].strip().lower() if target else "")
 
 
 def _labelled(path: Path, body: str, first: int) -> list[list[float]]:

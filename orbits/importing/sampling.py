@@ -94,7 +94,9 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     time, first = track.time, float(track.time[0])
     grid = first + dt * np.arange(len(time))
     if np.max(np.abs(time - grid)) <= JITTER * dt + ROUNDING * np.max(np.abs(time)):
-        velocity = derivatives(dt, track.position) if track.velocity is None else track.velocity
+        velocity = track.velocity
+        if velocity is None:
+            velocity = derivative(dt * np.arange(len(time)), track.position)
         return Segment(track.orbit, first, dt, track.position, velocity, track.noise)
     grid = first + dt * np.arange(int((time[-1] - first) / dt + 1e-9) + 1)
     bodies = list(np.moveaxis(track.position, 1, 0))
@@ -104,12 +106,6 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
         f"not sampled every {dt:.6g} yr: resampled with {kind} splines (noise {noise.max():.2g} au)"
     )
     return Segment(track.orbit, first, dt, position, velocity, noise)
-
-
-def derivatives(dt: float, position: np.ndarray) -> np.ndarray:
-    """(time, body, axis) velocities from positions sampled every `dt`."""
-    flat = position.reshape(len(position), -1)
-    return derivative(dt * np.arange(len(position)), flat).reshape(position.shape)
 
 
 def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks) -> list[Segment]:
