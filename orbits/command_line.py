@@ -216,6 +216,7 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     typed = [each.name.upper() for each in command.positionals]
     parser = _Parser(
         prog=f"{program} {command.name}", add_help=False, allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
         usage=" ".join([program, command.name, *typed, "[options]"]),
         description=textwrap.fill(command.help, columns() - 2),
         epilog=f"for example:{examples}", formatter_class=_formatter,
@@ -232,7 +233,8 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
     found = vars(options)
-    config = _config(command.config, found.pop("--config", None), found)
+    typed_in = {name: value for name, value in found.items() if name[0] not in "- "}
+    config = with_options(_from_file(command.config, found.get("--config")), typed_in)
     positionals = [found.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
     return _show(
@@ -271,17 +273,15 @@ def _fill(
     for each in command.positionals:
         if each.name not in replaced:
             parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
-    silent: dict[str, Any] = {"default": argparse.SUPPRESS}
-    parser.add_argument(*HELP, **silent, action="help", help="This page.")
-    parser.add_argument(ALL_HELP, **silent, action="help", help="All options, rare ones too.")
-    parser.add_argument(
-        "--config", **silent, dest="--config", metavar="FILE", help="YAML file with any options."
-    )
+    parser.add_argument(*HELP, action="help", help="This page.")
+    parser.add_argument(ALL_HELP, action="help", help="All options, rare ones too.")
+    told = "YAML file with any options."
+    parser.add_argument("--config", dest="--config", metavar="FILE", help=told)
     for flag, told in (
         ("--json", "Print the result as JSON."),
         ("--quiet", "Print no progress, and no result but with --json."),
     ):
-        parser.add_argument(flag, **silent, dest=flag, action="store_true", help=told)
+        parser.add_argument(flag, dest=flag, action="store_true", help=told)
     groups: dict[type, Any] = {command.config: parser}
     for option in every_option(command.config):
         if option.name not in command.config.DECIDED:
@@ -296,10 +296,8 @@ def _add(
     group, _, own = option.name.rpartition(".")
     flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
     usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
-    settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
-    settings["help"] = argparse.SUPPRESS
-    if shown == ALL_HELP or (shown and usual):
-        settings["help"] = _help(option, own)
+    told = _help(option, own) if shown == ALL_HELP or (shown and usual) else argparse.SUPPRESS
+    settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS, "help": told}
     if set(leaves(option.hint)) == {bool}:
         settings["action"] = argparse.BooleanOptionalAction
     else:
@@ -363,16 +361,11 @@ def _reader(hint: Any) -> Callable[[str], Any]:
     return read
 
 
-def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
-    """Options from a file and the command line, which wins."""
-    values: dict[str, Any] = {}
-    if path is not None:
-        held = read_yaml(path)
-        if not isinstance(held, Mapping | None):
-            raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
-        values = dict(held or {})
-    typed = {name: value for name, value in found.items() if name[0] not in "- "}
-    return with_options(with_options(kind(), values), typed)
+def _from_file(kind: type[Options], path: str | None) -> Options:
+    held = None if path is None else read_yaml(path)
+    if not isinstance(held, Mapping | None):
+        raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
+    return kind.of(held or {})
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
@@ -382,13 +375,13 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
             continue
         if not given:
             raise ValueError(f"{positional.name} is empty; a path is needed.")
-        if positional.path == "output" and given == STANDARD_OUTPUT:
-            if not positional.text:
-                raise ValueError(
-                    f"{positional.name} is -, standard output, which takes text alone; name a path."
-                )
-        elif positional.path == "output":
-            require_output(given)
+        if positional.path == "input" or (positional.text and given == STANDARD_OUTPUT):
+            continue
+        if given == STANDARD_OUTPUT:
+            raise ValueError(
+                f"{positional.name} is -, standard output, which takes text alone; name a path."
+            )
+        require_output(given)
     for option in every_option(type(config), config):
         marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
         if option.default is None or not any(marks):

@@ -63,16 +63,13 @@ class Manifest:
             manifest = of_json(cls, read_sealed(path / MANIFEST), MANIFEST)
         except (ValueError, OSError):
             return None
-        sound = all(_checksum(path / name) == crc for name, crc in manifest.metadata.items())
+        files = {path / name: crc for name, crc in manifest.metadata.items()}
+        sound = all(f.is_file() and zlib.crc32(f.read_bytes()) == crc for f, crc in files.items())
         return manifest if sound else None
 
     def write(self, path: Path) -> None:
         """Write it, whole or not at all."""
         write_sealed(path / MANIFEST, as_json(self))
-
-
-def _checksum(file: Path) -> int | None:
-    return zlib.crc32(file.read_bytes()) if file.is_file() else None
 
 
 def folder_of(path: str | os.PathLike[str]) -> Path:

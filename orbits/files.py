@@ -27,13 +27,8 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     """
     if not os.fspath(path):
         raise ValueError("the path to write to is empty; give one.")
-    try:
-        mode = os.lstat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return Path(path)
-    except ValueError:  # a null byte
-        raise ValueError(f"{str(path)!r} is no path.") from None
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    mode = _mode(path, follow=False)
+    if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ValueError(
             f"{path} is {_kind(mode)}; nothing is written through it: give another path."
         )
@@ -47,15 +42,21 @@ def require_input(path: str | os.PathLike[str]) -> Path:
         ValueError: if there is no file, or what is there is a folder, a device, a pipe or a
             socket.
     """
-    try:
-        mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path} does not exist.") from None
-    except ValueError:
-        raise ValueError(f"{str(path)!r} is no path.") from None
+    mode = _mode(path, follow=True)
+    if mode is None:
+        raise ValueError(f"{path} does not exist.")
     if not stat.S_ISREG(mode):
         raise ValueError(f"{path} is {_kind(mode)}; a file is needed.")
     return Path(path)
+
+
+def _mode(path: str | os.PathLike[str], follow: bool) -> int | None:
+    try:
+        return os.stat(path, follow_symlinks=follow).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:  # a null byte
+        raise ValueError(f"{str(path)!r} is no path.") from None
 
 
 def _kind(mode: int) -> str:

@@ -102,7 +102,10 @@ def resolve(config: GenerateConfig) -> Recipe:
         config.min_perihelion,
         config.population,
     )
-    simulator = choose_simulator(config.simulator, law, several)
+    simulator = config.simulator
+    if simulator == "auto":
+        simulator = "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"
+    simulator_named(simulator).require_possible(law, several)
     resolved = replace(
         config,
         law=law.spec,
@@ -136,18 +139,6 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
             f"{MOST_TURNS:g} are integrated: lower --dt, --samples or the strength of the law, or "
             "raise --semi-major-axis."
         )
-
-
-def choose_simulator(wanted: str, law: ForceLaw, several: bool = False) -> str:
-    """The simulator that `auto` means: heyoka if installed, else scipy.
-
-    Raises:
-        ValueError: if the simulator is unknown or not installed, or cannot do the system.
-    """
-    if wanted == "auto":
-        return "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"
-    simulator_named(wanted).require_possible(law, several)
-    return wanted
 
 
 def choose_check_simulator(simulator: str, law: ForceLaw, several: bool = False) -> str:

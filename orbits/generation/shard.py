@@ -40,9 +40,21 @@ def make_shard(
 def _two(
     recipe: Recipe, count: int, rng: np.random.Generator, check: bool
 ) -> tuple[Arrays, Quality]:
-    law, mass = recipe.law, _two_masses(recipe, count, rng)
+    config, law = recipe.config, recipe.law
+    star = sample_masses(count, config.population, ends(config.mass), "star", rng)
+    if config.system == "relative" and config.population == "controlled":
+        companion = np.zeros(count)  # the one mass is the central one
+    else:
+        limits = ends(config.companion_mass)
+        companion = sample_masses(count, config.population, limits, "planet", rng)
+    mass = np.stack([star, companion], axis=1)
     gm = G * mass.sum(axis=1)
-    orbits = _relative_orbits(recipe, gm, rng)
+    if recipe.bound:
+        orbits = sample_bound(law, recipe.ranges, gm, rng)
+    else:
+        orbits = sample_arcs(law, recipe.ranges, gm, recipe.times[-1], rng)
+    if config.dimensions == 3:
+        orbits = turn_in_space(orbits, rng)
     states, again, checked = _followed(recipe, integrate, orbits, gm, rng, check)
     error = relative_error(states[0][checked], again)
     quality = _quality(error, relative_drifts(law, *states, gm))
@@ -84,24 +96,6 @@ def _followed(
         recipe.check_simulator,
     )  # fmt: skip
     return states, again, checked
-
-
-def _relative_orbits(recipe: Recipe, gm: np.ndarray, rng: np.random.Generator) -> RelativeOrbits:
-    if recipe.bound:
-        orbits = sample_bound(recipe.law, recipe.ranges, gm, rng)
-    else:
-        orbits = sample_arcs(recipe.law, recipe.ranges, gm, recipe.times[-1], rng)
-    return turn_in_space(orbits, rng) if recipe.config.dimensions == 3 else orbits
-
-
-def _two_masses(recipe: Recipe, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(orbit, 2) M_sun; relative controlled orbits have one mass, the central one."""
-    config = recipe.config
-    star = sample_masses(count, config.population, ends(config.mass), "star", rng)
-    if config.system == "relative" and config.population == "controlled":
-        return np.stack([star, np.zeros(count)], axis=1)
-    companion = sample_masses(count, config.population, ends(config.companion_mass), "planet", rng)
-    return np.stack([star, companion], axis=1)
 
 
 def _several(

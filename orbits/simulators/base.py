@@ -44,17 +44,10 @@ class Simulator(ABC):
         gm: np.ndarray,
         times: np.ndarray,
     ) -> States:
-        """Follow relative two-body orbits.
-
-        Args:
-            law: the central attraction.
-            position: (orbit, axis) at time 0, au.
-            velocity: (orbit, axis) at time 0, au/yr.
-            gm: (orbit,) gravitational parameter, au^3/yr^2.
-            times: (time,) yr, ascending from 0.
+        """Follow relative two-body orbits, as `orbits.integrate` does once all is checked.
 
         Returns:
-            (orbit, time, axis) position and velocity, float64.
+            (orbit, time, axis) position, au, and velocity, au/yr, float64.
 
         Raises:
             IntegrationError: if an orbit cannot be followed to the end.
@@ -70,18 +63,12 @@ class Simulator(ABC):
         times: np.ndarray,
         relativity: np.ndarray | None = None,
     ) -> States:
-        """Follow systems of bodies that all attract one another.
+        """Follow systems of bodies that all attract one another, as `integrate_bodies` does.
 
-        Args:
-            law: the attraction between two bodies; proportional to the attracting mass.
-            position: (system, body, axis) at time 0, au.
-            velocity: (system, body, axis) at time 0, au/yr.
-            gm: (system, body) G times each mass, au^3/yr^2.
-            times: (time,) yr, ascending from 0.
-            relativity: (system,) coefficient of the heaviest body's first post-Newtonian term.
+        But `gm` is G times each mass, au^3/yr^2, and `relativity` is by system, None without it.
 
         Returns:
-            (system, time, body, axis) position and velocity, float64.
+            (system, time, body, axis) position, au, and velocity, au/yr, float64.
 
         Raises:
             IntegrationError: if a system cannot be followed to the end.
