@@ -52,13 +52,9 @@ class Measured:
 
 
 def measured(position: np.ndarray, dt: float, noise: float, method: str) -> Measured:
-    """Accelerations by a method, or the one that suits the noise.
+    """Accelerations by a method, or (`auto`) the one that suits the noise.
 
-    Args:
-        position: (time, axis) au, evenly sampled.
-        dt: yr.
-        noise: standard error of a coordinate, au.
-        method: `auto`, `differences`, `weak` or `spline`.
+    Positions are (time, axis), au, every `dt` yr; the noise is a coordinate's standard error, au.
 
     Raises:
         ValueError: if there are too few states (says how many are needed).

@@ -49,16 +49,19 @@ def parse_law(text: str) -> ForceLaw:
     name = text.partition("(")[0].strip()
     if name.isidentifier() and name != "r" and name not in FUNCTIONS:
         return _named(LAWS[require_known("law", name, LAWS)], text)
-    _require_readable(text)
+    try:
+        syntax_of(text.split(";")[0])
+    except ValueError:
+        raise ValueError(
+            f"law {shown(text)} cannot be read; write a name, a name with values, as in "
+            "power_law(n=3), or a formula of r, as in k*r**-2.5. "
+            f"Known: {', '.join(sorted(LAWS))}."
+        ) from None
     return parse_formula(text)
 
 
 def known_law(text: str) -> ForceLaw | None:
-    """The law that a dataset names; None if unknown.
-
-    Raises:
-        ValueError: as `parse_law` does.
-    """
+    """The law that a dataset names; None if unknown. ValueError as `parse_law`."""
     return None if text == UNKNOWN else parse_law(text)
 
 
@@ -71,15 +74,3 @@ def _named(law: type[ForceLaw], text: str) -> ForceLaw:
             raise ValueError(f"law {text!r}: {law.name} has no parameters; write {law.name}.")
         require_known(f"parameter of {law.name}", name, known)
     return law(**values)
-
-
-def _require_readable(text: str) -> None:
-    formula = text.split(";")[0]
-    try:
-        syntax_of(formula)
-    except ValueError:
-        raise ValueError(
-            f"law {shown(text)} cannot be read; write a name, a name with values, as in "
-            "power_law(n=3), or a formula of r, as in k*r**-2.5. "
-            f"Known: {', '.join(sorted(LAWS))}."
-        ) from None

@@ -69,10 +69,17 @@ def generate(
             written.
     """
     recipe = resolve(options_from(GenerateConfig, config, options))
-    if out is None:
-        return _in_memory(recipe)
-    write(out, recipe)
-    return dataset.open_dataset(out)
+    if out is not None:
+        write(out, recipe)
+        return dataset.open_dataset(out)
+    layout, workers = layout_of(recipe), recipe.config.workers
+    _require_memory(layout, recipe.config.orbits)
+    if layout.shards == 1:
+        workers = 1  # one shard is one process's work
+    workers = workers or _workers_worth(recipe.config.orbits / _trial(recipe))
+    made = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
+    _, arrays, found = zip(*sorted(made, key=lambda each: each[0]), strict=True)
+    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
 
 
 def write(
@@ -84,7 +91,13 @@ def write(
     shards made now.
     """
     folder, layout = dataset.folder_of(path), layout_of(recipe)
-    _require_space(folder, layout, dataset.begun(folder, recipe.identity))
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    free, needed = shutil.disk_usage(existing).free, layout.size_in_bytes
+    if not dataset.begun(folder, recipe.identity) and free < DISK_MARGIN * needed:
+        raise ValueError(
+            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
+            "free; take fewer orbits or samples, or another disk."
+        )
     _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
     with dataset.alone(folder):
@@ -143,28 +156,6 @@ def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
         if name != "checked":
             summary[f"max_{name}"] = max(quality[name] for quality in found)
     return summary
-
-
-def _in_memory(recipe: Recipe) -> xr.Dataset:
-    layout, config = layout_of(recipe), recipe.config
-    _require_memory(layout, config.orbits)
-    workers = config.workers
-    if not workers:
-        several = layout.shards > 1  # one shard is one process's work
-        workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
-    made = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
-    _, arrays, found = zip(*sorted(made, key=lambda each: each[0]), strict=True)
-    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
-
-
-def _require_space(folder: Path, layout: Layout, begun: bool) -> None:
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    free, needed = shutil.disk_usage(existing).free, layout.size_in_bytes
-    if not begun and free < DISK_MARGIN * needed:
-        raise ValueError(
-            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
-            "free; take fewer orbits or samples, or another disk."
-        )
 
 
 def _require_memory(layout: Layout, orbits: int) -> None:

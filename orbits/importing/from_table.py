@@ -16,6 +16,7 @@ from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
 from orbits.forces import UNKNOWN, ForceLaw, known_law
+from orbits.frames import relative_states
 from orbits.importing.dates import HOW_READ
 from orbits.importing.sampling import Segment, rows_of, segments_of
 from orbits.importing.splines import derivative
@@ -170,18 +171,15 @@ def _delivered(
         if len(names) == 1:
             raise ValueError(f"--relative-to {config.relative_to} leaves no body.")
         k = names.index(config.relative_to)
-        position, velocity = (
-            np.delete(states - states[:, :, k : k + 1], k, axis=2)
-            for states in (position, velocity)
-        )
-        names = names[:k] + names[k + 1 :]
+        order = [k, *(other for other in range(len(names)) if other != k)]
+        position, velocity = ((x - x[:, :, [k]])[:, :, order] for x in (position, velocity))
+        names = tuple(names[k] for k in order)
+    if config.origin:
+        position, velocity = (np.insert(x, 0, 0.0, axis=2) for x in (position, velocity))
+        names = (config.origin, *names)
     centre = config.relative_to or config.origin
-    if centre and len(names) > 1:  # the bodies attract one another: the centre is one of them
-        position, velocity = (
-            np.concatenate([np.zeros_like(states[:, :, :1]), states], axis=2)
-            for states in (position, velocity)
-        )
-        names = (centre, *names)
+    if centre and len(names) == 2:  # of more, which attract one another, the centre is one
+        position, velocity, names = position[:, :, 1:], velocity[:, :, 1:], names[1:]
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
     _remark_on_scale(position, velocity, remarks)
@@ -265,8 +263,7 @@ def _require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float)
 
 def _remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
     if position.ndim == 4:
-        position = position[:, :, 1:] - position[:, :, :1]
-        velocity = velocity[:, :, 1:] - velocity[:, :, :1]
+        position, velocity = relative_states("nbody", position, velocity)
     size = float(np.median(np.linalg.norm(position, axis=-1)))
     speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
     mass = speed**2 * size / G

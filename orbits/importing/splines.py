@@ -42,10 +42,6 @@ def knots(times: np.ndarray, spacing: int) -> np.ndarray:
 def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
     """The quintic spline of least generalised cross-validation, n·RSS/(n − p)².
 
-    Args:
-        times: (time,) rising.
-        values: (time, column).
-
     Source: Craven & Wahba, Numer. Math. 31 (1979) 377.
     """
     count = len(times)

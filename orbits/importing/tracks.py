@@ -1,7 +1,7 @@
 """From rows of a table to tracks: the same bodies at the same times, in order and gap-free."""
 
 import itertools
-from collections.abc import Sequence
+import os
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,7 +114,10 @@ def _whole(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame
 
 def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
     if not config.body:
-        stems = tuple(_stem(columns) for columns in config.position_names)
+        stems = tuple(
+            os.path.commonprefix(list(columns)).strip("_-. ")  # noqa: RUF071 - star1 of star1_x, ...
+            for columns in config.position_names
+        )
         if all(stems) and len(set(stems)) == len(stems):
             return config.bodies or stems
         several = tuple(f"body{k + 1}" for k in range(len(stems)))
@@ -126,13 +129,6 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
                 f"the column {config.body} has no {name!r}; it has {', '.join(there[:20])}."
             )
     return config.bodies or tuple(there)
-
-
-def _stem(columns: Sequence[str]) -> str:
-    """What names of a body's columns begin with: star1 for star1_x, star1_y."""
-    same = [len(set(letters)) == 1 for letters in zip(*columns, strict=False)]
-    length = same.index(False) if False in same else len(same)
-    return columns[0][:length].strip("_-. ")
 
 
 def _ordered(
