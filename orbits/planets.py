@@ -76,15 +76,9 @@ def gm_of(body: str) -> float:
 
 
 def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
-    """Positions and velocities of a body, axes of the ICRF.
+    """(time, 3) positions, au, and velocities, au/yr, of a body in the axes of the ICRF.
 
-    Args:
-        body: a name of `orbits.config.BODIES`, or `sun`.
-        julian_dates: (time,) TDB.
-        centre: `sun` or `barycentre` (of the Solar System).
-
-    Returns:
-        (time, 3) position, au, and velocity, au/yr.
+    At (time,) Julian dates, TDB, from the centre `sun` or `barycentre` (of the Solar System).
 
     Raises:
         ValueError: if the body is not known or a date is outside the ephemeris (says its span).

@@ -147,11 +147,8 @@ def radial_part(acceleration: np.ndarray, position: np.ndarray) -> np.ndarray:
 def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
     """Median over the rows of the part across the position, as a share of the whole.
 
-    Every row counts the same: a mean square would be dominated by the innermost rows.
-
-    Args:
-        acceleration: (row, axis).
-        position: (row, axis), from the centre of attraction.
+    Every row counts the same: a mean square would be dominated by the innermost rows. Positions,
+    (row, axis), are from the centre of attraction.
     """
     whole = np.sum(acceleration**2, axis=-1)
     across = whole - radial_part(acceleration, position) ** 2
@@ -162,9 +159,7 @@ def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
 def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:
     """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction.
 
-    Args:
-        acceleration: (row, body, axis) of two bodies.
-        mass: (row, body).
+    Accelerations are (row, body, axis) of two bodies, masses (row, body).
     """
     force = mass[..., None] * acceleration
     return float(np.sqrt(np.mean(force.sum(axis=1) ** 2) / np.mean(force[:, 0] ** 2)))

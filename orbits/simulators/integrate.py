@@ -82,16 +82,8 @@ def integrate_bodies(
 def rk4_step(
     acceleration: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray, h: float
 ) -> States:
-    """One step of the classical Runge-Kutta method of order 4 for x'' = a(x).
-
-    Args:
-        acceleration: a(x), of the shape of x.
-        x: positions, of any shape.
-        v: velocities.
-        h: length of the step.
-
-    Returns:
-        Positions and velocities a time h later.
+    """Positions and velocities a time h later, by one step of the classical Runge-Kutta method of
+    order 4 for x'' = a(x).
     """
     x1, v1 = v, acceleration(x)
     x2, v2 = v + 0.5 * h * v1, acceleration(x + 0.5 * h * x1)
@@ -116,20 +108,11 @@ def _checked(
         )
     if strength.shape != position.shape[:-1]:
         raise ValueError(f"{name} has shape {strength.shape}; it must be {position.shape[:-1]}.")
-    require_times(times)
-    for what, values in (("position", position), ("velocity", velocity), (name, strength)):
-        if not np.all(np.isfinite(values)):
-            raise ValueError(f"{what} holds values that are not finite.")
-    return position, velocity, strength, times
-
-
-def require_times(times: np.ndarray) -> None:
-    """Refuse times that no trajectory can have.
-
-    Raises:
-        ValueError: unless they are one-dimensional, finite, ascending and start at 0.
-    """
     if times.ndim != 1 or not len(times) or times[0] != 0 or not np.all(np.isfinite(times)):
         raise ValueError("times must be one-dimensional, finite, and start at 0.")
     if np.any(np.diff(times) <= 0):
         raise ValueError("times must ascend.")
+    for what, values in (("position", position), ("velocity", velocity), (name, strength)):
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"{what} holds values that are not finite.")
+    return position, velocity, strength, times
