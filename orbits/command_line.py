@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import textwrap
-import types
 import typing
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -297,17 +296,13 @@ def _add(
     flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
     usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
     told = _help(option, own) if shown == ALL_HELP or (shown and usual) else argparse.SUPPRESS
-    settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS, "help": told}
-    if set(leaves(option.hint)) == {bool}:
-        settings["action"] = argparse.BooleanOptionalAction
-    else:
-        settings |= {"type": _reader(option.hint), "metavar": _metavar(option.hint)}
-        if _is_list(option.hint):
-            settings |= {"nargs": "*", "action": "extend"}
     if shown == ALL_HELP and option.kind not in groups:
         title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
         groups[option.kind] = parser.add_argument_group(f"{group}: {title}")
-    groups.get(option.kind, parser).add_argument(*dict.fromkeys([flag, full]), **settings)
+    groups.get(option.kind, parser).add_argument(
+        *dict.fromkeys([flag, full]), dest=option.name, default=argparse.SUPPRESS, help=told,
+        **_reading(option.hint),
+    )  # fmt: skip
 
 
 def _help(option: Option, own: str) -> str:
@@ -330,24 +325,11 @@ def _docs(config: type) -> Mapping[str, str]:
     }
 
 
-def _is_list(hint: Any) -> bool:
-    """Whether an option takes several words."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return any(map(_is_list, typing.get_args(hint)))
-    return typing.get_origin(hint) is tuple
-
-
-def _metavar(hint: Any) -> str:
-    known = [str(leaf) for leaf in leaves(hint) if isinstance(leaf, (str, int))]
-    if known:
-        return f"{{{','.join(known)}}}"
-    names = {int: "INT", float: "FLOAT", str: "TEXT"}
-    return next((names[leaf] for leaf in leaves(hint) if leaf in names), "VALUE")
-
-
-def _reader(hint: Any) -> Callable[[str], Any]:
-    """Reads a word as a number where numbers are allowed; the options themselves check it."""
+def _reading(hint: Any) -> dict[str, Any]:
+    """How argparse reads an option: words as numbers where those are allowed, unchecked as yet."""
     parts = list(leaves(hint))
+    if set(parts) == {bool}:
+        return {"action": argparse.BooleanOptionalAction}
     numeric = any(part in (int, float) or type(part) is int for part in parts)
 
     def read(word: str) -> Any:
@@ -358,7 +340,13 @@ def _reader(hint: Any) -> Callable[[str], Any]:
                 return kind(word)
         return word
 
-    return read
+    names = {int: "INT", float: "FLOAT", str: "TEXT"}
+    known = ",".join(str(part) for part in parts if isinstance(part, (str, int)))
+    shown = next((names[part] for part in parts if part in names), "VALUE")
+    settings = {"type": read, "metavar": f"{{{known}}}" if known else shown}
+    if any(typing.get_origin(part) is tuple for part in (hint, *typing.get_args(hint))):
+        settings |= {"nargs": "*", "action": "extend"}
+    return settings
 
 
 def _from_file(kind: type[Options], path: str | None) -> Options:

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from orbits.dataset import as_dataset
-from orbits.files import require_output, written_aside
+from orbits.files import written_aside
 from orbits.force_samples import vectors
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
@@ -55,18 +55,14 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     return ax
 
 
-def _look(some: xr.Dataset, row: int, body: int = 0) -> tuple[str, str | None]:
-    """Colour and name for the path of a row's body; by row where bodies have no names."""
-    if "body_name" not in some:
+def _look(some: xr.Dataset, row: int, body: int | None = None) -> tuple[str, str | None]:
+    """Colour and name for the path of a body; by row where that has none, or several in one."""
+    several = "body" in some["position"].dims
+    if "body_name" not in some or (several and body is None):
         return f"C{row % 10}", None
     names = [str(name) for name in some["body_name"].values]
-    name = names[body if "body" in some["position"].dims else row]
+    name = names[body if several and body is not None else row]
     return f"C{list(dict.fromkeys(names)).index(name) % 10}", name
-
-
-def _color(some: xr.Dataset, row: int) -> str:
-    """Of a row's curve: its body's, if the row has only one."""
-    return f"C{row % 10}" if "body" in some["position"].dims else _look(some, row)[0]
 
 
 def _title(data: xr.Dataset, count: int) -> str:
@@ -99,7 +95,7 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     r = np.linalg.norm(position, axis=-1)
     radial = np.sum(position * velocity, axis=-1) / r
     for i in range(len(r)):
-        ax.plot(r[i], radial[i], lw=1, color=_color(some, i), alpha=0.8)
+        ax.plot(r[i], radial[i], lw=1, color=_look(some, i)[0], alpha=0.8)
     ax.set(xlabel="separation (au)", ylabel="radial speed (au/yr)", title="phase portrait")
     return ax
 
@@ -134,7 +130,7 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
         scale = energy_scale(velocity)
     departure = np.maximum.accumulate(np.abs(energy - energy[:, :1]), axis=1) / scale[:, None]
     for i in range(len(departure)):
-        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=_color(some, i))
+        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=_look(some, i)[0])
     ax.set(xlabel="time (yr)", ylabel="largest departure so far")
     pulled = data.attrs["system"] == "planets"  # real ones, by bodies that are not in the file
     stored = f"as stored in {data.attrs['dtype']}"
@@ -218,7 +214,6 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
-    require_output(out)
     data = as_dataset(data)
     panels = [plot_orbits, plot_phase_portrait]
     if known_law(data.attrs["law"]) is not None:

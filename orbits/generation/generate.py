@@ -147,15 +147,13 @@ def layout_of(recipe: Recipe) -> Layout:
 
 def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
     """The worst error and drifts of all shards."""
-    summary: dict[str, Any] = {
+    measured = sorted(set(found[0]) - {"checked"})
+    return {
         "simulator": recipe.config.simulator,
         "check_simulator": recipe.check_simulator,
         "orbits_checked": sum(quality["checked"] for quality in found),
+        **{f"max_{name}": max(quality[name] for quality in found) for name in measured},
     }
-    for name in sorted(found[0]):
-        if name != "checked":
-            summary[f"max_{name}"] = max(quality[name] for quality in found)
-    return summary
 
 
 def _require_memory(layout: Layout, orbits: int) -> None:
