@@ -91,9 +91,10 @@ def write(
     shards made now.
     """
     folder, layout = dataset.folder_of(path), layout_of(recipe)
+    begun, needed = dataset.begun(folder, recipe.identity), layout.size_in_bytes
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    free, needed = shutil.disk_usage(existing).free, layout.size_in_bytes
-    if not dataset.begun(folder, recipe.identity) and free < DISK_MARGIN * needed:
+    free = shutil.disk_usage(existing).free
+    if not begun and free < DISK_MARGIN * needed:
         raise ValueError(
             f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
             "free; take fewer orbits or samples, or another disk."
