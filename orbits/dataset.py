@@ -37,6 +37,8 @@ from orbits.schema import (
     variables,
 )
 
+Data = xr.Dataset | str | os.PathLike[str]
+"""A dataset, or its path."""
 MANIFEST = ".manifest.json"
 MOST_SHOWN = 5
 """Shards that a message names."""
@@ -305,7 +307,7 @@ def in_memory(
     )
 
 
-def as_dataset(data: xr.Dataset | str | os.PathLike[str]) -> xr.Dataset:
+def as_dataset(data: Data) -> xr.Dataset:
     """The dataset itself, or the one at a path.
 
     Raises:

@@ -1,7 +1,6 @@
 """Pictures of datasets; every function draws into an `Axes` and returns it."""
 
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,16 +8,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from orbits.dataset import as_dataset
+from orbits.dataset import Data, as_dataset
 from orbits.files import written_aside
 from orbits.force_samples import vectors
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.palette import COLORS
-
-Data = xr.Dataset | str | os.PathLike[str]
-"""A dataset, or its path."""
 
 
 def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:

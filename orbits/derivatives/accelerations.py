@@ -1,6 +1,5 @@
 """Force samples straight from trajectories: no model, no law, each with a standard error."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from orbits.config import ForcesConfig
-from orbits.dataset import as_dataset
+from orbits.dataset import Data, as_dataset
 from orbits.derivatives.methods import measured
 from orbits.derivatives.noise import white_noise
 from orbits.force_samples import ForceSamples
@@ -18,8 +17,6 @@ from orbits.frames import relative_shares
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.units import G
-
-Data = xr.Dataset | str | os.PathLike[str]
 
 
 @keywords_of(ForcesConfig)
