@@ -27,11 +27,9 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     """
     if not os.fspath(path):
         raise ValueError("the path to write to is empty; give one.")
-    mode = _mode(path, follow=False)
-    if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ValueError(
-            f"{path} is {_kind(mode)}; nothing is written through it: give another path."
-        )
+    kind = _kind(path, follow=False)
+    if kind not in (None, "a file", "a folder"):
+        raise ValueError(f"{path} is {kind}; nothing is written through it: give another path.")
     return Path(path)
 
 
@@ -42,27 +40,24 @@ def require_input(path: str | os.PathLike[str]) -> Path:
         ValueError: if there is no file, or what is there is a folder, a device, a pipe or a
             socket.
     """
-    mode = _mode(path, follow=True)
-    if mode is None:
-        raise ValueError(f"{path} does not exist.")
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is {_kind(mode)}; a file is needed.")
+    kind = _kind(path, follow=True)
+    if kind != "a file":
+        told = f"is {kind}; a file is needed" if kind else "does not exist"
+        raise ValueError(f"{path} {told}.")
     return Path(path)
 
 
-def _mode(path: str | os.PathLike[str], follow: bool) -> int | None:
+def _kind(path: str | os.PathLike[str], follow: bool) -> str | None:
+    """What is at a path; None if nothing is."""
     try:
-        return os.stat(path, follow_symlinks=follow).st_mode
+        mode = os.stat(path, follow_symlinks=follow).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError:  # a null byte
         raise ValueError(f"{str(path)!r} is no path.") from None
-
-
-def _kind(mode: int) -> str:
     kinds = {
-        stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe",
-        stat.S_IFSOCK: "a socket",
+        stat.S_IFREG: "a file", stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link",
+        stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
     }  # fmt: skip
     return kinds.get(stat.S_IFMT(mode), "a device")
 
