@@ -18,7 +18,6 @@ from .invariants import drift as drift
 from .invariants import energy_scale as energy_scale
 from .invariants import specific_energy as specific_energy
 from .planets import ephemeris as ephemeris
-from .plot import animate as animate
 from .plot import plot_energy_drift as plot_energy_drift
 from .plot import plot_orbits as plot_orbits
 from .plot import plot_phase_portrait as plot_phase_portrait

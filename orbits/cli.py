@@ -33,12 +33,6 @@ def _generate(path: str, config: GenerateConfig) -> dict[str, Any]:
     return {**made, **attributes["integration"]}
 
 
-def _check_generate(path: str, config: GenerateConfig) -> None:
-    from orbits.generation.recipe import resolve
-
-    resolve(config)
-
-
 def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
     from orbits.planets import ephemeris
 
@@ -53,12 +47,6 @@ def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
         "start": config.start,
         "frame": config.frame,
     }
-
-
-def _check_ephemeris(path: str, config: EphemerisConfig) -> None:
-    from orbits.planets import dates_of
-
-    dates_of(config)
 
 
 def _import(table: str, path: str, config: ImportConfig) -> dict[str, Any]:
@@ -137,7 +125,6 @@ COMMANDS = (
         GenerateConfig,
         "Make orbits under a law of force.",
         (_OUT,),
-        _check_generate,
         examples=(
             "generate train.zarr --law newton --orbits 1000 --seed 0",
             'generate own.zarr --law "30*r**-2.5" --dimensions 3',
@@ -150,7 +137,6 @@ COMMANDS = (
         EphemerisConfig,
         "Real planets, from JPL's DE421.",
         (_OUT,),
-        _check_ephemeris,
         examples=(
             "ephemeris planets.zarr --bodies mercury venus earth mars",
             "ephemeris outer.zarr --together --frame icrf --centre barycentre "
@@ -198,16 +184,14 @@ COMMANDS = (
         "plot",
         _plot,
         PlotConfig,
-        "Orbits, phase portraits and energy drift, or an animation.",
+        "Orbits, phase portraits and energy drift.",
         (
             _DATA,
-            Positional(
-                "picture", "File to write: .gif is animated; .png, .svg, .pdf.", path="output"
-            ),
+            Positional("picture", "File to write: .png, .svg, .pdf.", path="output"),
         ),
         examples=(
             "plot train.zarr orbits.png",
-            "plot planets.zarr planets.gif --orbits 4",
+            "plot planets.zarr planets.pdf --orbits 4",
         ),
     ),
 )

@@ -7,10 +7,7 @@ CONNECTING = 10
 
 
 def connect(scheduler: str) -> Any:
-    """A `distributed.Client` of a running scheduler.
-
-    Args:
-        scheduler: its address, tcp://host:port.
+    """A `distributed.Client` of the running scheduler at an address, tcp://host:port.
 
     Raises:
         ValueError: if dask is not installed, or no scheduler answers.

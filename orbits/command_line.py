@@ -2,9 +2,8 @@
 
 A command is a function and a frozen dataclass. Every field of the dataclass is an option
 (`context_length` is `--context-length`; nested dataclasses are dotted), its docstring is the
-option's help, and `--config file.yaml` and `--check` come with it. A command returns what it found
-or wrote, which is printed here as text or JSON (`--json`); everything else it says goes to standard
-error.
+option's help, and `--config file.yaml` comes with it. A command returns what it found or wrote,
+which is printed here as text or JSON (`--json`); everything else it says goes to standard error.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import os
 import signal
 import sys
 import textwrap
-import types
 import typing
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,11 +28,11 @@ from orbits.options import (
     Option,
     OptionError,
     Options,
+    Output,
     every_option,
     flag_of,
     leaves,
     nearest,
-    outputs,
     require_known,
     with_options,
 )
@@ -75,10 +73,8 @@ class Command:
     """One sub-command: `run(*positionals, config)` and its help.
 
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
-    is for `--json`; if it has an `exit_code`, it is the command's.
-
-    `check`, called like `run`, is for a --check that does more than build the configuration. The
-    short help leaves out nested options that have no short name.
+    is for `--json`; if it has an `exit_code`, it is the command's. The short help leaves out nested
+    options that have no short name.
     """
 
     name: str
@@ -86,7 +82,6 @@ class Command:
     config: type[Options]
     help: str
     positionals: tuple[Positional, ...] = ()
-    check: Callable[..., None] | None = None
     examples: tuple[str, ...] = ()
     """Command lines without the program's name, for the end of the help."""
 
@@ -172,9 +167,8 @@ def say(text: object) -> None:
     print(text, flush=True)
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=columns() - 2)
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=columns() - 2)
 
 
 class Told(Exception):  # noqa: N818 - it is no error
@@ -201,7 +195,7 @@ def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequen
         prog=program, usage=f"{program} COMMAND [options]",
         epilog=f"the options and examples of a command:\n  {program} COMMAND --help\n"
         f'completion in the shell:\n  eval "$({program} --completion bash)"',
-        formatter_class=_Formatter,
+        formatter_class=_formatter,
     )  # fmt: skip
     version = f"{program} {__version__} ({DISTRIBUTION})"
     parser.add_argument("--version", action="version", version=version, help="The version.")
@@ -221,9 +215,10 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     typed = [each.name.upper() for each in command.positionals]
     parser = _Parser(
         prog=f"{program} {command.name}", add_help=False, allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
         usage=" ".join([program, command.name, *typed, "[options]"]),
         description=textwrap.fill(command.help, columns() - 2),
-        epilog=f"for example:{examples}", formatter_class=_Formatter,
+        epilog=f"for example:{examples}", formatter_class=_formatter,
     )  # fmt: skip
     flags = {word.partition("=")[0] for word in arguments}
     _fill(
@@ -237,13 +232,10 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
     found = vars(options)
-    config = _config(command.config, found.pop("--config", None), found)
+    typed_in = {name: value for name, value in found.items() if name[0] not in "- "}
+    config = with_options(_from_file(command.config, found.get("--config")), typed_in)
     positionals = [found.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
-    if "--check" in found:
-        if command.check:
-            command.check(*positionals, config)
-        return 0
     return _show(
         lambda: command.run(*positionals, config),
         in_json="--json" in found or STANDARD_OUTPUT in positionals,
@@ -272,31 +264,23 @@ def _fill(
     shown: str | None,
     replaced: Sequence[str] = (),
 ) -> None:
-    """Give a parser the positional arguments and the options of a command.
+    """Give a parser the options of a command, and its positional arguments that none replaces.
 
-    Args:
-        parser: receives them.
-        command: which owns them.
-        shown: the help that is asked for. `--help-all` has nested and rare options too; without
-            any, docstrings are not needed, which means that no source is read.
-        replaced: positional arguments that are left out.
+    `shown` is the help that is asked for: `--help-all` has nested and rare options too; where it is
+    None, docstrings are not needed, and no source is read.
     """
     for each in command.positionals:
         if each.name not in replaced:
             parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
-    of_all: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
-        (HELP, "This page.", {"action": "help"}),
-        ((ALL_HELP,), "All options, rare ones too.", {"action": "help"}),
-        (("--config",), "YAML file with any options.", {"metavar": "FILE"}),
-        (("--check",), "Only check the options.", {"action": "store_true"}),
-        (("--json",), "Print the result as JSON.", {"action": "store_true"}),
-        (("--quiet",), "Print no progress, and no result but with --json.",
-         {"action": "store_true"}),
-    ]  # fmt: skip
-    for flags, told, settings in of_all:
-        parser.add_argument(
-            *flags, dest=flags[-1], help=told, default=argparse.SUPPRESS, **settings
-        )
+    parser.add_argument(*HELP, action="help", help="This page.")
+    parser.add_argument(ALL_HELP, action="help", help="All options, rare ones too.")
+    told = "YAML file with any options."
+    parser.add_argument("--config", dest="--config", metavar="FILE", help=told)
+    for flag, told in (
+        ("--json", "Print the result as JSON."),
+        ("--quiet", "Print no progress, and no result but with --json."),
+    ):
+        parser.add_argument(flag, dest=flag, action="store_true", help=told)
     groups: dict[type, Any] = {command.config: parser}
     for option in every_option(command.config):
         if option.name not in command.config.DECIDED:
@@ -311,20 +295,14 @@ def _add(
     group, _, own = option.name.rpartition(".")
     flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
     usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
-    settings: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS}
-    settings["help"] = argparse.SUPPRESS
-    if shown == ALL_HELP or (shown and usual):
-        settings["help"] = _help(option, own)
-    if set(leaves(option.hint)) == {bool}:
-        settings["action"] = argparse.BooleanOptionalAction
-    else:
-        settings |= {"type": _reader(option.hint), "metavar": _metavar(option.hint)}
-        if _is_list(option.hint):
-            settings |= {"nargs": "*", "action": "extend"}
+    told = _help(option, own) if shown == ALL_HELP or (shown and usual) else argparse.SUPPRESS
     if shown == ALL_HELP and option.kind not in groups:
         title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
         groups[option.kind] = parser.add_argument_group(f"{group}: {title}")
-    groups.get(option.kind, parser).add_argument(*dict.fromkeys([flag, full]), **settings)
+    groups.get(option.kind, parser).add_argument(
+        *dict.fromkeys([flag, full]), dest=option.name, default=argparse.SUPPRESS, help=told,
+        **_reading(option.hint),
+    )  # fmt: skip
 
 
 def _help(option: Option, own: str) -> str:
@@ -347,24 +325,11 @@ def _docs(config: type) -> Mapping[str, str]:
     }
 
 
-def _is_list(hint: Any) -> bool:
-    """Whether an option takes several words."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return any(map(_is_list, typing.get_args(hint)))
-    return typing.get_origin(hint) is tuple
-
-
-def _metavar(hint: Any) -> str:
-    known = [str(leaf) for leaf in leaves(hint) if isinstance(leaf, (str, int))]
-    if known:
-        return f"{{{','.join(known)}}}"
-    names = {int: "INT", float: "FLOAT", str: "TEXT"}
-    return next((names[leaf] for leaf in leaves(hint) if leaf in names), "VALUE")
-
-
-def _reader(hint: Any) -> Callable[[str], Any]:
-    """Reads a word as a number where numbers are allowed; the options themselves check it."""
+def _reading(hint: Any) -> dict[str, Any]:
+    """How argparse reads an option: words as numbers where those are allowed, unchecked as yet."""
     parts = list(leaves(hint))
+    if set(parts) == {bool}:
+        return {"action": argparse.BooleanOptionalAction}
     numeric = any(part in (int, float) or type(part) is int for part in parts)
 
     def read(word: str) -> Any:
@@ -375,19 +340,20 @@ def _reader(hint: Any) -> Callable[[str], Any]:
                 return kind(word)
         return word
 
-    return read
+    names = {int: "INT", float: "FLOAT", str: "TEXT"}
+    known = ",".join(str(part) for part in parts if isinstance(part, (str, int)))
+    shown = next((names[part] for part in parts if part in names), "VALUE")
+    settings = {"type": read, "metavar": f"{{{known}}}" if known else shown}
+    if any(typing.get_origin(part) is tuple for part in (hint, *typing.get_args(hint))):
+        settings |= {"nargs": "*", "action": "extend"}
+    return settings
 
 
-def _config(kind: type, path: str | None, found: Mapping[str, Any]) -> Any:
-    """Options from a file and the command line, which wins."""
-    values: dict[str, Any] = {}
-    if path is not None:
-        held = read_yaml(path)
-        if not isinstance(held, Mapping | None):
-            raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
-        values = dict(held or {})
-    typed = {name: value for name, value in found.items() if name[0] not in "- "}
-    return with_options(with_options(kind(), values), typed)
+def _from_file(kind: type[Options], path: str | None) -> Options:
+    held = None if path is None else read_yaml(path)
+    if not isinstance(held, Mapping | None):
+        raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
+    return kind.of(held or {})
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
@@ -397,14 +363,17 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
             continue
         if not given:
             raise ValueError(f"{positional.name} is empty; a path is needed.")
-        if positional.path == "output" and given == STANDARD_OUTPUT:
-            if not positional.text:
-                raise ValueError(
-                    f"{positional.name} is -, standard output, which takes text alone; name a path."
-                )
-        elif positional.path == "output":
-            require_output(given)
-    for option, path in outputs(config):
-        if not path:
-            raise OptionError(option, "is empty; a path is needed.")
-        require_output(path)
+        if positional.path == "input" or (positional.text and given == STANDARD_OUTPUT):
+            continue
+        if given == STANDARD_OUTPUT:
+            raise ValueError(
+                f"{positional.name} is -, standard output, which takes text alone; name a path."
+            )
+        require_output(given)
+    for option in every_option(type(config), config):
+        marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
+        if option.default is None or not any(marks):
+            continue
+        if not option.default:
+            raise OptionError(option.name, "is empty; a path is needed.")
+        require_output(option.default)

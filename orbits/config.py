@@ -9,14 +9,8 @@ from orbits.units import ANGLES, NO_LENGTH
 UNKNOWN = "unknown"
 """Stands in for a law: measured trajectories, whatever force moves them."""
 
-SAMPLES_LIMIT = 10_000_000
-"""More samples per orbit than this is a slip of the finger."""
-
-ORBITS_LIMIT = 1_000_000_000
-"""So are more orbits than this."""
-
-WORKERS_LIMIT = 4096
-"""So are more processes than this."""
+SAMPLES_LIMIT, ORBITS_LIMIT, WORKERS_LIMIT = 10_000_000, 1_000_000_000, 4096
+"""More samples per orbit, orbits or processes are a slip of the finger."""
 
 BODIES = (
     "mercury", "venus", "earth", "mars", "jupiter", "saturn", "uranus", "neptune", "pluto",

@@ -1,5 +1,6 @@
 """Whether stored states are plausible: velocities against positions, drift of invariants."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ def physical_problems(
     position = values["position"][good].astype(np.float64)
     velocity = values["velocity"][good].astype(np.float64)
     gm = values["gm"][good]
-    mass = values["mass"][good] if "mass" in values else None
+    mass: Any = values["mass"][good] if "mass" in values else None
     relative = relative_states(attributes["system"], position, velocity)
     apart = np.all(np.any(relative[0] != 0, axis=-1).reshape(len(good), -1), axis=1)
     error = np.zeros(len(good))
@@ -63,7 +64,6 @@ def physical_problems(
     if attributes["system"] == "planets":
         limit = PERTURBED_LIMIT
     if attributes["system"] == "nbody":
-        assert mass is not None
         drifts = body_drifts(law, position, velocity, mass)
     else:
         drifts = relative_drifts(law, *relative, gm)
@@ -101,7 +101,7 @@ def _velocity_mismatch(
     position: np.ndarray,
     velocity: np.ndarray,
     gm: np.ndarray,
-    mass: np.ndarray | None,
+    mass: Any,
 ) -> np.ndarray:
     """(orbit,) mismatch of velocities and positions, over the limit.
 
@@ -112,7 +112,6 @@ def _velocity_mismatch(
     dt, system = attributes["dt"], attributes["system"]
     about_barycentre = system == "planets" and attributes["centre"] == "barycentre"
     if system == "nbody":
-        assert mass is not None
         acceleration = law.mutual_acceleration(position, G * mass[:, None])
         truncation = _mutual_truncation(law, dt, position, velocity, mass)
         slow = np.ones(truncation.shape, dtype=bool)
@@ -161,11 +160,9 @@ def _mutual_truncation(
 ) -> np.ndarray:
     """(system, step, body) the same for bodies that attract one another, summed over pairs."""
     found = np.zeros((len(position), position.shape[1] - 1, position.shape[2]))
-    for i in range(mass.shape[1]):
-        for j in range(mass.shape[1]):
-            if i != j:
-                apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
-                both = mass[:, None, i] + mass[:, None, j]
-                size, _, _ = _truncation(law, dt, apart, parting, G * both)
-                found[:, :, i] += mass[:, None, j] / both * size
+    for i, j in itertools.permutations(range(mass.shape[1]), 2):
+        apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
+        both = mass[:, None, i] + mass[:, None, j]
+        size, _, _ = _truncation(law, dt, apart, parting, G * both)
+        found[:, :, i] += mass[:, None, j] / both * size
     return found

@@ -37,6 +37,8 @@ from orbits.schema import (
     variables,
 )
 
+Data = xr.Dataset | str | os.PathLike[str]
+"""A dataset, or its path."""
 MANIFEST = ".manifest.json"
 MOST_SHOWN = 5
 """Shards that a message names."""
@@ -63,16 +65,13 @@ class Manifest:
             manifest = of_json(cls, read_sealed(path / MANIFEST), MANIFEST)
         except (ValueError, OSError):
             return None
-        sound = all(_checksum(path / name) == crc for name, crc in manifest.metadata.items())
+        files = {path / name: crc for name, crc in manifest.metadata.items()}
+        sound = all(f.is_file() and zlib.crc32(f.read_bytes()) == crc for f, crc in files.items())
         return manifest if sound else None
 
     def write(self, path: Path) -> None:
         """Write it, whole or not at all."""
         write_sealed(path / MANIFEST, as_json(self))
-
-
-def _checksum(file: Path) -> int | None:
-    return zlib.crc32(file.read_bytes()) if file.is_file() else None
 
 
 def folder_of(path: str | os.PathLike[str]) -> Path:
@@ -112,7 +111,7 @@ def create(path: Path, layout: Layout) -> Manifest:
     group = _group(path, "r+")
     arrays = {**variables(layout.system), "time": TIME}
     for name, variable in arrays.items():
-        shape = tuple(layout.sizes[dim] for dim in variable.dims)
+        shape = layout.shape_of(variable)
         first = min(layout.shard_orbits, shape[0]) if name != "time" else shape[0]
         group.create_array(
             name,
@@ -172,17 +171,18 @@ def alone(path: Path) -> AbstractContextManager[None]:
 def deliver(
     out: str | os.PathLike[str] | None, layout: Layout, arrays: Mapping[str, np.ndarray]
 ) -> xr.Dataset:
-    """A dataset with all arrays in memory: written and opened, or as it is.
+    """A dataset from arrays in memory: written to a folder and opened, or as it is.
 
-    Args:
-        out: a folder, empty or with this very dataset or its beginning; None writes nothing.
-        layout: sizes and attributes.
-        arrays: every variable of the format.
+    Variables of the format that are not given are NaN.
 
     Raises:
-        ValueError: if the folder holds anything else, another process writes there, or a state is
-            not finite: then nothing is written.
+        ValueError: if the folder holds another dataset or anything else, another process writes
+            there, or a state is not finite: then nothing is written.
     """
+    arrays = {
+        name: arrays[name] if name in arrays else np.full(layout.shape_of(variable), np.nan)
+        for name, variable in variables(layout.system).items()
+    }
     if out is None:
         return in_memory(layout, [arrays], {})
     path = folder_of(out)
@@ -200,11 +200,7 @@ def deliver(
 
 
 def begun(path: Path, identity: Mapping[str, Any]) -> bool:
-    """Whether a folder holds this very dataset, or its beginning.
-
-    Args:
-        path: where it would be.
-        identity: the configuration that decides every bit.
+    """Whether a folder holds this very dataset, or its beginning: one of this configuration.
 
     Raises:
         ValueError: if there is anything else (says what differs).
@@ -247,25 +243,21 @@ def unfinished_shards(
 ) -> list[int]:
     """Numbers of the shards that are unfinished or lack a file.
 
-    Args:
-        path: of the dataset.
-        attributes: its attributes, already checked.
-        manifest: its finished parts.
-        read: read every file and compare it with its checksum.
+    With `read`, every file is read and compared with its checksum. The attributes are already
+    checked.
     """
-    held_arrays = variables(attributes["system"])
+    parts = variables(attributes["system"])
     group = _group(path, "r")
 
     def is_whole(shard: int) -> bool:
         rows = slice(shard * attributes["shard_orbits"], (shard + 1) * attributes["shard_orbits"])
-        for name, variable in held_arrays.items():
-            if not (path / shard_file(name, variable, shard)).is_file():
-                return False
-            try:
-                _ = group[name][rows] if read else None  # type: ignore[index]
-            except (ValueError, OSError):
-                return False
-        return True
+        files = [path / shard_file(name, variable, shard) for name, variable in parts.items()]
+        try:
+            for name in parts if read else ():
+                _ = group[name][rows]  # type: ignore[index]
+        except (ValueError, OSError):
+            return False
+        return all(file.is_file() for file in files)
 
     return [
         shard
@@ -288,9 +280,7 @@ def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def finish(path: Path, manifest: Manifest, attributes: Mapping[str, Any]) -> None:
-    """Declare a dataset complete, with the measurements taken. An interrupted dataset ends with the
-    same bytes.
-    """
+    """Declare a dataset complete; one that was interrupted ends with the same bytes."""
     manifest.shards = dict(sorted(manifest.shards.items()))
     manifest.attributes, manifest.complete = dict(attributes), True
     manifest.write(path)
@@ -299,13 +289,7 @@ def finish(path: Path, manifest: Manifest, attributes: Mapping[str, Any]) -> Non
 def in_memory(
     layout: Layout, shards: Sequence[Mapping[str, np.ndarray]], attributes: Mapping[str, Any]
 ) -> xr.Dataset:
-    """The dataset that writing these shards and opening it would give, bit for bit.
-
-    Args:
-        layout: sizes and attributes.
-        shards: every variable, shard by shard.
-        attributes: measured while making it, as for `finish`.
-    """
+    """The dataset that writing these shards and opening it would give, bit for bit."""
     for shard, arrays in enumerate(shards):
         require_finite(shard, arrays)
     held = {}
@@ -323,7 +307,7 @@ def in_memory(
     )
 
 
-def as_dataset(data: xr.Dataset | str | os.PathLike[str]) -> xr.Dataset:
+def as_dataset(data: Data) -> xr.Dataset:
     """The dataset itself, or the one at a path.
 
     Raises:

@@ -168,10 +168,7 @@ def conic_from_state(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Semi-major axis, au, below 0 for a hyperbola, and eccentricity of states that may be unbound.
 
-    Args:
-        position: (..., axis) relative position, au; two or three axes.
-        velocity: (..., axis) relative velocity, au/yr.
-        gm: (...) gravitational parameter, au^3/yr^2.
+    Shapes and units are those of `elements_from_state`.
     """
     energy, _, lrl = _invariants(_three_axes(position), _three_axes(velocity), gm)
     return -0.5 * gm / energy, np.linalg.norm(lrl, axis=-1)

@@ -14,15 +14,11 @@ INTERRUPTED = 130
 
 
 def enter(program: str) -> NoReturn:
-    """Run the command of a package, and end the process with its exit code.
+    """Run `cli.main` of a package, and end the process with its exit code.
 
     During imports nothing has begun, and an interruption ends the process at once. During the exit
     it changes nothing.
-
-    Args:
-        program: name of the package, whose `cli.main` runs the command.
     """
-
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed, as by 2>&-: what is said goes nowhere
             setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process

@@ -103,12 +103,8 @@ def parse_expression(text: str, symbols: Symbols = None) -> sympy.Expr:
     """A formula as a sympy expression; nothing in the text is ever executed.
 
     Allowed are numbers, names, + - * / ** (also ^), brackets, the functions of `FUNCTIONS` and the
-    constants of `CONSTANTS`.
-
-    Args:
-        text: the formula, as Python writes it: `k*r**-2.5`, `GM*exp(-r/2)/r^2`.
-        symbols: the names allowed, with what they become; by default every name is allowed and
-            becomes a positive symbol.
+    constants of `CONSTANTS`: `k*r**-2.5`, `GM*exp(-r/2)/r^2`. `symbols` are the names allowed, with
+    what they become; by default every name is allowed and becomes a positive symbol.
 
     Raises:
         ValueError: if the text is anything but such a formula, or larger than any law is (says

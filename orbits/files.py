@@ -27,16 +27,9 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     """
     if not os.fspath(path):
         raise ValueError("the path to write to is empty; give one.")
-    try:
-        mode = os.lstat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return Path(path)
-    except ValueError:  # a null byte
-        raise ValueError(f"{str(path)!r} is no path.") from None
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ValueError(
-            f"{path} is {_kind(mode)}; nothing is written through it: give another path."
-        )
+    kind = _kind(path, follow=False)
+    if kind not in (None, "a file", "a folder"):
+        raise ValueError(f"{path} is {kind}; nothing is written through it: give another path.")
     return Path(path)
 
 
@@ -47,21 +40,24 @@ def require_input(path: str | os.PathLike[str]) -> Path:
         ValueError: if there is no file, or what is there is a folder, a device, a pipe or a
             socket.
     """
-    try:
-        mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path} does not exist.") from None
-    except ValueError:
-        raise ValueError(f"{str(path)!r} is no path.") from None
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is {_kind(mode)}; a file is needed.")
+    kind = _kind(path, follow=True)
+    if kind != "a file":
+        told = f"is {kind}; a file is needed" if kind else "does not exist"
+        raise ValueError(f"{path} {told}.")
     return Path(path)
 
 
-def _kind(mode: int) -> str:
+def _kind(path: str | os.PathLike[str], follow: bool) -> str | None:
+    """What is at a path; None if nothing is."""
+    try:
+        mode = os.stat(path, follow_symlinks=follow).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:  # a null byte
+        raise ValueError(f"{str(path)!r} is no path.") from None
     kinds = {
-        stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe",
-        stat.S_IFSOCK: "a socket",
+        stat.S_IFREG: "a file", stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link",
+        stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
     }  # fmt: skip
     return kinds.get(stat.S_IFMT(mode), "a device")
 
@@ -110,18 +106,12 @@ def _sweep(path: Path) -> None:
     """Remove what a killed process left of the same file."""
     for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
         process = left.name.split(".")[-2].partition("-")[0]
-        if process.isdigit() and not _runs(int(process)):
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
             left.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
+        except (OSError, ValueError, OverflowError):  # it runs, or is no process of ours
+            continue
 
 
 LOCK = ".lock"
@@ -133,12 +123,8 @@ def held(folder: Path, message: str) -> Iterator[None]:
 
     Nor does a block that fails before writing anything leave a folder behind.
 
-    Args:
-        folder: made if it does not exist; the lock is its file `.lock`.
-        message: what to say if another process holds it.
-
     Raises:
-        ValueError: with that message; or if the folder is a link, a device, a pipe or a socket.
+        ValueError: with the message, if another process holds it; or as `require_output` does.
     """
     from filelock import FileLock, Timeout
 
@@ -250,12 +236,7 @@ def _yaml_loader() -> Any:
 
 
 def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
-    """JSON's own types, from dataclasses, mappings, sequences, arrays and numpy's scalars.
-
-    Args:
-        value: as it is.
-        nan: replaces NaN and infinity.
-    """
+    """JSON's own types, from dataclasses, mappings, sequences, arrays and numpy's scalars."""
     from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(
@@ -264,12 +245,7 @@ def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
 
 
 def of_json(kind: type[T], value: Any, name: str) -> T:
-    """A dataclass from what `as_json` gave; keys that it does not have are ignored.
-
-    Args:
-        kind: of dataclass.
-        value: as in JSON.
-        name: what the value is, for the message.
+    """A dataclass from what `as_json` gave, `name` in messages; unknown keys are ignored.
 
     Raises:
         ValueError: if a field is missing or has another type (says which).
@@ -288,11 +264,7 @@ def of_json(kind: type[T], value: Any, name: str) -> T:
 
 
 def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:
-    """A dataclass from a JSON file.
-
-    Raises:
-        ValueError: if the file is missing, is not JSON or holds something else (says where).
-    """
+    """A dataclass from a JSON file; ValueError as `read_json` and `of_json`."""
     return of_json(kind, read_json(path), str(path))
 
 

@@ -103,13 +103,10 @@ class ForceSamples:
         if missing:
             raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
         header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS}
+        content = {b"principia": json.dumps({**header, **self.attributes}).encode()}
         arrow = pa.Table.from_pandas(self.table, preserve_index=False)
-        content = json.dumps({**header, **self.attributes}).encode()
         with written_aside(path) as aside:
-            pq.write_table(
-                arrow.replace_schema_metadata({b"principia": content}), aside,
-                write_page_checksum=True,
-            )  # fmt: skip
+            pq.write_table(arrow.replace_schema_metadata(content), aside, write_page_checksum=True)
 
     def __len__(self) -> int:
         return len(self.table)

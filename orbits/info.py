@@ -1,10 +1,8 @@
 """A dataset's contents in one table."""
 
-import os
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from orbits import dataset
 from orbits.frames import relative_states
@@ -14,7 +12,7 @@ SHOWN_ORBITS = 1024
 """Orbits read for the ranges of separation and speed."""
 
 
-def describe(data: xr.Dataset | str | os.PathLike[str]) -> dict[str, str]:
+def describe(data: dataset.Data) -> dict[str, str]:
     """A dataset's contents by name, as text.
 
     Args:

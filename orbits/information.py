@@ -136,15 +136,11 @@ def draw_orbits(
 
 
 def position_changes(eccentricity: float, mean_anomaly: float, angles: np.ndarray) -> np.ndarray:
-    """Changes of the positions of a Kepler orbit with its first state, with n and with ln g.
+    """(position, axis, 6) changes of the positions of a Kepler orbit with the four numbers of its
+    first state, with n and with ln g.
 
-    Args:
-        eccentricity: of the orbit with semi-major axis 1 and g = 1; its period is 2π.
-        mean_anomaly: at the first position, rad.
-        angles: (position,) times, ascending from 0.
-
-    Returns:
-        (position, axis, 6): with the four numbers of the first state, with n, with ln g.
+    The orbit has semi-major axis 1, g = 1 and so the period 2π; `angles` are the (position,) times,
+    ascending from 0.
     """
     once = _one_turn(eccentricity, mean_anomaly)
     turns = np.floor(angles / TWO_PI)

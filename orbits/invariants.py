@@ -1,5 +1,7 @@
 """Constants of the motion, and their drift."""
 
+import itertools
+
 import numpy as np
 
 from orbits.forces import ForceLaw
@@ -63,23 +65,16 @@ def laplace_runge_lenz(position: np.ndarray, velocity: np.ndarray, gm: np.ndarra
 def total_energy(
     law: ForceLaw, position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """Energy of bodies that attract one another, M_sun au^2/yr^2.
+    """(system, time) energy of bodies that attract one another, M_sun au^2/yr^2.
 
-    Args:
-        law: the attraction between two bodies, proportional to the attracting mass.
-        position: (system, time, body, axis), au.
-        velocity: (system, time, body, axis), au/yr.
-        mass: (system, body), M_sun.
-
-    Returns:
-        (system, time).
+    States are (system, time, body, axis), au and au/yr, masses (system, body), M_sun; the law is
+    proportional to the attracting mass.
     """
     energy = 0.5 * np.sum(mass[:, None, :] * _dot(velocity, velocity), axis=-1)
-    for i in range(mass.shape[1]):
-        for j in range(i + 1, mass.shape[1]):
-            apart = position[:, :, i] - position[:, :, j]
-            r = np.sqrt(_dot(apart, apart))
-            energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
+    for i, j in itertools.combinations(range(mass.shape[1]), 2):
+        apart = position[:, :, i] - position[:, :, j]
+        r = np.sqrt(_dot(apart, apart))
+        energy += mass[:, i, None] * law.potential(r, G * mass[:, j, None])
     return energy
 
 

@@ -1,36 +1,25 @@
 """How much memory there is, and refusing what exceeds it."""
 
+import math
 import os
+from contextlib import suppress
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup/memory.max")
 """Limit of a container, if any."""
 
 
-def memory_limit() -> float:
-    """Most bytes that this process can have: the machine's memory, or its container's."""
-    try:
-        whole = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return float("inf")
-    try:
-        return min(whole, float(CGROUP.read_text()))
-    except (OSError, ValueError):  # none, or `max`
-        return whole
-
-
 def require_memory(needed: float, what: str, advice: str) -> None:
-    """Refuse what cannot fit, before a part of it fills the machine.
-
-    Args:
-        needed: bytes.
-        what: needs them, as the beginning of a sentence.
-        advice: what to do instead.
+    """Refuse what needs more bytes than there are, before a part of it fills the machine.
 
     Raises:
-        ValueError: if there is too little memory.
+        ValueError: begins with `what` needs them, ends with the advice.
     """
-    limit = memory_limit()
+    limit = math.inf
+    with suppress(ValueError, OSError, AttributeError):
+        limit = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # no container, or one without a limit: `max`
+        limit = min(limit, float(CGROUP.read_text()))
     if needed > limit:
         raise ValueError(
             f"{what} would need {needed / 1e9:.3g} GB of memory, and there are {limit / 1e9:.3g} "

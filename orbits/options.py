@@ -29,9 +29,9 @@ from annotated_types import Interval
 
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
-    "Output", "P", "changed", "default_of", "every_option", "flag_of", "hints_of", "is_group",
-    "keywords_of", "leaves", "nearest", "option_names", "option_value", "options_from", "outputs",
-    "require_known", "short_names", "with_options",
+    "Output", "P", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
+    "leaves", "nearest", "option_names", "option_value", "options_from", "require_known",
+    "short_names", "with_options",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -96,13 +96,14 @@ class Options:
         Raises:
             OptionError: names the option, what was given and what is allowed.
         """
-        for name, hint in hints_of(type(self)).items():
+        own: Any = type(self)
+        for name, hint in hints_of(own).items():
             value = getattr(self, name)
-            if value is not default_of(type(self), name):
+            if value is not _default(own, name):
                 object.__setattr__(self, name, _checked(name, hint, value))
         for name in self.DECIDED:
-            group, _, own = name.partition(".")
-            if option_value(self, name) != option_value(default_of(type(self), group), own):
+            group, _, inner = name.partition(".")
+            if option_value(self, name) != option_value(_default(own, group), inner):
                 raise OptionError(name, "is decided by the command itself; leave it out.")
 
     @classmethod
@@ -133,12 +134,8 @@ def keywords_of(kind: K) -> Callable[[Callable[Concatenate[K, Q], R]], Callable[
     """
 
     def decorate(function: Callable[Concatenate[K, Q], R]) -> Callable[Q, R]:
-        own = [
-            parameter
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        ][1:]
-        described: Any = kind
+        parameters = inspect.signature(function).parameters.values()
+        own = [each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD][1:]
 
         @functools.wraps(function)
         def call(*args: Q.args, **options: Q.kwargs) -> R:
@@ -150,14 +147,12 @@ def keywords_of(kind: K) -> Callable[[Callable[Concatenate[K, Q], R]], Callable[
             return function(kind, *args, **options)
 
         fields = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=default_of(described, name),
+            own[0].replace(
+                name=name, kind=inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name),
                 annotation=hint,
             )
-            for name, hint in hints_of(described).items()
-        ]
+            for name, hint in hints_of(kind).items()
+        ]  # fmt: skip
         call.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
         return call
 
@@ -170,7 +165,8 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
     Raises:
         OptionError: for an unknown option (names the near miss), or a value that is not allowed.
     """
-    hints = hints_of(type(options))
+    kind: Any = type(options)
+    hints = hints_of(kind)
     aliases: Mapping[str, str] = getattr(options, "ALIASES", {})
     own: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
@@ -197,12 +193,7 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
 
 
 def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
-    """A function's options, given as an object, as keywords, or both.
-
-    Args:
-        kind: class of the options.
-        given: such an object, or None for the defaults.
-        values: options that differ from it.
+    """A function's options, given as an object (None: the defaults), as keywords, or both.
 
     Raises:
         ValueError: if it is an object of another kind, or as `with_options` does.
@@ -212,24 +203,16 @@ def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T
     return with_options(kind() if given is None else given, values)
 
 
-def hints_of(options: type) -> Mapping[str, Any]:
-    """Annotations of the fields by name, in order."""
-    return _hints(options)
-
-
 @functools.cache
-def _hints(options: Any) -> Mapping[str, Any]:
+def hints_of(options: Any) -> Mapping[str, Any]:
+    """Annotations of the fields of a class of options by name, in order."""
     hints = typing.get_type_hints(options, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(options)}
 
 
-def default_of(options: type, name: str) -> Any:
-    """The default of an option or group; `dataclasses.MISSING` if it must be given."""
-    return _default(options, name)
-
-
 @functools.cache
 def _default(options: Any, name: str) -> Any:
+    """The default of an option or group."""
     (field,) = (field for field in dataclasses.fields(options) if field.name == name)
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
@@ -252,15 +235,9 @@ class Option:
 
 
 def every_option(options: type, given: Any = None, prefix: str = "") -> Iterator[Option]:
-    """All options, those of groups included.
-
-    Args:
-        options: their class.
-        given: such an object, whose values are the defaults.
-        prefix: before their names.
-    """
+    """All options of a class, those of groups included; the values of `given` are the defaults."""
     for name, hint in hints_of(options).items():
-        default = default_of(options, name) if given is None else getattr(given, name)
+        default = _default(options, name) if given is None else getattr(given, name)
         if is_group(hint):
             yield from every_option(hint, default, f"{prefix}{name}.")
         else:
@@ -294,14 +271,6 @@ def option_value(options: Any, name: str) -> Any:
     return functools.reduce(getattr, name.split("."), options)
 
 
-def outputs(options: Any) -> Iterator[tuple[str, str]]:
-    """Names and values of the options that are paths to write to, if given."""
-    for option in every_option(type(options), options):
-        marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
-        if option.default is not None and any(marks):
-            yield option.name, option.default
-
-
 def leaves(hint: Any) -> Iterator[Any]:
     """The types, literal values and marks that make up an annotation."""
     if not get_args(hint):
@@ -317,16 +286,11 @@ def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | No
 
 
 def require_known(kind: str, name: str, known: Iterable[str], show: int | None = None) -> str:
-    """The name itself, if it is one of the known ones.
-
-    Args:
-        kind: what is named, for the message ("law", "attention").
-        name: the name received.
-        known: all names allowed.
-        show: with more known names than this and one near, the others are not listed.
+    """The name itself, if it is one of the known ones; `kind` is what it names ("law").
 
     Raises:
-        ValueError: if the name is not known; lists the nearest and all known ones.
+        ValueError: if it is not known; says the nearest and all known ones, or the nearest alone if
+            more than `show` are known.
     """
     names = sorted(known)
     if name in names:
@@ -351,19 +315,19 @@ def _checked(name: str, hint: Any, value: Any) -> Any:
         if isinstance(value, hint):
             return value
         raise OptionError(name, f"is {_shown(value)}; a {hint.__name__} is needed.")
+    if type(value) is int and abs(value) > LARGEST_INT:
+        raise OptionError(name, f"is {_shown(value)}; no number is as large.")
     from pydantic import ValidationError
 
     try:
-        if type(value) is int and abs(value) > LARGEST_INT:
-            raise OptionError(name, f"is {_shown(value)}; no number is as large.")
         return _adapter(hint).validate_python(_plain(value))
     except ValidationError as error:
         wanted = dict.fromkeys(each["msg"].removeprefix("Input ") for each in error.errors())
         choices = [leaf for leaf in leaves(hint) if isinstance(leaf, str)]
         near = nearest(value, choices) if isinstance(value, str) else None
         hint_at = f"; did you mean {near!r}?" if near else "."
-        problem = f"is {_shown(value)}; it {' or '.join(wanted)}{hint_at}"
-        raise OptionError(name, problem) from None
+        told = f"is {_shown(value)}; it {' or '.join(wanted)}{hint_at}"
+        raise OptionError(name, told) from None
 
 
 def _plain(value: Any) -> Any:

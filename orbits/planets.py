@@ -7,9 +7,9 @@ reader of ephemeris packages evaluates.
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Any
@@ -21,7 +21,7 @@ from orbits import dataset
 from orbits.config import BODIES, EphemerisConfig
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.schema import Layout, shard_orbits, variables
+from orbits.schema import Layout
 from orbits.simulators import States
 from orbits.units import JULIAN_YEAR_DAYS, G
 
@@ -35,19 +35,9 @@ OBLIQUITY = math.radians(84381.448 / 3600)
 """Angle between equator and ecliptic at J2000 (IAU 1976), rad."""
 
 
-@dataclass(frozen=True)
-class Body:
-    """One body of the ephemeris: its series, and the constant that holds its GM."""
-
-    series: str
-    gm: str
-
-
-SERIES = {
-    **{body: Body(body, f"GM{number}") for number, body in enumerate(BODIES, 1)},
-    "earth": Body("earthmoon", "GMB"),
-}
-"""Where DE421 holds each body of `orbits.config.BODIES`."""
+SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)}
+SERIES |= {"earth": ("earthmoon", "GMB"), "sun": ("sun", "GMS")}
+"""The series of each body in DE421, and the constant that holds its GM."""
 
 PLANETS = tuple(body for body in BODIES if body != "pluto")
 """The eight planets, outwards."""
@@ -81,25 +71,19 @@ def julian_date(when: str) -> float:
 
 def gm_of(body: str) -> float:
     """Gravitational parameter of a planet (with its moons) or of the `sun`, au^3/yr^2."""
-    constant = "GMS" if body == "sun" else SERIES[require_known("body", body, BODIES)].gm
+    _, constant = SERIES[require_known("body", body, SERIES)]
     return float(getattr(_de421(), constant)) * JULIAN_YEAR_DAYS**2
 
 
 def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
-    """Positions and velocities of a body, axes of the ICRF.
+    """(time, 3) positions, au, and velocities, au/yr, of a body in the axes of the ICRF.
 
-    Args:
-        body: a name of `orbits.config.BODIES`, or `sun`.
-        julian_dates: (time,) TDB.
-        centre: `sun` or `barycentre` (of the Solar System).
-
-    Returns:
-        (time, 3) position, au, and velocity, au/yr.
+    At (time,) Julian dates, TDB, from the centre `sun` or `barycentre` (of the Solar System).
 
     Raises:
         ValueError: if the body is not known or a date is outside the ephemeris (says its span).
     """
-    series = "sun" if body == "sun" else SERIES[require_known("body", body, BODIES)].series
+    series, _ = SERIES[require_known("body", body, SERIES)]
     _require_covered(julian_dates)
     de421 = _de421()
     position, velocity = de421.position_and_velocity(series, julian_dates)
@@ -118,11 +102,8 @@ def rotation_to_ecliptic() -> np.ndarray:
 def rotation_to_orbit(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """(3, 3) matrix to a body's mean orbital plane: z along the mean angular momentum.
 
-    The new x axis is the old one's projection onto the plane, so longitudes stay comparable.
-
-    Args:
-        position: (time, 3) relative position.
-        velocity: (time, 3) relative velocity.
+    The new x axis is the old one's projection onto the plane, so longitudes stay comparable. States
+    are (time, 3), relative to the Sun.
     """
     normal = np.mean(np.cross(position, velocity), axis=0)
     normal /= np.linalg.norm(normal)
@@ -173,16 +154,7 @@ def ephemeris(
     else:
         system, (arrays, out_of_plane) = "planets", _segments(config, dates_of(config))
         described |= {"gm_is": "sun plus planet", "max_out_of_plane": out_of_plane}
-    shape, bodies = arrays["position"].shape, len(config.bodies)
-    sizes = {"orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": bodies}
-    layout = Layout(
-        system,
-        sizes | {"planet": bodies - 1},
-        config.dt,
-        described | provenance(config),
-        "float64",
-        shard_orbits(shape[0]),
-    )
+    layout = Layout.of(system, arrays, config.dt, described | provenance(config))
     return dataset.deliver(out, layout, arrays)
 
 
@@ -222,45 +194,39 @@ def _require_covered(julian_dates: np.ndarray) -> None:
 
 
 def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.ndarray]:
-    """Every variable of a system of all bodies, about the barycentre of the Solar System."""
+    """States and masses of all bodies, about the barycentre of the Solar System."""
     count = len(dates) // config.samples
     turn = np.eye(3) if config.frame == "icrf" else rotation_to_ecliptic()
     with_moon = "moon" in config.bodies
-    found = [_inertial(body, dates, with_moon) for body in config.bodies]
-    arrays = {}
-    for name, states_of in zip(("position", "velocity"), zip(*found, strict=True), strict=True):
-        stacked = np.stack(states_of, axis=1) @ turn.T
-        arrays[name] = stacked.reshape(count, config.samples, len(config.bodies), 3)
-    mass = np.array([_gm_in_system(body, with_moon) for body in config.bodies]) / G
-    arrays["mass"] = np.tile(mass, (count, 1))
-    arrays["gm"] = np.full(count, G * mass.sum())
-    for name in ("semi_major_axis", "eccentricity"):
-        arrays[name] = np.full((count, len(config.bodies) - 1), np.nan)
-    return arrays
+    found = [_in_system(body, dates, with_moon) for body in config.bodies]
+    position, velocity, gm = zip(*found, strict=True)
+    shape, mass = (count, config.samples, len(config.bodies), 3), np.array(gm) / G
+    return {
+        "position": (np.stack(position, axis=1) @ turn.T).reshape(shape),
+        "velocity": (np.stack(velocity, axis=1) @ turn.T).reshape(shape),
+        "mass": np.tile(mass, (count, 1)),
+        "gm": np.full(count, G * mass.sum()),
+    }
 
 
-def _inertial(body: str, dates: np.ndarray, with_moon: bool) -> States:
-    """Positions and velocities about the barycentre, au and au/yr.
+def _in_system(
+    body: str, dates: np.ndarray, with_moon: bool
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Positions and velocities about the barycentre, au and au/yr, and GM, au^3/yr^2.
 
-    DE421 holds the Moon relative to the Earth, and both by their barycentre.
+    With the Moon, Earth and Moon are told apart: DE421 holds the Moon relative to the Earth, and
+    both by their barycentre.
     """
     if body not in ("earth", "moon") or not with_moon:
-        return states(body, dates, "barycentre")
-    de421 = _de421()
-    _require_covered(dates)
+        return *states(body, dates, "barycentre"), gm_of(body)
+    de421, gm = _de421(), gm_of("earth")
+    ratio = float(de421.EMRAT)
     both = de421.position_and_velocity("earthmoon", dates)
     moon = de421.position_and_velocity("moon", dates)
-    share = -1 / (1 + de421.EMRAT) if body == "earth" else de421.EMRAT / (1 + de421.EMRAT)
+    share = -1 / (1 + ratio) if body == "earth" else ratio / (1 + ratio)
     position, by_day = ((b + share * m).T / de421.AU for b, m in zip(both, moon, strict=True))
-    return position, by_day * JULIAN_YEAR_DAYS
-
-
-def _gm_in_system(body: str, with_moon: bool) -> float:
-    """GM of a body, au^3/yr^2; of Earth and Moon separately where both are there."""
-    ratio = float(_de421().EMRAT)
-    if body == "moon":
-        return gm_of("earth") / (1 + ratio)
-    return gm_of(body) * (ratio / (1 + ratio) if body == "earth" and with_moon else 1.0)
+    own = gm / (1 + ratio) if body == "moon" else gm * (ratio / (1 + ratio))
+    return position, by_day * JULIAN_YEAR_DAYS, own
 
 
 def _segments(
@@ -269,7 +235,7 @@ def _segments(
     """Every variable of the format, and how far each body leaves its mean plane, au."""
     axes = 2 if config.frame == "orbit" else 3
     count = len(dates) // config.samples
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in variables("planets")}
+    parts: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     out_of_plane = {}
     for index, body in enumerate(config.bodies):
         position, velocity = states(body, dates, config.centre)

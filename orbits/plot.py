@@ -1,29 +1,20 @@
 """Pictures of datasets; every function draws into an `Axes` and returns it."""
 
 import math
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from orbits.dataset import as_dataset
-from orbits.files import require_output, written_aside
+from orbits.dataset import Data, as_dataset
+from orbits.files import written_aside
 from orbits.force_samples import vectors
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.palette import COLORS
-
-FRAMES = 64
-"""Most frames in an animation."""
-
-Data = xr.Dataset | str | os.PathLike[str]
-"""A dataset, or its path."""
 
 
 def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
@@ -60,18 +51,14 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     return ax
 
 
-def _look(some: xr.Dataset, row: int, body: int = 0) -> tuple[str, str | None]:
-    """Colour and name for the path of a row's body; by row where bodies have no names."""
-    if "body_name" not in some:
+def _look(some: xr.Dataset, row: int, body: int | None = None) -> tuple[str, str | None]:
+    """Colour and name for the path of a body; by row where that has none, or several in one."""
+    several = "body" in some["position"].dims
+    if "body_name" not in some or (several and body is None):
         return f"C{row % 10}", None
     names = [str(name) for name in some["body_name"].values]
-    name = names[body if "body" in some["position"].dims else row]
+    name = names[body if several and body is not None else row]
     return f"C{list(dict.fromkeys(names)).index(name) % 10}", name
-
-
-def _color(some: xr.Dataset, row: int) -> str:
-    """Of a row's curve: its body's, if the row has only one."""
-    return f"C{row % 10}" if "body" in some["position"].dims else _look(some, row)[0]
 
 
 def _title(data: xr.Dataset, count: int) -> str:
@@ -104,7 +91,7 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     r = np.linalg.norm(position, axis=-1)
     radial = np.sum(position * velocity, axis=-1) / r
     for i in range(len(r)):
-        ax.plot(r[i], radial[i], lw=1, color=_color(some, i), alpha=0.8)
+        ax.plot(r[i], radial[i], lw=1, color=_look(some, i)[0], alpha=0.8)
     ax.set(xlabel="separation (au)", ylabel="radial speed (au/yr)", title="phase portrait")
     return ax
 
@@ -139,7 +126,7 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
         scale = energy_scale(velocity)
     departure = np.maximum.accumulate(np.abs(energy - energy[:, :1]), axis=1) / scale[:, None]
     for i in range(len(departure)):
-        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=_color(some, i))
+        ax.semilogy(data["time"].values[1:], departure[i, 1:], lw=1, color=_look(some, i)[0])
     ax.set(xlabel="time (yr)", ylabel="largest departure so far")
     pulled = data.attrs["system"] == "planets"  # real ones, by bodies that are not in the file
     stored = f"as stored in {data.attrs['dtype']}"
@@ -148,15 +135,7 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 
 
 def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
-    """Attraction against distance from force samples, with the true law's where known.
-
-    Args:
-        table: of force samples.
-        ax: where to draw; without it a new figure's.
-
-    Returns:
-        The matplotlib `Axes`.
-    """
+    """Attraction against distance from force samples, with the true law's where known."""
     ax = new_axes() if ax is None else ax
     r, towards = table["r"].to_numpy(), -vectors(table) / table["r"].to_numpy()[:, None]
     shown = {"a_": ("implied", COLORS["kicked"], 9)}
@@ -205,75 +184,21 @@ def squeezed_r2(axes: Any) -> Any:
     from matplotlib.ticker import FuncFormatter
 
     lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
-    axes.set_yscale("function", functions=(_squeeze, _unsqueeze))
+    axes.set_yscale(
+        "function",
+        functions=(
+            lambda values: -np.log10(1.01 - np.minimum(values, 1.009)),
+            lambda values: 1.01 - 10.0 ** (-values),
+        ),
+    )
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
     return axes
 
 
-def _squeeze(values: np.ndarray) -> np.ndarray:
-    return -np.log10(1.01 - np.minimum(values, 1.009))
-
-
-def _unsqueeze(values: np.ndarray) -> np.ndarray:
-    return 1.01 - 10.0 ** (-values)
-
-
-def animate(data: Data, orbits: int = 6) -> Any:
-    """The moving bodies, each trailing the last stretch of its path.
-
-    Args:
-        data: a dataset, or the path of one.
-        orbits: how many systems to draw.
-
-    Returns:
-        A matplotlib `FuncAnimation`; its `save` writes a GIF.
-    """
-    from matplotlib.animation import FuncAnimation
-    from matplotlib.figure import Figure
-
-    data = as_dataset(data)
-    some = _some(data, orbits)
-    position = some["position"].values
-    paths = position[:, :, None] if position.ndim == 3 else position
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    ax = figure.subplots()
-    reach = 1.05 * float(np.max(np.abs(paths[..., :2])))
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x (au)")
-    ax.set_ylabel("y (au)")
-    if position.ndim == 3:
-        ax.plot(0, 0, "*", ms=12, color="goldenrod", mec="k", mew=0.5)
-    drawn = []
-    for i in range(paths.shape[0]):
-        for body in range(paths.shape[2]):
-            (tail,) = ax.plot([], [], lw=1, color=f"C{i % 10}")
-            (dot,) = ax.plot([], [], "o", ms=4, color=f"C{i % 10}")
-            drawn.append((paths[i, :, body], tail, dot))
-    samples, title = paths.shape[1], _title(data, len(paths))
-    stride = -(-samples // FRAMES)
-    trail = max(2, samples // 4)
-
-    def draw(k: int) -> list[Any]:
-        for path, tail, dot in drawn:
-            past = path[max(0, k - trail) : k + 1]
-            tail.set_data(past[:, 0], past[:, 1])
-            dot.set_data(path[k : k + 1, 0], path[k : k + 1, 1])
-        ax.set_title(f"{title}\nt = {data['time'].values[k]:.2f} yr", fontsize=10)
-        return []
-
-    return FuncAnimation(figure, draw, frames=range(0, samples, stride), blit=False)
-
-
 def save_figure(data: Data, out: str, orbits: int = 12) -> None:
-    """Draw a dataset to a file: a GIF is animated, any other picture has three panels.
-
-    Where the law is unknown there is no energy, and no panel for it.
-
-    Args:
-        data: a dataset, or the path of one.
-        out: `.gif`, or what matplotlib can write (`.png`, `.svg`, `.pdf`).
-        orbits: how many to draw.
+    """Draw orbits, phase portrait and, where the law is known, energy drift to a file.
 
     Raises:
         ValueError: if there is no complete dataset, or the file's ending is no picture's.
@@ -281,18 +206,11 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
-    known = sorted({"gif", *FigureCanvasBase.get_supported_filetypes()})
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
-    require_output(out)
     data = as_dataset(data)
-    if ending == "gif":
-        with TemporaryDirectory() as folder, written_aside(out) as aside:
-            drawn = Path(folder) / "drawn.gif"
-            animate(data, orbits).save(drawn, writer="pillow", fps=20, dpi=80)
-            aside.write_bytes(drawn.read_bytes())
-        return
     panels = [plot_orbits, plot_phase_portrait]
     if known_law(data.attrs["law"]) is not None:
         panels.append(plot_energy_drift)
@@ -313,13 +231,9 @@ def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(path, time, axis) relative positions and velocities, one path for every planet."""
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
     position, velocity = relative_states(some.attrs["system"], *states)
-    if position.ndim == 3:
-        return position, velocity
-    shape = (-1, position.shape[1], position.shape[3])
-    return (
-        np.swapaxes(position, 1, 2).reshape(shape),
-        np.swapaxes(velocity, 1, 2).reshape(shape),
-    )
+    if position.ndim == 4:
+        position, velocity = (np.concatenate(np.moveaxis(x, 2, 1)) for x in (position, velocity))
+    return position, velocity
 
 
 def new_axes() -> Any:

@@ -94,20 +94,10 @@ def power_law(
 def normal_equations(
     design: np.ndarray, target: np.ndarray, group: np.ndarray, rng: np.random.Generator, draws: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Normal equations of a least-squares fit, of all rows and of resampled groups.
+    """Normal equations of a least-squares fit: of all rows, then of resampled groups.
 
     Groups are drawn with replacement, as many as there are: rows of one group are not independent.
-
-    Args:
-        design: (row, coefficient).
-        target: (row,).
-        group: (row,) number of the group, from 0.
-        rng: of the draws.
-        draws: number of resamplings.
-
-    Returns:
-        Of all rows, then of the draws: matrices (fit, coefficient, coefficient) and right sides
-        (fit, coefficient).
+    Matrices are (fit, coefficient, coefficient), right sides (fit, coefficient).
     """
     matrix, side = of_groups(design, target, group)
     count = len(side)
@@ -123,13 +113,8 @@ def of_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each group's share in the normal equations of a least-squares fit.
 
-    Args:
-        design: (row, coefficient).
-        target: (row,).
-        group: (row,) number of the group, from 0.
-
-    Returns:
-        Matrices (group, coefficient, coefficient) and right sides (group, coefficient).
+    Of a (row, coefficient) design, a (row,) target and (row,) numbers of groups, from 0: matrices
+    (group, coefficient, coefficient) and right sides (group, coefficient).
     """
     count, width = int(group.max()) + 1, design.shape[1]
     matrix, side = np.zeros((count, width, width)), np.zeros((count, width))
@@ -162,11 +147,8 @@ def radial_part(acceleration: np.ndarray, position: np.ndarray) -> np.ndarray:
 def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
     """Median over the rows of the part across the position, as a share of the whole.
 
-    Every row counts the same: a mean square would be dominated by the innermost rows.
-
-    Args:
-        acceleration: (row, axis).
-        position: (row, axis), from the centre of attraction.
+    Every row counts the same: a mean square would be dominated by the innermost rows. Positions,
+    (row, axis), are from the centre of attraction.
     """
     whole = np.sum(acceleration**2, axis=-1)
     across = whole - radial_part(acceleration, position) ** 2
@@ -177,9 +159,7 @@ def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
 def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:
     """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction.
 
-    Args:
-        acceleration: (row, body, axis) of two bodies.
-        mass: (row, body).
+    Accelerations are (row, body, axis) of two bodies, masses (row, body).
     """
     force = mass[..., None] * acceleration
     return float(np.sqrt(np.mean(force.sum(axis=1) ** 2) / np.mean(force[:, 0] ** 2)))

@@ -33,28 +33,20 @@ def versions() -> dict[str, str]:
 def git_commit() -> str | None:
     """Commit of the source tree, with `+` if it has changes; None outside git."""
     folder = Path(__file__).resolve().parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        commit = _git(folder, "rev-parse", "HEAD")
-        return commit + (
-            "+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else ""
-        )
+        changes = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 
 
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
 def provenance(configuration: Any) -> dict[str, Any]:
-    """What to save beside a result: the resolved configuration, versions and git commit.
-
-    Args:
-        configuration: a dataclass instance or a dictionary; holds the seed.
-    """
+    """What to save beside a result: its configuration with the seed, versions and git commit."""
     if is_dataclass(configuration) and not isinstance(configuration, type):
         configuration = asdict(configuration)
     return {

@@ -54,19 +54,14 @@ class Registry(Mapping[str, T], Generic[T]):
         for module in pkgutil.iter_modules(package.__path__):
             if module.name in ("base", *self.skip) or module.name.startswith("_") or module.ispkg:
                 continue
-            members = vars(importlib.import_module(f"{self.package}.{module.name}"))
-            for value in list(members.values()):
-                if self._is_variant(value, f"{self.package}.{module.name}"):
-                    found[value.name] = value
+            path = f"{self.package}.{module.name}"
+            members = list(vars(importlib.import_module(path)).values())
+            found |= {value.name: value for value in members if self._is_variant(value, path)}
         first = [name for name in self.order if name in found]
         return {name: found[name] for name in [*first, *sorted(set(found) - set(first))]}
 
     def _is_variant(self, value: Any, module: str) -> bool:
-        if self.of_classes:
-            return (
-                inspect.isclass(value)
-                and issubclass(value, self.contract)
-                and not inspect.isabstract(value)
-                and value.__module__ == module
-            )
-        return isinstance(value, self.contract) and not inspect.isclass(value)
+        if not self.of_classes:
+            return isinstance(value, self.contract)
+        own = inspect.isclass(value) and value.__module__ == module
+        return own and issubclass(value, self.contract) and not inspect.isabstract(value)

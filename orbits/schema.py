@@ -35,8 +35,6 @@ FORMAT = "principia-orbits"
 
 FORMAT_VERSION = 2
 
-SYSTEMS = ("relative", "barycentric", "nbody", "planets")
-
 MOST_SHARDS = 1_000_000
 """Shards of a dataset: a billion orbits."""
 
@@ -94,20 +92,14 @@ def variables(system: str) -> dict[str, Variable]:
 
 
 def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
-    """Orbits per shard: 1024, or `wanted` rounded up to a multiple of 16.
+    """Orbits per shard: 1024, or `wanted` if not 0, rounded up to a multiple of 16.
 
     Where orbits are slow to make, small datasets are cut into at least eight shards, so that
     several processes share them and an interruption loses little; where they are fast, writing a
     shard costs as much as making a thousand orbits, and more shards would only cost time. No number
     of workers enters, so none changes a bit.
-
-    Args:
-        orbits: of the dataset.
-        wanted: what the user asked for; 0 leaves the choice here.
-        slow: whether an orbit takes milliseconds rather than microseconds.
     """
-    most = max(ROUNDED_TO, orbits // 8) if slow else SHARD_ORBITS
-    size = wanted or min(SHARD_ORBITS, most)
+    size = wanted or (min(SHARD_ORBITS, max(ROUNDED_TO, orbits // 8)) if slow else SHARD_ORBITS)
     return math.ceil(min(size, orbits) / ROUNDED_TO) * ROUNDED_TO
 
 
@@ -116,9 +108,9 @@ class Layout:
     """An empty dataset: its sizes and attributes."""
 
     system: str
-    """One of `SYSTEMS`."""
-    sizes: Mapping[str, int]
-    """Length of every dimension."""
+    """`relative`, `barycentric`, `nbody` or `planets`."""
+    sizes: dict[str, int]
+    """Length of every dimension but `planet`, one less than `body`."""
     dt: float
     """Time between states, yr."""
     described: Mapping[str, Any]
@@ -127,6 +119,20 @@ class Layout:
     """Of position and velocity."""
     shard_orbits: int = SHARD_ORBITS
     """Orbits per shard, a multiple of 16."""
+
+    @classmethod
+    def of(
+        cls, system: str, arrays: Mapping[str, np.ndarray], dt: float, described: Mapping[str, Any]
+    ) -> "Layout":
+        """The layout of arrays that are all in memory, in float64."""
+        states = arrays["position"].shape
+        sizes = dict(zip(variables(system)["position"].dims, states, strict=True))
+        return cls(system, sizes, dt, described, "float64", shard_orbits(states[0]))
+
+    def shape_of(self, variable: Variable) -> tuple[int, ...]:
+        """The shape of an array."""
+        planets = {"planet": self.sizes.get("body", 1) - 1}
+        return tuple((self.sizes | planets)[dim] for dim in variable.dims)
 
     @property
     def shards(self) -> int:
@@ -162,8 +168,7 @@ class Layout:
     def size_in_bytes(self) -> int:
         """Size of all arrays."""
         return sum(
-            np.dtype(variable.dtype or self.dtype).itemsize
-            * math.prod(self.sizes[dim] for dim in variable.dims)
+            np.dtype(variable.dtype or self.dtype).itemsize * math.prod(self.shape_of(variable))
             for variable in variables(self.system).values()
         )
 
@@ -192,11 +197,7 @@ class Attributes:
 
 
 def require_format(attributes: Any, name: str) -> dict[str, Any]:
-    """The attributes, if they belong to a dataset of orbits.
-
-    Args:
-        attributes: of the dataset.
-        name: of the dataset, for the message.
+    """The attributes, if they belong to a dataset of orbits, `name` in the message.
 
     Raises:
         ValueError: says what they are instead.

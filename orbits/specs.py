@@ -23,16 +23,11 @@ class Spec:
 
 
 def parse_spec(kind: str, text: str, example: str) -> Spec:
-    """Read `name` or `name(parameter=value, ...)`.
-
-    Args:
-        kind: what is named, for the message ("law", "attention").
-        text: as the user wrote it.
-        example: of such a text with a value, for the message.
+    """Read `name` or `name(parameter=value, ...)` of a kind ("law", "attention").
 
     Raises:
         ValueError: if the text has another form, a parameter has no name or is given twice, or a
-            value is no number (says which).
+            value is no number (says which, with the example).
     """
     match = _SPEC.fullmatch(text)
     if match is None:

@@ -20,23 +20,15 @@ class _TimeIsUp(BaseException):  # no Exception: libraries catch those
 
 @contextmanager
 def limited(seconds: float, message: str) -> Iterator[None]:
-    """Stop a block that takes more than so many seconds of computing time.
+    """Stop a block that takes more than so many seconds of computing: a TooLongError.
 
     The time is this process's own processor time, so a busy machine changes nothing. Only the main
     thread has a limit, since only it receives signals; while an inner limit runs, the outer one
     pauses.
-
-    Args:
-        seconds: of computing.
-        message: of the error.
-
-    Raises:
-        TooLongError: with that message.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
     armed = True
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,6 +1,5 @@
 """Checking a dataset against the written format and against physics."""
 
-import os
 from collections.abc import Collection
 
 import numpy as np
@@ -12,7 +11,7 @@ from orbits.forces import known_law
 from orbits.schema import array_problems, attribute_problem, require_format, variables
 
 
-def validate(data: xr.Dataset | str | os.PathLike[str]) -> list[str]:
+def validate(data: dataset.Data) -> list[str]:
     """Everything wrong with a dataset; empty if nothing is.
 
     Checks schema and units, missing shards and the checksum of every chunk, sample times, finite
@@ -64,7 +63,7 @@ def _problems(data: xr.Dataset, damaged: Collection[int]) -> list[str]:
     problems = array_problems(data)
     if problems:
         return problems
-    law, per_shard = known_law(data.attrs["law"]), int(data.attrs["shard_orbits"])
+    law, per_shard = known_law(data.attrs["law"]), data.attrs["shard_orbits"]
     found: dict[str, list[int]] = {}
     for shard in sorted(set(range(data.attrs["shards"])) - set(damaged)):
         first = shard * per_shard

@@ -93,16 +93,7 @@ def fitted_field(
     law: "ForceLaw",
     random: np.random.Generator,
 ) -> WholeField:
-    """Fit the departure of accelerations from a law by the parts of a field.
-
-    Args:
-        acceleration: au/yr^2.
-        position: au.
-        velocity: au/yr.
-        gm: au^3/yr^2.
-        law: the reference.
-        random: draws the resamples of the states.
-    """
+    """Fit the departure of accelerations from a law by the parts of a field; all in au and yr."""
     logarithm = np.log(np.linalg.norm(position, axis=1))
     scale = float(logarithm.mean()), float(logarithm.std()) or 1.0
     terms, names = _terms(position, velocity, gm, law, scale)
@@ -142,14 +133,8 @@ def smooth_share(
     place and velocity, as any other force does; 0 or less where it is rough.
 
     Kernel ridge regression over five folds of the states, in the frame of radius and spin; the
-    largest departures count least, as for the parts.
-
-    Args:
-        departure: relative to the law's acceleration.
-        position: au.
-        velocity: in any unit.
-        of_circular: the circular speed at the same distance, in the unit of the velocity.
-        random: draws the folds.
+    largest departures count least, as for the parts. Departures are relative to the law's
+    acceleration; positions, au; velocities in the unit of the circular speed at the same distance.
     """
     axes = position.shape[1]
     r = np.linalg.norm(position, axis=1, keepdims=True)

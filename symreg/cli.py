@@ -1,8 +1,6 @@
 """The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
@@ -27,7 +25,7 @@ def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
     """Recover the law of a table and write the result as JSON."""
     from symreg.recovery.recover import recover as search
 
-    require_target(table, config)
+    require_possible(table, config)
     forces = config.forces_of(table, announce=lambda line: say(f"{table}: {line}."))
     if forces is not None:
         say(f"{table}: {forces.attributes['summary']}")
@@ -40,12 +38,18 @@ def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
 TEXT_TABLES = (".csv", ".csv.gz", ".tsv")
 
 
-def require_target(table: str, config: RecoverFileConfig) -> None:
-    """A text table is a user's own: its columns must be named.
+def require_possible(table: str, config: RecoverFileConfig) -> None:
+    """Refuse an unknown engine or law, and a text table, which is a user's own, without --target.
 
     Raises:
-        ValueError: without --target; says what to add, with the columns that are there.
+        ValueError: says what is known; or what to add, with the columns that are there.
     """
+    from symreg.engines import choose_engine
+    from symreg.recovery.references import is_law, parse_law
+
+    choose_engine(config.engine, config.question)
+    if config.law is not None and is_law(config.law):
+        parse_law(config.law)
     if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
         return
     from orbits.importing.tables import read_columns
@@ -60,17 +64,6 @@ def require_target(table: str, config: RecoverFileConfig) -> None:
         f"on: add --target F --features r,m1,m2; or, if it holds positions over time, "
         f"--trajectories.{there}"
     )
-
-
-def check_recover(table: str, out: str, config: RecoverFileConfig) -> None:
-    """Refuse an unknown engine or law, without reading the table."""
-    from symreg.engines import choose_engine
-    from symreg.recovery.references import is_law, parse_law
-
-    require_target(table, config)
-    choose_engine(config.engine, config.question)
-    if config.law is not None and is_law(config.law):
-        parse_law(config.law)
 
 
 def compare(first: str, second: str, config: CompareConfig) -> "Comparison":
@@ -129,27 +122,11 @@ def run(config: RunConfig) -> "Run":
     return run_all(config, tell=say)
 
 
-def check_run(config: RunConfig) -> None:
-    """Refuse what no stage could do, without needing a dataset that does not exist yet."""
-    from symreg.experiments.run import check
-
-    missing = config.data is not None and not Path(config.data).exists()
-    check(replace(config, data=None) if missing else config)
-
-
 def study(source: str, config: StudyConfig) -> "StudyResult":
     """Run every cell of a study."""
     from symreg.experiments.study import run_study
 
     return run_study(source, config)
-
-
-def check_study(source: str, config: StudyConfig) -> None:
-    """Check a study without running it."""
-    from symreg.experiments.study import check_study as check
-
-    found = check(source, config)
-    print(f"{found.name}: {len(found.cells)} cells; {found.cost or 'no cost is given'}")
 
 
 RESULT = Positional(
@@ -162,7 +139,6 @@ COMMANDS = [
         RunConfig,
         "Run a whole experiment: orbits, world model, force, law, verdict and report. Resumes "
         "an earlier run of the same directory.",
-        check=check_run,
         examples=(
             "run",
             "run --law hooke --out runs/hooke",
@@ -183,8 +159,7 @@ COMMANDS = [
                 path="input",
             ),
         ),
-        check_study,
-        examples=("study mine.yaml --out studies/mine --check",),
+        examples=("study mine.yaml --out studies/mine",),
     ),
     Command(
         "recover",
@@ -201,7 +176,6 @@ COMMANDS = [
             ),
             RESULT,
         ),
-        check_recover,
         examples=(
             "recover kicked.parquet law.json",
             "recover table.csv law.json --target F --features r,m1,m2",

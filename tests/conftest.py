@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 SMALL = {
     "01_newton_from_positions": 'ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, "1960"',
-    "02_orbits": 'COUNT, SAMPLES, DRAWN, UNTIL = 64, 100, 1, "2010"',
+    "02_orbits": 'COUNT, SAMPLES, UNTIL = 64, 100, "2010"',
     "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
     "04_force_laws": "SEARCH = dict(seeds=2, population=60, generations=6)",
     "05_which_world_model": 'ORBITS, STEPS, LINEAR = 120, 20, {"states": 200, "folds": 3}',
@@ -70,6 +71,42 @@ def refused(capsys):
         assert said.startswith(f"{program} {words[0]}: ")
         assert said.count("\n") == 1
         return said
+
+    return run
+
+
+def doors():
+    """What commands refuse before their work begins; the others read their options first."""
+    from orbits.generation.recipe import resolve
+    from orbits.planets import dates_of
+    from symreg.cli import require_possible
+    from symreg.experiments.run import check
+    from symreg.experiments.study import check_study
+
+    def of_run(config):
+        missing = config.data is not None and not Path(config.data).exists()
+        check(replace(config, data=None) if missing else config)  # the page makes it in between
+
+    return {
+        ("orbits", "generate"): lambda path, config: resolve(config),
+        ("orbits", "ephemeris"): lambda path, config: dates_of(config),
+        ("symreg", "run"): of_run,
+        ("symreg", "study"): check_study,
+        ("symreg", "recover"): lambda table, out, config: require_possible(table, config),
+    }
+
+
+@pytest.fixture(scope="session")
+def at_the_door():
+    """The exit code of a command line whose command refuses what it must, and then does no work."""
+    from orbits.command_line import main
+
+    def run(program, arguments):
+        commands = [
+            replace(command, run=doors().get((program, command.name), lambda *given: None))
+            for command in import_module(f"{program}.cli").COMMANDS
+        ]
+        return main(program, commands, arguments)
 
     return run
 

@@ -5,6 +5,7 @@ import io
 import os
 import tempfile
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -74,8 +75,8 @@ GENERATE = options(
 
 @MANY
 @given(GENERATE)
-def test_every_combination_of_generate_is_checked(given_options):
-    run(orbits_command, ["generate", "x.zarr", "--check", *given_options])
+def test_every_combination_of_generate_is_checked(at_the_door, given_options):
+    run(partial(at_the_door, "orbits"), ["generate", "x.zarr", *given_options])
 
 
 @settings(MANY, max_examples=100)
@@ -95,9 +96,10 @@ def test_every_combination_of_generate_is_made_or_refused(given_options):
     ),
     st.booleans(),
 )  # fmt: skip
-def test_every_combination_of_ephemeris_is_checked(bodies, given_options, together):
+def test_every_combination_of_ephemeris_is_checked(at_the_door, bodies, given_options, together):
     more = ["--together"] if together else []
-    run(orbits_command, ["ephemeris", "x", "--check", "--bodies", *bodies, *given_options, *more])
+    asked = ["ephemeris", "x", "--bodies", *bodies, *given_options, *more]
+    run(partial(at_the_door, "orbits"), asked)
 
 
 NAMES = st.sampled_from(["time", "x", "y", "r²", "½", " r", "a b", "lambda", "pi", "c1", "µ", "F"])
@@ -176,8 +178,8 @@ def test_any_two_formulas_are_compared_or_refused(first, second, given_options):
         held_out_orbits=(0, 4),
     )
 )  # fmt: skip
-def test_every_combination_of_a_run_is_checked(given_options):
-    run(symreg_command, ["run", "--check", *given_options])
+def test_every_combination_of_a_run_is_checked(at_the_door, given_options):
+    run(partial(at_the_door, "symreg"), ["run", *given_options])
 
 
 @pytest.fixture(scope="module")
@@ -209,8 +211,8 @@ DATA = st.sampled_from(["one.zarr", "one.zarr", "two.zarr", "none.zarr", "one"])
         accelerator=("auto", "cpu", "cuda"), patience=(0, 1), context_noise=(0, 1), resume=("",),
     ),
 )  # fmt: skip
-def test_every_combination_of_training_is_checked(untrained, data, given_options):
-    run(worldmodel_command, ["train", untrained / data, "model", "--check", *given_options])
+def test_every_combination_of_training_is_checked(at_the_door, untrained, data, given_options):
+    run(partial(at_the_door, "worldmodel"), ["train", untrained / data, "model", *given_options])
 
 
 READOUTS = ("far", "field", "jacobian", "kick_response", "linear", "symmetry",

@@ -76,18 +76,20 @@ def test_a_shell_completes_commands_and_options(program, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(("program", "words"), EXAMPLES, ids=str)
-def test_an_example_of_a_help_page_is_understood(program, words, capsys, tmp_path, monkeypatch):
+def test_an_example_of_a_help_page_is_understood(
+    program, words, at_the_door, capsys, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "mine.yaml").write_text("name: mine\nquestion: is it?\ngrid: {seed: [0, 1]}\n")
-    assert run(program, *words, "--check") == 0, capsys.readouterr().err
+    assert at_the_door(program, words) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_help_shows_at_most_forty_options(program, capsys):
     for command in import_module(f"{program}.cli").COMMANDS:
         shown = re.findall(r"^  (-[\w-]+)", help_of(program, command.name, capsys), re.M)
-        own = set(shown) - {"-h", "--help-all", "--config", "--check", "--json", "--quiet"}
+        own = set(shown) - {"-h", "--help-all", "--config", "--json", "--quiet"}
         assert len(own) <= 40, command.name
 
 

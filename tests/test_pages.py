@@ -62,14 +62,12 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("page", "words"), list(commands()), ids=str)
-def test_a_command_of_a_page_is_understood(page, words, folder, capsys):
+def test_a_command_of_a_page_is_understood(page, words, folder, at_the_door, capsys):
     program, *arguments = words
     if len(arguments) == 1 and arguments[0].startswith("-"):
         return
-    if "--check" not in arguments:
-        arguments.append("--check")
     scheduler = "--scheduler" in arguments
-    code = import_module(f"{program}.cli").main(arguments)
+    code = at_the_door(program, arguments)
     error = capsys.readouterr().err
     elsewhere = "engine pysr cannot run" in error or (scheduler and "no dask scheduler" in error)
     assert code == 0 or elsewhere, error

@@ -1,6 +1,5 @@
 """Force samples straight from trajectories: no model, no law, each with a standard error."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from orbits.config import ForcesConfig
-from orbits.dataset import as_dataset
+from orbits.dataset import Data, as_dataset
 from orbits.derivatives.methods import measured
 from orbits.derivatives.noise import white_noise
 from orbits.force_samples import ForceSamples
@@ -18,8 +17,6 @@ from orbits.frames import relative_shares
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.units import G
-
-Data = xr.Dataset | str | os.PathLike[str]
 
 
 @keywords_of(ForcesConfig)
@@ -57,10 +54,9 @@ def measure_forces(
     for row in range(chosen.sizes["orbit"]):
         one = chosen.isel(orbit=row)
         table, used, noise = _of_orbit(one, law, config)
-        if "body" in table or data.attrs["system"] != "planets":
-            tables.append(table.assign(orbit=row))
-        else:
-            tables.append(table.assign(orbit=row, body=int(one["body"])))
+        if data.attrs["system"] == "planets":
+            table["body"] = int(one["body"])
+        tables.append(table.assign(orbit=row))
         methods |= used
         noises.append(noise)
     table = pd.concat(tables, ignore_index=True)
@@ -104,22 +100,27 @@ def _of_orbit(
     if bodies.shape[1] <= 2:
         table = _pair_or_single(one, law, time, bodies, acceleration, error)
     else:
-        mass = one["mass"].values if law is not None else None
+        mass = None if law is None else one["mass"].values
         table = planet_rows(time, bodies, acceleration, law, mass, error)
     finite = np.isfinite(table.to_numpy()).all(axis=1)
-    return table[finite][:: config.every], {m.method for m in found}, float(max(noises))
+    return table[finite][:: config.every].copy(), {m.method for m in found}, float(max(noises))
+
+
+def _by_axis(prefix: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"{prefix}{name}": vectors[:, k] for k, name in enumerate("xyz"[: vectors.shape[1]])}
 
 
 def _columns(
     time: np.ndarray, position: np.ndarray, acceleration: np.ndarray, error: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    columns = {"time": time, "r": np.linalg.norm(position, axis=-1)}
-    for axis, name in enumerate("xyz"[: position.shape[-1]]):
-        columns |= {name: position[:, axis], f"a_{name}": acceleration[:, axis]}
-        if error is not None:
-            columns[f"sigma_a_{name}"] = error[:, axis]
-    columns["a_norm"] = np.linalg.norm(acceleration, axis=-1)
-    return columns
+    return {
+        "time": time,
+        "r": np.linalg.norm(position, axis=-1),
+        **_by_axis("", position),
+        **_by_axis("a_", acceleration),
+        **({} if error is None else _by_axis("sigma_a_", error)),
+        "a_norm": np.linalg.norm(acceleration, axis=-1),
+    }
 
 
 def _pair_or_single(
@@ -140,17 +141,16 @@ def _pair_or_single(
             for k in range(2):
                 columns[f"{name}{k + 1}"] = bodies[:, k, axis]
                 columns[f"a{name}{k + 1}"] = acceleration[:, k, axis]
-    gm = float(one["gm"])
-    if law is not None and np.isfinite(gm):
-        if two:
-            mass = one["mass"].values
-            columns |= {"m1": np.full(len(time), mass[0]), "m2": np.full(len(time), mass[1])}
-            share = float(relative_shares(mass[None])[0, 0])
-        else:
-            columns |= {"gm": np.full(len(time), gm), "mass": np.full(len(time), gm / G)}
-        true = share * law.acceleration(relative, gm)
-        columns |= {f"true_a_{n}": true[:, k] for k, n in enumerate("xyz"[: true.shape[-1]])}
-    return pd.DataFrame(columns)
+    table, gm = pd.DataFrame(columns), float(one["gm"])
+    if law is None or not np.isfinite(gm):
+        return table
+    if two:
+        mass = one["mass"].values
+        table["m1"], table["m2"] = mass
+        share = float(relative_shares(mass[None])[0, 0])
+    else:
+        table["gm"], table["mass"] = gm, gm / G
+    return table.assign(**_by_axis("true_a_", share * law.acceleration(relative, gm)))
 
 
 def planet_rows(
@@ -163,13 +163,8 @@ def planet_rows(
 ) -> pd.DataFrame:
     """Rows of every body relative to the first, each attracted by that and all the others.
 
-    Args:
-        time: (time,) yr.
-        bodies: (time, body, axis) positions, au.
-        acceleration: (time, body, axis) au/yr^2.
-        law: gives the true values; None if unknown.
-        mass: (body,) solar masses, if known.
-        error: (time, body, axis) standard errors of the accelerations.
+    `bodies` are their (time, body, axis) positions, au, `error` the accelerations' standard errors,
+    au/yr^2; with the law and the (body,) masses, M_sun, rows have the true values too.
     """
     tables, pulls = [], None
     if law is not None and mass is not None and np.isfinite(mass).all():
@@ -182,11 +177,9 @@ def planet_rows(
             None if error is None else np.hypot(error[:, k], error[:, 0]),
         )
         if pulls is not None and mass is not None:
-            true = pulls[:, k] - pulls[:, 0]
-            columns |= {f"true_a_{n}": true[:, i] for i, n in enumerate("xyz"[: true.shape[-1]])}
+            columns |= _by_axis("true_a_", pulls[:, k] - pulls[:, 0])
             columns["gm"] = np.full(len(time), G * (mass[0] + mass[k]))
-        columns["body"] = np.full(len(time), k)
-        tables.append(pd.DataFrame(columns))
+        tables.append(pd.DataFrame(columns).assign(body=k))
     return pd.concat(tables, ignore_index=True)
 
 

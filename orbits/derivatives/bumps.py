@@ -22,14 +22,9 @@ LEAST_HALF_WIDTH = 5
 
 
 def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
-    """phi and its second derivative with respect to s, at the samples inside the bump.
+    """(2 half_width - 1,) phi, and phi'' by the number of samples, inside a bump.
 
-    Args:
-        half_width: of the bump, in samples.
-
-    Returns:
-        (2 half_width - 1,) phi, and phi'' by the number of samples. Their sums satisfy the identity
-        exactly for x of degree eight.
+    Their sums satisfy the identity exactly for x of degree eight.
     """
     s = np.arange(-half_width + 1, half_width) / half_width
     inside = 1 - s**2
@@ -51,10 +46,7 @@ def point_kernel(half_width: int) -> np.ndarray:
 
     The second derivative of a bump times an even polynomial, whose coefficients make the zeroth,
     fourth and sixth moments vanish: the error is of order half_width^6 times the eighth derivative
-    of the positions, and as small as a bump's under noise.
-
-    Args:
-        half_width: in samples, at least `LEAST_HALF_WIDTH`.
+    of the positions, and as small as a bump's under noise. At least `LEAST_HALF_WIDTH` samples.
     """
     steps = np.arange(-half_width, half_width + 1)
     s = steps / (half_width + 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_lsq_spline
 from scipy.linalg import solveh_banded
-from scipy.ndimage import uniform_filter1d
+from scipy.ndimage import minimum_filter1d, uniform_filter1d
 from scipy.signal import oaconvolve
 
 from orbits.derivatives.bumps import LEAST_HALF_WIDTH, point_kernel
@@ -52,13 +52,9 @@ class Measured:
 
 
 def measured(position: np.ndarray, dt: float, noise: float, method: str) -> Measured:
-    """Accelerations by a method, or the one that suits the noise.
+    """Accelerations by a method, or (`auto`) the one that suits the noise.
 
-    Args:
-        position: (time, axis) au, evenly sampled.
-        dt: yr.
-        noise: standard error of a coordinate, au.
-        method: `auto`, `differences`, `weak` or `spline`.
+    Positions are (time, axis), au, every `dt` yr; the noise is a coordinate's standard error, au.
 
     Raises:
         ValueError: if there are too few states (says how many are needed).
@@ -134,21 +130,13 @@ def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]
             apart = np.max(np.abs(found[k] - found[j]), axis=-1)
             close = apart <= AGREES * np.hypot(errors[k], errors[j])
             still &= close | np.isnan(apart)
-        reach = widths[k] // 2
-        still = _eroded(still, reach)
+        around = 2 * (widths[k] // 2) + 1
+        still = minimum_filter1d(still, around, mode="constant", cval=1)
         agreed[still] = k
     size = np.maximum(agreed - 2, 0)
     edge = np.minimum(np.arange(count), np.arange(count)[::-1])
     fits = np.searchsorted(widths, edge, side="right") - 1
     return np.minimum(size, np.maximum(fits, 0))
-
-
-def _eroded(mask: np.ndarray, reach: int) -> np.ndarray:
-    """Where it holds throughout so many samples."""
-    wrong = np.concatenate([[0], np.cumsum(~mask)])
-    index = np.arange(len(mask))
-    low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, len(mask))
-    return wrong[high] == wrong[low]
 
 
 def by_spline(position: np.ndarray, dt: float, noise: float) -> Measured:

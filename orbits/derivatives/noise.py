@@ -17,13 +17,8 @@ def white_noise(positions: np.ndarray) -> float:
 
     Differences of order k of white noise have binom(2k, k) times its variance; those of smooth
     motion shrink with every order until noise is left. The least over all orders is the noise: an
-    upper bound where the sampling is too coarse for the motion to vanish.
-
-    Args:
-        positions: (time, ...) evenly sampled, any unit; the noise is that of one coordinate.
-
-    Returns:
-        In the unit of the positions; never less than rounding.
+    upper bound where the sampling is too coarse for the motion to vanish, and never less than
+    rounding. It is that of one coordinate of the (time, ...) positions, in their unit.
 
     Source: Rice, Ann. Stat. 12 (1984) 1215, for higher orders.
     """

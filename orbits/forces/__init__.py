@@ -48,38 +48,26 @@ def parse_law(text: str) -> ForceLaw:
     """
     name = text.partition("(")[0].strip()
     if name.isidentifier() and name != "r" and name not in FUNCTIONS:
-        return _named(LAWS[require_known("law", name, LAWS)], text)
-    _require_readable(text)
-    return parse_formula(text)
-
-
-def known_law(text: str) -> ForceLaw | None:
-    """The law that a dataset names; None if unknown.
-
-    Raises:
-        ValueError: as `parse_law` does.
-    """
-    return None if text == UNKNOWN else parse_law(text)
-
-
-def _named(law: type[ForceLaw], text: str) -> ForceLaw:
-    known = [field.name for field in dataclasses.fields(law)]
-    example = f"{law.name}({known[0]}=1.5)" if known else law.name
-    values = dict(parse_spec("law", text, example).parameters)
-    for name in values:
-        if not known:
+        law = LAWS[require_known("law", name, LAWS)]
+        known = [field.name for field in dataclasses.fields(law)]
+        example = f"{law.name}({known[0]}=1.5)" if known else law.name
+        values = dict(parse_spec("law", text, example).parameters)
+        if values and not known:
             raise ValueError(f"law {text!r}: {law.name} has no parameters; write {law.name}.")
-        require_known(f"parameter of {law.name}", name, known)
-    return law(**values)
-
-
-def _require_readable(text: str) -> None:
-    formula = text.split(";")[0]
+        for parameter in values:
+            require_known(f"parameter of {law.name}", parameter, known)
+        return law(**values)
     try:
-        syntax_of(formula)
+        syntax_of(text.split(";")[0])
     except ValueError:
         raise ValueError(
             f"law {shown(text)} cannot be read; write a name, a name with values, as in "
             "power_law(n=3), or a formula of r, as in k*r**-2.5. "
             f"Known: {', '.join(sorted(LAWS))}."
         ) from None
+    return parse_formula(text)
+
+
+def known_law(text: str) -> ForceLaw | None:
+    """The law that a dataset names; None if unknown. ValueError as `parse_law`."""
+    return None if text == UNKNOWN else parse_law(text)

@@ -19,6 +19,11 @@ GM_SYMBOL = sympy.Symbol("GM", positive=True)
 """Gravitational parameter, au^3/yr^2, in every law's sympy form."""
 
 
+def exact(value: float) -> sympy.Expr:
+    """A number for sympy: whole ones are integers."""
+    return sympy.Float(value) if value % 1 else sympy.Integer(int(value))
+
+
 @dataclasses.dataclass(frozen=True)
 class ForceLaw(ABC):
     """A central attraction between two bodies, per unit of reduced mass.
@@ -30,6 +35,8 @@ class ForceLaw(ABC):
     name: ClassVar[str]
     linear_in_gm: ClassVar[bool] = True
     """Whether attraction is proportional to GM (only then does the third law hold)."""
+    positive: ClassVar[tuple[str, ...]] = ()
+    """Parameters that must be above 0."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -44,6 +51,8 @@ class ForceLaw(ABC):
                 raise ValueError(
                     f"{self.name}: {field.name} is {value:g}; at most {MAX_NUMBER:g} is allowed."
                 )
+            if field.name in self.positive and value <= 0:
+                raise ValueError(f"{self.name}: {field.name} is {value:g}; it must be above 0.")
             object.__setattr__(self, field.name, float(value))
 
     @property
@@ -80,10 +89,7 @@ class ForceLaw(ABC):
 
     def numeric_expression(self) -> sympy.Expr:
         """`expression()` with the parameters' values inserted: `r` and `GM` remain."""
-        values = {
-            sympy.Symbol(key, positive=True): sympy.Float(value) if value % 1 else int(value)
-            for key, value in self.parameters.items()
-        }
+        values = {sympy.Symbol(k, positive=True): exact(v) for k, v in self.parameters.items()}
         return self.expression().subs(values)
 
     def gm_unit(self) -> str | None:
@@ -130,8 +136,3 @@ class ForceLaw(ABC):
     def natural_range(self) -> tuple[float, float]:
         """Semi-major axes, au, where the law has bound orbits worth sampling."""
         return 0.3, 2.0
-
-    def _require_positive(self, name: str) -> None:
-        value = getattr(self, name)
-        if value <= 0:
-            raise ValueError(f"{self.name}: {name} is {value:g}; it must be above 0 (au).")

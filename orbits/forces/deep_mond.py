@@ -20,12 +20,9 @@ class DeepMOND(ForceLaw):
     """
 
     name: ClassVar[str] = "deep_mond"
+    positive: ClassVar[tuple[str, ...]] = ("a0",)
     linear_in_gm: ClassVar[bool] = False
     a0: float = float(4 * np.pi**2)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("a0")
 
     def potential(self, r: Any, gm: Any) -> Any:
         return np.sqrt(gm * self.a0) * np.log(r)

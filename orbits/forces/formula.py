@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from orbits.expressions import algebra, parse_expression, shown, syntax_of
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact
 from orbits.options import require_known
 
 NODES = 32
@@ -47,7 +47,7 @@ class Formula(ForceLaw):
         formula = self.expression()
         # with their values in place, constants may be exponents too
         parse_expression(self.text, {s.name: s for s in parse_expression(self.text).free_symbols}
-                         | {name: _number(value) for name, value in values})  # fmt: skip
+                         | {name: exact(value) for name, value in values})  # fmt: skip
         if RADIUS not in formula.free_symbols:
             raise ValueError(
                 f"law {self.text!r} does not depend on r; a law of force is a formula of the "
@@ -76,9 +76,8 @@ class Formula(ForceLaw):
         return _expression(self.text, tuple(name for name, _ in self.constants))
 
     def numeric_expression(self) -> sympy.Expr:
-        values = {sympy.Symbol(n, positive=True): _number(v) for n, v in self.constants}
         with algebra(self.text):
-            return self.expression().subs(values)
+            return super().numeric_expression()
 
     def radial_acceleration(self, r: Any, gm: Any) -> Any:
         return -_compiled(self)(r, gm)
@@ -141,10 +140,6 @@ def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
 def _is_proportional(formula: sympy.Expr, symbol: sympy.Symbol) -> bool:
     ratio = sympy.powsimp(sympy.expand(formula / symbol))
     return symbol in formula.free_symbols and symbol not in ratio.free_symbols
-
-
-def _number(value: float) -> sympy.Expr:
-    return sympy.Integer(int(value)) if value == int(value) else sympy.Float(value)
 
 
 @lru_cache(maxsize=32)

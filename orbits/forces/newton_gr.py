@@ -21,11 +21,8 @@ class NewtonGR(ForceLaw):
     """
 
     name: ClassVar[str] = "newton_gr"
+    positive: ClassVar[tuple[str, ...]] = ("b",)
     b: float = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("b")
 
     def potential(self, r: Any, gm: Any) -> Any:
         return -gm / r - gm * self.b / (3 * r**3)

@@ -17,11 +17,8 @@ class Plummer(ForceLaw):
     """
 
     name: ClassVar[str] = "plummer"
+    positive: ClassVar[tuple[str, ...]] = ("softening",)
     softening: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("softening")
 
     def potential(self, r: Any, gm: Any) -> Any:
         return -gm / np.sqrt(r * r + self.softening**2)

@@ -20,11 +20,8 @@ class Yukawa(ForceLaw):
     """
 
     name: ClassVar[str] = "yukawa"
+    positive: ClassVar[tuple[str, ...]] = ("length",)
     length: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require_positive("length")
 
     def potential(self, r: Any, gm: Any) -> Any:
         return -gm * np.exp(-r / self.length) / r

@@ -5,9 +5,8 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import xarray as xr
 from joblib import Parallel, delayed
@@ -38,8 +37,6 @@ BETWEEN_WRITES = 0.2
 
 WHILE_MADE = 4.0
 """Memory over the size of the result: float64 and derivatives."""
-
-T = TypeVar("T")
 
 
 @keywords_of(GenerateConfig)
@@ -72,10 +69,17 @@ def generate(
             written.
     """
     recipe = resolve(options_from(GenerateConfig, config, options))
-    if out is None:
-        return _in_memory(recipe)
-    write(out, recipe)
-    return dataset.open_dataset(out)
+    if out is not None:
+        write(out, recipe)
+        return dataset.open_dataset(out)
+    layout, workers = layout_of(recipe), recipe.config.workers
+    _require_memory(layout, recipe.config.orbits)
+    if layout.shards == 1:
+        workers = 1  # one shard is one process's work
+    workers = workers or _workers_worth(recipe.config.orbits / _trial(recipe))
+    made = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
+    _, arrays, found = zip(*sorted(made, key=lambda each: each[0]), strict=True)
+    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
 
 
 def write(
@@ -83,19 +87,18 @@ def write(
 ) -> int:
     """Write a dataset, or finish one that was begun with the same configuration.
 
-    Args:
-        path: its folder.
-        recipe: what to make.
-        announce: called with one line on the work ahead, before it starts.
-
-    Returns:
-        Number of shards made now.
-
-    Raises:
-        ValueError: as `generate` does.
+    `announce` is called with one line on the work ahead, before it starts. Returns the number of
+    shards made now.
     """
     folder, layout = dataset.folder_of(path), layout_of(recipe)
-    _require_space(folder, layout, dataset.begun(folder, recipe.identity))
+    begun, needed = dataset.begun(folder, recipe.identity), layout.size_in_bytes
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    free = shutil.disk_usage(existing).free
+    if not begun and free < DISK_MARGIN * needed:
+        raise ValueError(
+            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
+            "free; take fewer orbits or samples, or another disk."
+        )
     _require_memory(layout, layout.shard_orbits)
     speed = _trial(recipe)
     with dataset.alone(folder):
@@ -105,11 +108,16 @@ def write(
         workers = recipe.config.workers or _workers_worth(seconds)
         workers = min(workers, max(1, len(pending)))
         if announce:
-            announce(f"{folder}: {_plan(recipe, layout, len(pending), workers, seconds)}")
-        made = _made(partial(_make_and_write, folder), recipe, layout, pending, workers)
+            config = recipe.config
+            announce(
+                f"{folder}: {config.orbits} orbits of {config.samples} states under "
+                f"{recipe.law.spec}, {layout.size_in_bytes / 1e6:.3g} MB in {layout.shards} shards "
+                f"({layout.shards - len(pending)} there already); simulator {config.simulator}, "
+                f"{config.scheduler or f'{workers} worker(s)'}, about {seconds / workers:.0f} s"
+            )
         written = time.monotonic()
         try:
-            for shard, quality in made:
+            for shard, _, quality in _made(recipe, layout, folder, pending, workers):
                 manifest.shards[shard] = quality
                 if time.monotonic() - written > BETWEEN_WRITES:
                     manifest.write(folder)
@@ -140,48 +148,13 @@ def layout_of(recipe: Recipe) -> Layout:
 
 def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
     """The worst error and drifts of all shards."""
-    summary: dict[str, Any] = {
+    measured = sorted(set(found[0]) - {"checked"})
+    return {
         "simulator": recipe.config.simulator,
         "check_simulator": recipe.check_simulator,
         "orbits_checked": sum(quality["checked"] for quality in found),
+        **{f"max_{name}": max(quality[name] for quality in found) for name in measured},
     }
-    for name in sorted(found[0]):
-        if name != "checked":
-            summary[f"max_{name}"] = max(quality[name] for quality in found)
-    return summary
-
-
-def _in_memory(recipe: Recipe) -> xr.Dataset:
-    layout, config = layout_of(recipe), recipe.config
-    _require_memory(layout, config.orbits)
-    workers = config.workers
-    if not workers:
-        several = layout.shards > 1  # one shard is one process's work
-        workers = _workers_worth(config.orbits / _trial(recipe)) if several else 1
-    every = range(layout.shards)
-    made = dict(_made(_make, recipe, layout, every, min(workers, layout.shards)))
-    arrays, found = zip(*(made[shard] for shard in every), strict=True)
-    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
-
-
-def _plan(recipe: Recipe, layout: Layout, pending: int, workers: int, seconds: float) -> str:
-    config = recipe.config
-    return (
-        f"{config.orbits} orbits of {config.samples} states under {recipe.law.spec}, "
-        f"{layout.size_in_bytes / 1e6:.3g} MB in {layout.shards} shards "
-        f"({layout.shards - pending} there already); simulator {config.simulator}, "
-        f"{config.scheduler or f'{workers} worker(s)'}, about {seconds / workers:.0f} s"
-    )
-
-
-def _require_space(folder: Path, layout: Layout, begun: bool) -> None:
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    free, needed = shutil.disk_usage(existing).free, layout.size_in_bytes
-    if not begun and free < DISK_MARGIN * needed:
-        raise ValueError(
-            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
-            "free; take fewer orbits or samples, or another disk."
-        )
 
 
 def _require_memory(layout: Layout, orbits: int) -> None:
@@ -213,48 +186,41 @@ def _workers_worth(seconds: float) -> int:
 
 
 def _made(
-    function: Callable[[Recipe, Layout, int], tuple[int, T]],
-    recipe: Recipe,
-    layout: Layout,
-    shards: Sequence[int],
-    workers: int,
-) -> Iterator[tuple[int, T]]:
-    """A function's result for every shard as it finishes; a bar on a terminal."""
+    recipe: Recipe, layout: Layout, folder: Path | None, shards: Sequence[int], workers: int
+) -> Iterator[tuple[int, Arrays, Quality]]:
+    """Every shard as it finishes: its number, arrays and quality; a bar on a terminal."""
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
+    calls = [(recipe, layout, folder, shard) for shard in shards]
     if recipe.config.scheduler:
-        results = _on_cluster(function, recipe, layout, shards)
+        results = _on_cluster(recipe.config.scheduler, calls)
     else:
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-        results = parallel(delayed(function)(recipe, layout, shard) for shard in shards)
+        results = parallel(delayed(_make)(*call) for call in calls)
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
-        for shard, result in results:
-            yield shard, result
+        for shard, arrays, quality in results:
+            yield shard, arrays, quality
             rows = layout.orbits_of(shard)
             bar.update(rows.stop - rows.start)
 
 
-def _on_cluster(
-    function: Callable[..., T], recipe: Recipe, layout: Layout, shards: Sequence[int]
-) -> Iterator[T]:
+def _on_cluster(scheduler: str, calls: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
     """The same on a dask cluster whose workers see the same folder."""
-    client = connect(recipe.config.scheduler)
+    client = connect(scheduler)
     from distributed import as_completed
 
     with client:
-        futures = [client.submit(function, recipe, layout, shard, pure=False) for shard in shards]
-        for future in as_completed(futures):
+        for future in as_completed([client.submit(_make, *call, pure=False) for call in calls]):
             yield future.result()
 
 
-def _make(recipe: Recipe, layout: Layout, shard: int) -> tuple[int, tuple[Arrays, Quality]]:
+def _make(
+    recipe: Recipe, layout: Layout, folder: Path | None, shard: int
+) -> tuple[int, Arrays, Quality]:
+    """A shard, whose arrays are written into the folder or, without one, given back."""
     rows = layout.orbits_of(shard)
-    return shard, make_shard(recipe, rows.stop - rows.start, shard)
-
-
-def _make_and_write(
-    folder: Path, recipe: Recipe, layout: Layout, shard: int
-) -> tuple[int, Quality]:
-    _, (arrays, quality) = _make(recipe, layout, shard)
+    arrays, quality = make_shard(recipe, rows.stop - rows.start, shard)
+    if folder is None:
+        return shard, arrays, quality
     dataset.write_shard(folder, shard, arrays)
-    return shard, quality
+    return shard, {}, quality

@@ -16,12 +16,7 @@ from orbits.invariants import (
 
 
 def relative_error(position: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """(orbit,) largest distance between two solutions, over the separation at that time.
-
-    Args:
-        position: (orbit, time, ..., axis).
-        reference: of the same shape.
-    """
+    """(orbit,) largest distance between two solutions, over the separation at that time."""
     distance = np.linalg.norm(position - reference, axis=-1)
     ratio = distance / np.linalg.norm(reference, axis=-1)
     return np.max(ratio, axis=tuple(range(1, ratio.ndim)))
@@ -33,13 +28,8 @@ def relative_drifts(
     """(orbit,) drift of each invariant of the law.
 
     Energy is relative to the largest kinetic energy, angular momentum to its magnitude; the
-    eccentricity vector (Newton only) is dimensionless.
-
-    Args:
-        law: the central attraction.
-        position: (orbit, time, axis) relative position, au.
-        velocity: (orbit, time, axis) relative velocity, au/yr.
-        gm: (orbit,) gravitational parameter, au^3/yr^2.
+    eccentricity vector (Newton only) is dimensionless. States are (orbit, time, axis), au and
+    au/yr, of the relative motion.
     """
     energy = specific_energy(law, position, velocity, gm)
     momentum = angular_momentum(position, velocity)
@@ -59,13 +49,8 @@ def body_drifts(
     """(system,) drift of the invariants of mutually attracting bodies.
 
     Energy is relative to the largest kinetic energy, angular momentum to its own size, momentum to
-    the sum of the bodies' momenta.
-
-    Args:
-        law: the attraction between two bodies.
-        position: (system, time, body, axis), au, in an inertial frame.
-        velocity: (system, time, body, axis), au/yr.
-        mass: (system, body), M_sun.
+    the sum of the bodies' momenta. States are (system, time, body, axis), au and au/yr, in an
+    inertial frame; masses (system, body), M_sun.
     """
     weights = mass[:, None, :]
     kinetic = 0.5 * np.sum(weights * np.sum(velocity**2, axis=-1), axis=-1)

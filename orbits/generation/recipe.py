@@ -57,22 +57,18 @@ class Recipe:
     def sizes(self) -> dict[str, int]:
         """Length of every dimension of the dataset."""
         bodies = {"relative": 1, "barycentric": 2, "solar": 9, "nbody": 1 + self.config.planets}
-        count = bodies[self.config.system]
         return {
             "orbit": self.config.orbits,
             "time": self.config.samples,
-            "body": count,
-            "planet": count - 1,
+            "body": bodies[self.config.system],
             "axis": self.config.dimensions,
         }
 
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides the bits: the configuration without the means to make it."""
-        identity = asdict(self.config)
-        for means in ("workers", "scheduler"):
-            del identity[means]
-        return identity
+        means = ("workers", "scheduler")
+        return {name: value for name, value in asdict(self.config).items() if name not in means}
 
 
 def resolve(config: GenerateConfig) -> Recipe:
@@ -101,19 +97,22 @@ def resolve(config: GenerateConfig) -> Recipe:
     if config.population == "exoplanets":
         size, shape = EXOPLANETS
     ranges = Ranges(
-        _pair(config.semi_major_axis or size or law.natural_range()),
-        _pair(config.eccentricity or shape),
+        ends(config.semi_major_axis or size or law.natural_range()),
+        ends(config.eccentricity or shape),
         config.min_perihelion,
         config.population,
     )
-    simulator = choose_simulator(config.simulator, law, several)
+    simulator = config.simulator
+    if simulator == "auto":
+        simulator = "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"
+    simulator_named(simulator).require_possible(law, several)
     resolved = replace(
         config,
         law=law.spec,
         dimensions=dimensions,
         semi_major_axis=ranges.semi_major_axis,
         eccentricity=ranges.eccentricity,
-        companion_mass=_pair(config.companion_mass or companions),
+        companion_mass=ends(config.companion_mass or companions),
         simulator=simulator,
         shard_orbits=shard_orbits(
             config.orbits, config.shard_orbits, slow=several or SIMULATORS[simulator].is_slow
@@ -142,18 +141,6 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
         )
 
 
-def choose_simulator(wanted: str, law: ForceLaw, several: bool = False) -> str:
-    """The simulator that `auto` means: heyoka if installed, else scipy.
-
-    Raises:
-        ValueError: if the simulator is unknown or not installed, or cannot do the system.
-    """
-    if wanted == "auto":
-        return "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"
-    simulator_named(wanted).require_possible(law, several)
-    return wanted
-
-
 def choose_check_simulator(simulator: str, law: ForceLaw, several: bool = False) -> str:
     """Another simulator than the given one: exact where possible, else the most accurate."""
     if law.name == "newton" and simulator != "kepler" and not several:
@@ -163,5 +150,6 @@ def choose_check_simulator(simulator: str, law: ForceLaw, several: bool = False)
     return "scipy" if simulator != "scipy" else "scipy-lsoda"
 
 
-def _pair(values: tuple[float, ...]) -> tuple[float, float]:
+def ends(values: tuple[float, ...]) -> tuple[float, float]:
+    """Low and high of an option that may be one value."""
     return float(values[0]), float(values[-1])

@@ -1,15 +1,17 @@
 """Making the orbits of one shard: sample, integrate, and measure how well."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from orbits.frames import relative_shares
 from orbits.generation.quality import body_drifts, relative_drifts, relative_error
-from orbits.generation.recipe import Recipe
+from orbits.generation.recipe import Recipe, ends
 from orbits.populations.arcs import sample_arcs
 from orbits.populations.bound import RelativeOrbits, sample_bound, turn_in_space
-from orbits.populations.planetary import sample_masses, sample_planets, solar_systems
+from orbits.populations.planetary import Planetary, sample_masses, sample_planets, solar_systems
+from orbits.simulators import States
 from orbits.simulators.integrate import integrate, integrate_bodies
 from orbits.units import G
 
@@ -23,46 +25,42 @@ Quality = dict[str, Any]
 def make_shard(
     recipe: Recipe, count: int, shard: int, check: bool = True
 ) -> tuple[Arrays, Quality]:
-    """The orbits of one shard, and the measured quality of their integration.
+    """The variables of the format for so many orbits, and the quality of their integration.
 
-    Args:
-        recipe: the resolved configuration.
-        count: number of orbits.
-        shard: number of the shard; with the seed it fixes every random number.
-        check: whether a second simulator integrates some orbits again.
-
-    Returns:
-        The variables of the format by name, and the measurements: `relative_error` of the
-        positions of the `checked` orbits, drifts of the invariants over all orbits.
+    The number of the shard fixes, with the seed, every random number. With `check` a second
+    simulator integrates some orbits again: `relative_error` is that of the positions of the
+    `checked` orbits; drifts of the invariants are over all orbits.
     """
     seed = np.random.SeedSequence(recipe.config.seed, spawn_key=(shard,))
     rng = np.random.default_rng(seed)
-    if recipe.system == "nbody":
-        return _several(recipe, count, rng, check)
-    return _two(recipe, count, rng, check)
+    make = _several if recipe.system == "nbody" else _two
+    return make(recipe, count, rng, check)
 
 
 def _two(
     recipe: Recipe, count: int, rng: np.random.Generator, check: bool
 ) -> tuple[Arrays, Quality]:
     config, law = recipe.config, recipe.law
-    mass = _two_masses(recipe, count, rng)
+    star = sample_masses(count, config.population, ends(config.mass), "star", rng)
+    if config.system == "relative" and config.population == "controlled":
+        companion = np.zeros(count)  # the one mass is the central one
+    else:
+        limits = ends(config.companion_mass)
+        companion = sample_masses(count, config.population, limits, "planet", rng)
+    mass = np.stack([star, companion], axis=1)
     gm = G * mass.sum(axis=1)
-    orbits = _relative_orbits(recipe, gm, rng)
-    start, times = (orbits.position, orbits.velocity), recipe.times
-    position, velocity = integrate(law, *start, gm, times, config.simulator)
-    checked = _some(count, rng)[: None if check else 0]
-    again, _ = integrate(
-        law, start[0][checked], start[1][checked], gm[checked], times, recipe.check_simulator
-    )
-    quality = _quality(
-        checked,
-        relative_error(position[checked], again),
-        relative_drifts(law, position, velocity, gm),
-    )
+    if recipe.bound:
+        orbits = sample_bound(law, recipe.ranges, gm, rng)
+    else:
+        orbits = sample_arcs(law, recipe.ranges, gm, recipe.times[-1], rng)
+    if config.dimensions == 3:
+        orbits = turn_in_space(orbits, rng)
+    states, again, checked = _followed(recipe, integrate, orbits, gm, rng, check)
+    error = relative_error(states[0][checked], again)
+    quality = _quality(error, relative_drifts(law, *states, gm))
     arrays = {
-        "position": position,
-        "velocity": velocity,
+        "position": states[0],
+        "velocity": states[1],
         "gm": gm,
         "semi_major_axis": orbits.semi_major_axis,
         "eccentricity": orbits.eccentricity,
@@ -76,52 +74,49 @@ def _two(
     return arrays, quality
 
 
-def _relative_orbits(recipe: Recipe, gm: np.ndarray, rng: np.random.Generator) -> RelativeOrbits:
-    if recipe.bound:
-        orbits = sample_bound(recipe.law, recipe.ranges, gm, rng)
-    else:
-        orbits = sample_arcs(recipe.law, recipe.ranges, gm, recipe.times[-1], rng)
-    return turn_in_space(orbits, rng) if recipe.config.dimensions == 3 else orbits
+def _followed(
+    recipe: Recipe,
+    follow: Callable[..., States],
+    start: RelativeOrbits | Planetary,
+    strength: np.ndarray,
+    rng: np.random.Generator,
+    check: bool,
+) -> tuple[States, np.ndarray, np.ndarray]:
+    """States at all times, positions again by another simulator, and which orbits those are.
 
-
-def _two_masses(recipe: Recipe, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(orbit, 2) M_sun; relative controlled orbits have one mass, the central one."""
-    config = recipe.config
-    star = sample_masses(count, config.population, _ends(config.mass), "star", rng)
-    if config.system == "relative" and config.population == "controlled":
-        return np.stack([star, np.zeros(count)], axis=1)
-    companion = sample_masses(count, config.population, _ends(config.companion_mass), "planet", rng)
-    return np.stack([star, companion], axis=1)
+    They are about one in a hundred, at least one.
+    """
+    law, times = recipe.law, recipe.times
+    states = follow(law, start.position, start.velocity, strength, times, recipe.config.simulator)
+    count = len(strength)
+    some = rng.choice(count, max(1, round(CHECKED_SHARE * count)), replace=False)
+    checked = np.sort(some) if check else some[:0]
+    again, _ = follow(
+        law, start.position[checked], start.velocity[checked], strength[checked], times,
+        recipe.check_simulator,
+    )  # fmt: skip
+    return states, again, checked
 
 
 def _several(
     recipe: Recipe, count: int, rng: np.random.Generator, check: bool
 ) -> tuple[Arrays, Quality]:
-    config, law, times = recipe.config, recipe.law, recipe.times
+    config, law = recipe.config, recipe.law
     if config.system == "solar":
         systems, _ = solar_systems(count, rng)
     else:
-        star = sample_masses(count, config.population, _ends(config.mass), "star", rng)
+        star = sample_masses(count, config.population, ends(config.mass), "star", rng)
         planets = sample_masses(
-            count * config.planets, config.population, _ends(config.companion_mass), "planet", rng
+            count * config.planets, config.population, ends(config.companion_mass), "planet", rng
         ).reshape(count, config.planets)
         systems = sample_planets(law, recipe.ranges, star, planets, config.hill_spacing, rng)
-    start = systems.position, systems.velocity
-    position, velocity = integrate_bodies(law, *start, systems.mass, times, config.simulator)
-    checked = _some(count, rng)[: None if check else 0]
-    again, _ = integrate_bodies(
-        law,
-        start[0][checked],
-        start[1][checked],
-        systems.mass[checked],
-        times,
-        recipe.check_simulator,
-    )
-    error = relative_error(_around_star(position[checked]), _around_star(again))
-    quality = _quality(checked, error, body_drifts(law, position, velocity, systems.mass))
+    states, again, checked = _followed(recipe, integrate_bodies, systems, systems.mass, rng, check)
+    # around the star
+    error = relative_error(*(x[:, :, 1:] - x[:, :, :1] for x in (states[0][checked], again)))
+    quality = _quality(error, body_drifts(law, *states, systems.mass))
     arrays = {
-        "position": position,
-        "velocity": velocity,
+        "position": states[0],
+        "velocity": states[1],
         "gm": G * systems.mass.sum(axis=1),
         "mass": systems.mass,
         "semi_major_axis": systems.semi_major_axis,
@@ -130,20 +125,7 @@ def _several(
     return arrays, quality
 
 
-def _around_star(position: np.ndarray) -> np.ndarray:
-    return position[:, :, 1:] - position[:, :, :1]
-
-
-def _some(count: int, rng: np.random.Generator) -> np.ndarray:
-    """About one in a hundred orbits, at least one."""
-    return np.sort(rng.choice(count, max(1, round(CHECKED_SHARE * count)), replace=False))
-
-
-def _quality(checked: np.ndarray, error: np.ndarray, drifts: dict[str, np.ndarray]) -> Quality:
+def _quality(error: np.ndarray, drifts: dict[str, np.ndarray]) -> Quality:
     worst = {name: float(np.max(values)) for name, values in drifts.items()}
     worst["relative_error"] = float(np.max(error, initial=0.0))
-    return {"checked": len(checked), **worst}
-
-
-def _ends(values: tuple[float, ...]) -> tuple[float, float]:
-    return values[0], values[-1]
+    return {"checked": len(error), **worst}

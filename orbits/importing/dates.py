@@ -21,13 +21,9 @@ _PARTS = re.compile(r"\d\s*[:/hHdm°]\s*\d|\d-\w+-\d|\d\.\d+\.\d")
 
 
 def years_of(values: pd.Series) -> np.ndarray | None:
-    """(row,) Julian years since J2000.0 from a column of dates; NaN where a row has none.
+    """(row,) Julian years since J2000.0 from a column of dates, text or pandas' own.
 
-    Args:
-        values: text, or pandas dates.
-
-    Returns:
-        None where the first value is no date.
+    NaN where a row has none; None where the first value is no date.
     """
     if pd.api.types.is_datetime64_any_dtype(values):
         times = pd.to_datetime(values, utc=True).dt.tz_localize(None).to_numpy("datetime64[us]")

@@ -15,14 +15,16 @@ import xarray as xr
 from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.files import sha256_of_file
-from orbits.forces import UNKNOWN, ForceLaw, known_law, parse_law
+from orbits.forces import UNKNOWN, ForceLaw, known_law
+from orbits.frames import relative_states
 from orbits.importing.dates import HOW_READ
-from orbits.importing.sampling import Segment, derivatives, rows_of, segments_of
+from orbits.importing.sampling import Segment, rows_of, segments_of
+from orbits.importing.splines import derivative
 from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import FEWEST_STATES, Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
-from orbits.schema import Layout, shard_orbits, variables
+from orbits.schema import Layout
 from orbits.units import G
 
 MOST_NAMED = 1000
@@ -134,9 +136,11 @@ def from_arrays(
     if of_orbits.shape not in ((), shape[:1]) or (config.gm and not np.all(of_orbits > 0)):
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
     bodies = [values.reshape(*shape[:2], -1, shape[-1]) for values in given]
+    if velocities is None:
+        times = dt * np.arange(shape[1])
+        bodies.append(np.stack([derivative(times, position) for position in bodies[0]]))
     segments = [
-        Segment(str(k), 0.0, dt, rows[0], rows[1] if len(rows) > 1 else derivatives(dt, rows[0]))
-        for k, rows in enumerate(zip(*bodies, strict=True))
+        Segment(str(k), 0.0, dt, *states) for k, states in enumerate(zip(*bodies, strict=True))
     ]
     names = tuple(f"body{k + 1}" for k in range(bodies[0].shape[2]))
     if velocities is not None:
@@ -154,15 +158,57 @@ def _delivered(
     configuration: dict[str, Any],
     out: str | os.PathLike[str] | None,
 ) -> xr.Dataset:
-    _require_velocities(segments, names, config)
-    arrays, names, frame = _framed(segments, names, config)
-    _remark_on_scale(arrays["position"], arrays["velocity"], remarks)
+    position = np.stack([segment.position for segment in segments])
+    velocity = np.stack([segment.velocity for segment in segments])
+    if config.velocity:
+        some = slice(MOST_NAMED)
+        _require_velocities(position[some], velocity[some], names, segments[0].dt)
+    if config.relative_to:
+        if config.relative_to not in names:
+            raise ValueError(
+                f"--relative-to {config.relative_to} is not one of {', '.join(names)}."
+            )
+        if len(names) == 1:
+            raise ValueError(f"--relative-to {config.relative_to} leaves no body.")
+        k = names.index(config.relative_to)
+        order = [k, *(other for other in range(len(names)) if other != k)]
+        position, velocity = ((x - x[:, :, [k]])[:, :, order] for x in (position, velocity))
+        names = tuple(names[k] for k in order)
+    if config.origin:
+        position, velocity = (np.insert(x, 0, 0.0, axis=2) for x in (position, velocity))
+        names = (config.origin, *names)
+    centre = config.relative_to or config.origin
+    if centre and len(names) == 2:  # of more, which attract one another, the centre is one
+        position, velocity, names = position[:, :, 1:], velocity[:, :, 1:], names[1:]
+    if len(names) == 1:
+        position, velocity = position[:, :, 0], velocity[:, :, 0]
+    _remark_on_scale(position, velocity, remarks)
+    arrays, dt = {"position": position, "velocity": velocity}, segments[0].dt
     law = known_law(config.law)
     if law is not None:
-        arrays["gm"][:] = gm
-        _require_law(law, arrays, segments[0].dt)
-    layout = _layout(arrays, segments, names, frame, config, remarks, configuration)
-    return dataset.deliver(out, layout, arrays)
+        arrays["gm"] = np.broadcast_to(gm, len(segments)).astype(np.float64)
+        _require_law(law, position, arrays["gm"], dt)
+    described: dict[str, Any] = {
+        "law": UNKNOWN if law is None else law.spec,
+        "frame": f"relative to {centre}" if centre else "as in the table",
+        "velocity": "as in the table" if config.velocity else "estimated from the positions",
+        "one_system": len({segment.orbit for segment in segments}) == 1,
+        "remarks": list(remarks.lines),
+        **provenance(configuration),
+    }
+    if centre:
+        described["centre"] = centre
+    if len(names) > 1:
+        described["bodies"] = list(names)
+    smoothing = [segment.noise for segment in segments if segment.noise is not None]
+    if smoothing:
+        described["smoothed_noise"] = float(np.max(smoothing))
+    if len(segments) <= MOST_NAMED:
+        described["trajectories"] = [
+            {"orbit": segment.orbit, "start": segment.start} for segment in segments
+        ]
+    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
+    return dataset.deliver(out, Layout.of(system, arrays, dt, described), arrays)
 
 
 def _identity(table: Source) -> dict[str, str]:
@@ -176,105 +222,19 @@ def _identity(table: Source) -> dict[str, str]:
     return {"source": Path(table).name, "sha256": sha256_of_file(table)}
 
 
-def _framed(
-    segments: Sequence[Segment], names: tuple[str, ...], config: ImportConfig
-) -> tuple[dict[str, np.ndarray], tuple[str, ...], str]:
-    """Every variable of the format, the names of the bodies, and the frame."""
-    position = np.stack([segment.position for segment in segments])
-    velocity = np.stack([segment.velocity for segment in segments])
-    frame, centre = "as in the table", config.relative_to or config.origin
-    if config.relative_to:
-        if config.relative_to not in names:
-            raise ValueError(
-                f"--relative-to {config.relative_to} is not one of {', '.join(names)}."
-            )
-        if len(names) == 1:
-            raise ValueError(f"--relative-to {config.relative_to} leaves no body.")
-        k = names.index(config.relative_to)
-        position, velocity = (
-            np.delete(states - states[:, :, k : k + 1], k, axis=2)
-            for states in (position, velocity)
-        )
-        names = names[:k] + names[k + 1 :]
-    if centre:
-        frame = f"relative to {centre}"
-    if centre and len(names) > 1:  # the bodies attract one another: the centre is one of them
-        position, velocity = (
-            np.concatenate([np.zeros_like(states[:, :, :1]), states], axis=2)
-            for states in (position, velocity)
-        )
-        names = (centre, *names)
-    if len(names) == 1:
-        position, velocity = position[:, :, 0], velocity[:, :, 0]
-    sizes = {"orbit": len(segments), "body": len(names), "planet": len(names) - 1}
-    arrays = {"position": position, "velocity": velocity}
-    for name, variable in variables(_system(names)).items():
-        if name not in arrays:
-            arrays[name] = np.full([sizes[dim] for dim in variable.dims], np.nan)
-    return arrays, names, frame
-
-
-def _system(names: Sequence[str]) -> str:
-    return {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
-
-
-def _layout(
-    arrays: dict[str, np.ndarray],
-    segments: Sequence[Segment],
-    names: tuple[str, ...],
-    frame: str,
-    config: ImportConfig,
-    remarks: Remarks,
-    configuration: dict[str, Any],
-) -> Layout:
-    system, shape = _system(names), arrays["position"].shape
-    sizes = {
-        "orbit": shape[0], "time": shape[1], "axis": shape[-1], "body": len(names),
-        "planet": len(names) - 1,
-    }  # fmt: skip
-    smoothing = [s.noise for s in segments if s.noise is not None]
-    described: dict[str, Any] = {
-        "law": config.law if config.law == UNKNOWN else parse_law(config.law).spec,
-        "frame": frame,
-        "velocity": "as in the table" if config.velocity else "estimated from the positions",
-        "one_system": len({segment.orbit for segment in segments}) == 1,
-        "remarks": list(remarks.lines),
-        **provenance(configuration),
-    }
-    if frame.startswith("relative to "):
-        described["centre"] = frame.removeprefix("relative to ")
-    if len(names) > 1:
-        described["bodies"] = list(names)
-    if smoothing:
-        described["smoothed_noise"] = float(np.max(smoothing))
-    if len(segments) <= MOST_NAMED:
-        described["trajectories"] = [
-            {"orbit": segment.orbit, "start": segment.start} for segment in segments
-        ]
-    return Layout(system, sizes, segments[0].dt, described, "float64", shard_orbits(shape[0]))
-
-
 def _require_velocities(
-    segments: Sequence[Segment], names: Sequence[str], config: ImportConfig
+    position: np.ndarray, velocity: np.ndarray, names: Sequence[str], dt: float
 ) -> None:
     """Refuse velocities whose unit cannot be the positions' over the times'."""
-    if not config.velocity:
-        return
+    central, given = (position[:, 2:] - position[:, :-2]) / (2 * dt), velocity[:, 1:-1]
     for body, name in enumerate(names):
-        ratios = []
-        for segment in segments[:MOST_NAMED]:
-            central = segment.position[2:, body] - segment.position[:-2, body]
-            central = central / (2 * segment.dt)
-            given = segment.velocity[1:-1, body]
-            square = float(np.sum(given * given))
-            if square > 0:
-                ratios.append(
-                    (float(np.sum(central * given)) / square,
-                     float(np.sqrt(np.sum((central - given) ** 2) / square)))
-                )  # fmt: skip
-        if not ratios:
+        moved, told = central[:, :, body], given[:, :, body]
+        square = np.sum(told**2, axis=(1, 2))
+        if not square.any():
             raise ValueError(f"every velocity of {name} is zero; leave --velocity out.")
-        ratio, apart = np.median(np.array(ratios), axis=0)
+        moved, told, square = (values[square > 0] for values in (moved, told, square))
+        ratio = np.median(np.sum(moved * told, axis=(1, 2)) / square)
+        apart = np.median(np.sqrt(np.sum((moved - told) ** 2, axis=(1, 2)) / square))
         if apart > DISAGREE:
             raise ValueError(
                 f"the velocities of {name} are not those of its positions: these change "
@@ -283,13 +243,12 @@ def _require_velocities(
             )
 
 
-def _require_law(law: ForceLaw, arrays: dict[str, np.ndarray], dt: float) -> None:
+def _require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
     """Refuse a law that the orbits do not obey: by their second differences, near and far."""
-    position = arrays["position"]
     if position.ndim != 3:
         raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
     second = np.diff(position, 2, axis=1) / dt**2
-    expected = law.acceleration(position[:, 1:-1], arrays["gm"][:, None])
+    expected = law.acceleration(position[:, 1:-1], gm[:, None])
     ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
     r = np.linalg.norm(position[:, 1:-1], axis=-1)
     for where, kept in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
@@ -304,8 +263,7 @@ def _require_law(law: ForceLaw, arrays: dict[str, np.ndarray], dt: float) -> Non
 
 def _remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
     if position.ndim == 4:
-        position = position[:, :, 1:] - position[:, :, :1]
-        velocity = velocity[:, :, 1:] - velocity[:, :, :1]
+        position, velocity = relative_states("nbody", position, velocity)
     size = float(np.median(np.linalg.norm(position, axis=-1)))
     speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
     mass = speed**2 * size / G

@@ -18,8 +18,8 @@ HEAD = 200_000
 """Characters searched for the mark of such a table: its header is a few thousand."""
 _NUMBER = r"[-+]?\d+\.?\d*(?:[EeDd][-+]?\d+)?"
 _LABELLED = re.compile(rf"\b(VX|VY|VZ|X|Y|Z)\s*=\s*({_NUMBER})")
-_DATE = re.compile(rf"^\s*({_NUMBER})\s*=\s*A\.D\.")
-UNITS = {"KM-S": ("km", "km/s"), "AU-D": ("au", "au/d"), "KM-D": ("km", None)}
+_DATE = re.compile(rf"^[ \t]*({_NUMBER})\s*=\s*A\.D\.", re.MULTILINE)
+UNITS = {"KM-S": ("km", "km/s"), "AU-D": ("au", "au/d")}
 COLUMNS = ("JD", "X", "Y", "Z", "VX", "VY", "VZ")
 
 
@@ -54,8 +54,7 @@ def read_vector_table(path: Path) -> VectorTable:
         raise ValueError(f"{path} is cut short: {BEGIN} or {END} is missing.")
     units = re.search(r"Output units\s*:\s*([A-Z]+-[A-Z]+)", header)
     named = units[1] if units else "KM-S"
-    length, velocity = UNITS.get(named, (None, None))
-    if length is None or velocity is None:
+    if named not in UNITS:
         raise ValueError(f"{path} has the units {named}; ask Horizons for AU-D or KM-S.")
     target = re.search(r"Target body name:\s*([^({\n]+?)\s*(?:[({]|$)", header, re.MULTILINE)
     first = header.count("\n") + 1
@@ -63,29 +62,21 @@ def read_vector_table(path: Path) -> VectorTable:
     if not rows:
         raise ValueError(f"{path} holds no states between {BEGIN} and {END}.")
     table = pd.DataFrame(np.array(rows), columns=list(COLUMNS))
-    return VectorTable(table, length, velocity, target[1].strip().lower() if target else "")
+    return VectorTable(table, *UNITS[named], target[1].strip().lower() if target else "")
 
 
 def _labelled(path: Path, body: str, first: int) -> list[list[float]]:
-    rows: list[list[float]] = []
-    values: dict[str, float] = {}
-    date, at = 0.0, 0
-    for number, line in enumerate([*body.splitlines(), "0 = A.D."], first):
-        found = _DATE.match(line)
-        if found:
-            if at:
-                rows.append(_record(path, date, values, at))
-            date, values, at = float(found[1]), {}, number
-        elif at:
-            values |= {name: _number(text) for name, text in _LABELLED.findall(line)}
+    rows, dates = [], list(_DATE.finditer(body))
+    ends = [*(date.start() for date in dates[1:]), len(body)]
+    for date, end in zip(dates, ends, strict=True):
+        found = _LABELLED.findall(body[date.end() : end])
+        values = {name: _number(text) for name, text in found}
+        missing = [name for name in COLUMNS[1:4] if name not in values]
+        if missing:
+            line = first + body.count("\n", 0, date.start())
+            raise ValueError(f"{path}, line {line}: the state lacks {', '.join(missing)}.")
+        rows.append([float(date[1]), *(values.get(name, np.nan) for name in COLUMNS[1:])])
     return rows
-
-
-def _record(path: Path, date: float, values: dict[str, float], line: int) -> list[float]:
-    missing = [name for name in COLUMNS[1:4] if name not in values]
-    if missing:
-        raise ValueError(f"{path}, line {line}: the state lacks {', '.join(missing)}.")
-    return [date, *(values.get(name, np.nan) for name in COLUMNS[1:])]
 
 
 def _comma_separated(path: Path, body: str, first: int) -> list[list[float]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.config import ImportConfig
-from orbits.importing.splines import derivative, smoothed
+from orbits.importing.splines import derivative, resampled
 from orbits.importing.tracks import FEWEST_STATES, Remarks, Track
 
 JITTER = 1e-6
@@ -92,31 +92,20 @@ def _cut_at_gaps(track: Track, config: ImportConfig, remarks: Remarks) -> list[T
 
 def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     time, first = track.time, float(track.time[0])
-    count = len(time)
-    grid = first + dt * np.arange(count)
+    grid = first + dt * np.arange(len(time))
     if np.max(np.abs(time - grid)) <= JITTER * dt + ROUNDING * np.max(np.abs(time)):
         velocity = track.velocity
         if velocity is None:
-            velocity = derivatives(dt, track.position)
+            velocity = derivative(dt * np.arange(len(time)), track.position)
         return Segment(track.orbit, first, dt, track.position, velocity, track.noise)
-    count = int((time[-1] - first) / dt + 1e-9) + 1
-    grid = first + dt * np.arange(count)
-    shape = track.position.shape
-    fits = [smoothed(time, track.position[:, body]) for body in range(shape[1])]
-    noise = np.array([float(np.sqrt(np.mean(fit.noise**2))) for fit in fits])
-    position = np.stack([fit.spline(grid) for fit in fits], axis=1)
-    velocity = np.stack([fit.spline.derivative()(grid) for fit in fits], axis=1)
+    grid = first + dt * np.arange(int((time[-1] - first) / dt + 1e-9) + 1)
+    bodies = list(np.moveaxis(track.position, 1, 0))
+    position, velocity, noise = resampled([time] * len(bodies), bodies, grid)
     kind = "interpolating" if not noise.any() else "smoothing"
     remarks.say(
         f"not sampled every {dt:.6g} yr: resampled with {kind} splines (noise {noise.max():.2g} au)"
     )
     return Segment(track.orbit, first, dt, position, velocity, noise)
-
-
-def derivatives(dt: float, position: np.ndarray) -> np.ndarray:
-    """(time, body, axis) velocities from positions sampled every `dt`."""
-    flat = position.reshape(len(position), -1)
-    return derivative(dt * np.arange(len(position)), flat).reshape(position.shape)
 
 
 def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks) -> list[Segment]:
@@ -131,18 +120,16 @@ def rows_of(segments: Sequence[Segment], config: ImportConfig, remarks: Remarks)
         raise ValueError(
             f"--samples {samples} is more than the longest stretch has, {lengths.max()} states."
         )
-    rows = []
-    for segment in segments:
-        for first in range(0, len(segment.position) - samples + 1, samples):
-            part = slice(first, first + samples)
-            rows.append(
-                replace(
-                    segment,
-                    start=segment.start + first * segment.dt,
-                    position=segment.position[part],
-                    velocity=segment.velocity[part],
-                )
-            )
+    rows = [
+        replace(
+            segment,
+            start=segment.start + first * segment.dt,
+            position=segment.position[first : first + samples],
+            velocity=segment.velocity[first : first + samples],
+        )
+        for segment in segments
+        for first in range(0, len(segment.position) - samples + 1, samples)
+    ]
     left = int(lengths.sum()) - samples * len(rows)
     if left:
         remarks.say(

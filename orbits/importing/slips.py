@@ -12,14 +12,8 @@ AROUND = 4
 
 
 def slips(time: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """(slip,) places, and distances from the cubic through two neighbours on each side.
-
-    Args:
-        time: (time,) rising.
-        position: (time, axis).
-
-    Returns:
-        (slip, 2) place in time, and distance, of every outlying position.
+    """(slip, 2) place in time of every outlying position, and its distance from the cubic through
+    two neighbours on each side.
     """
     off = _off(time, position)
     # a slip moves its neighbours' cubics too: off[i] is 6 to their 4 and 1

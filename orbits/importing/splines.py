@@ -1,5 +1,6 @@
 """Splines through measured positions: interpolating without noise, else smoothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,10 +42,6 @@ def knots(times: np.ndarray, spacing: int) -> np.ndarray:
 def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
     """The quintic spline of least generalised cross-validation, n·RSS/(n − p)².
 
-    Args:
-        times: (time,) rising.
-        values: (time, column).
-
     Source: Craven & Wahba, Numer. Math. 31 (1979) 377.
     """
     count = len(times)
@@ -66,6 +63,18 @@ def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
     if best is None or np.sqrt(np.mean(best.noise**2)) <= EXACT * size:
         return Smoothed(exact, np.zeros(values.shape[1]), 1)
     return best
+
+
+def resampled(
+    times: Sequence[np.ndarray], positions: Sequence[np.ndarray], grid: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions and velocities (grid, body, axis) of bodies by their splines; the (body,) noise."""
+    fits = [smoothed(*pair) for pair in zip(times, positions, strict=True)]
+    return (
+        np.stack([fit.spline(grid) for fit in fits], axis=1),
+        np.stack([fit.spline.derivative()(grid) for fit in fits], axis=1),
+        np.array([float(np.sqrt(np.mean(fit.noise**2))) for fit in fits]),
+    )
 
 
 def derivative(times: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import itertools
 import lzma
 import os
 import re
@@ -44,11 +45,11 @@ NO_NUMBERS = {
 """What pandas would read as numbers but nobody meant so."""
 LARGEST = 1e45
 """Larger numbers are useless: products and powers of a few of them overflow."""
-PACKED: dict[str, tuple[str, Callable[[Path], Any]]] = {
-    ".gz": ("gzip", gzip.open), ".bz2": ("bz2", bz2.open), ".xz": ("xz", lzma.open),
-    ".zip": ("zip", lambda path: (packed := zipfile.ZipFile(path)).open(packed.namelist()[0])),
+PACKED: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open,
+    ".zip": lambda path: (packed := zipfile.ZipFile(path)).open(packed.namelist()[0]),
 }  # fmt: skip
-"""Compressions of text files by ending: pandas' name for each, and what unpacks it."""
+"""Compressions of text files, which pandas infers from the ending, and what unpacks them."""
 HEAD = 10_000
 """Bytes from which separators of columns and decimals are guessed."""
 MOST_COMPRESSED = 100
@@ -114,11 +115,8 @@ def read_columns(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The requested columns that a table has, and the names of all.
 
-    Args:
-        source: a DataFrame, which is taken as it is; or a file that ends in .csv, .tsv, .parquet,
-            .npy or .npz; any other is read like .csv.
-        wanted: names of columns.
-        blank_lines: keep blank lines of a text as rows without values.
+    A DataFrame is taken as it is; a file whose ending is not known is read like .csv. With
+    `blank_lines`, those of a text are rows without values.
 
     Raises:
         ValueError: if there is no such file, or it is not a table.
@@ -141,21 +139,15 @@ def read_columns(
 
 
 def _wanted(config: ImportConfig) -> list[str]:
-    names = [config.time, *(n for group in config.position_names for n in group)]
-    names += [name for group in config.velocity_names for name in group]
-    names += [name for name in (config.body, config.orbit) if name]
-    return list(dict.fromkeys(names))
-
-
-def _labels(config: ImportConfig) -> set[str]:
-    return {name for name in (config.body, config.orbit) if name}
+    states = itertools.chain(*config.position_names, *config.velocity_names)
+    return list(dict.fromkeys([config.time, *states, *filter(None, (config.body, config.orbit))]))
 
 
 def _chosen(frame: pd.DataFrame, known: Sequence[str], config: ImportConfig, table: Table) -> Table:
-    """The requested columns as numbers; `known` are all that the source has."""
+    """The requested columns, numbers as float64; `known` are all that the source has."""
     for column in _wanted(config):
         require_column(column, known, table.name)
-    for column in (name for names in config.position_names for name in names):
+    for column in itertools.chain(*config.position_names):
         if word := angle_in(column):
             raise ValueError(
                 f"{table.name}: by its name ({word}) the column {column!r} holds an angle; "
@@ -168,24 +160,33 @@ def _chosen(frame: pd.DataFrame, known: Sequence[str], config: ImportConfig, tab
         )
     frame = frame[_wanted(config)].reset_index(drop=True)
     years = years_of(frame[config.time])
-    if years is not None:
-        bad = np.isnan(years) & frame[config.time].notna().to_numpy()
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(_no_number(table, row, config.time, frame[config.time].iloc[row]))
-        frame = frame.assign(**{config.time: years / YEARS[config.time_unit]})
-    return replace(table, frame=_numbers(frame, config, table), dated=years is not None)
-
-
-def _no_number(table: Table, row: int, column: str, value: object) -> str:
-    dates = (
-        "; dates are read in the column of the time only, as 2015-01-31, 2015-01-31T12:00:00 or "
-        "2015-Jan-31"
-    )
-    return (
-        f"{table.name}, {table.place(row)}: {column} is {str(value)[:30]!r}; a number is needed, "
-        f"all of one unit, at most {LARGEST:g}{dates if in_parts(value) else ''}."
-    )
+    found: dict[str, pd.Series] = {}
+    for column in _wanted(config):
+        values = frame[column]
+        if column in (config.body, config.orbit):
+            found[column] = values.astype("category")
+            continue
+        numbers = pd.Series(np.nan, values.index)
+        if column == config.time and years is not None:
+            numbers = pd.Series(years / YEARS[config.time_unit], values.index)
+        elif holds_numbers(values):
+            numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+        wrong = (numbers.isna() & values.notna()).to_numpy() | (
+            numbers.abs().between(LARGEST, np.inf, inclusive="neither").to_numpy()
+        )
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            dates = (
+                "; dates are read in the column of the time only, as 2015-01-31, "
+                "2015-01-31T12:00:00 or 2015-Jan-31"
+            )
+            raise ValueError(
+                f"{table.name}, {table.place(row)}: {column} is {str(values.iloc[row])[:30]!r}; a "
+                f"number is needed, all of one unit, at most {LARGEST:g}"
+                f"{dates if in_parts(values.iloc[row]) else ''}."
+            )
+        found[column] = numbers
+    return replace(table, frame=pd.DataFrame(found), dated=years is not None)
 
 
 def require_column(column: str, known: Sequence[str], table: str) -> None:
@@ -208,12 +209,8 @@ def holds_numbers(values: pd.Series) -> bool:
 
 
 def _csv_settings(path: Path) -> dict[str, Any]:
-    """How pandas should read a text; refuses what unpacks to more than a table.
-
-    Raises:
-        ValueError: if it does.
-    """
-    compression, unpack = PACKED.get(path.suffix, (None, None))
+    """How pandas should read a text; ValueError if it unpacks to more than a table."""
+    unpack = PACKED.get(path.suffix)
     if unpack is not None:
         most, size = max(MOST_COMPRESSED * path.stat().st_size, 1e6), 0
         with unpack(path) as file:
@@ -228,6 +225,7 @@ def _csv_settings(path: Path) -> dict[str, Any]:
     separator = "\t" if ".tsv" in path.suffixes else max(",;\t", key=head.count)
     # 1,5 is a number where columns are parted by semicolons
     decimal = "," if separator == ";" and any("," in row for row in rows) else "."
+    compression = "infer" if unpack else None
     return {
         "sep": separator, "decimal": decimal, "skipinitialspace": True, "compression": compression,
     }  # fmt: skip
@@ -256,27 +254,6 @@ def _require_room(size: float, path: Path) -> None:
     require_memory(
         WHILE_READ * size, f"the columns of {path}", "take fewer rows, or import them in parts"
     )
-
-
-def _numbers(frame: pd.DataFrame, config: ImportConfig, table: Table) -> pd.DataFrame:
-    """The frame with float64 in every column of numbers."""
-    found: dict[str, pd.Series] = {}
-    for column in _wanted(config):
-        values = frame[column]
-        if column in _labels(config):
-            found[column] = values.astype("category")
-            continue
-        numbers = pd.Series(np.nan, values.index)
-        if holds_numbers(values):
-            numbers = pd.to_numeric(values, errors="coerce").astype("float64")
-        wrong = (numbers.isna() & values.notna()).to_numpy() | (
-            numbers.abs().between(LARGEST, np.inf, inclusive="neither").to_numpy()
-        )
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(_no_number(table, row, column, values.iloc[row]))
-        found[column] = numbers
-    return pd.DataFrame(found)
 
 
 def _horizons(path: Path, config: ImportConfig) -> tuple[Table, ImportConfig]:

@@ -1,6 +1,7 @@
 """From rows of a table to tracks: the same bodies at the same times, in order and gap-free."""
 
-from collections.abc import Iterator, Sequence
+import itertools
+import os
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 
 from orbits.config import ImportConfig
 from orbits.importing.slips import slips
-from orbits.importing.splines import smoothed
+from orbits.importing.splines import resampled
 from orbits.importing.tables import Table
 from orbits.units import LENGTHS, SPEEDS, YEARS
 
@@ -62,20 +63,30 @@ def tracks_of(
     scales = YEARS[config.time_unit], LENGTHS[config.length_unit]
     speed = SPEEDS.get(config.velocity_unit, scales[1] / scales[0])
     found, names = [], _body_names(frame, config)
-    for orbit, rows in _groups(frame, config.orbit):
+    one = [("", frame)]
+    groups = frame.groupby(config.orbit, sort=False, observed=True) if config.orbit else one
+    for orbit, rows in groups:
+        labels = [f"{name} of orbit {orbit}" if config.orbit else name for name in names]
         if config.body:
-            parts = _long_form(rows, table, config, names, remarks, orbit)
+            of_body = rows.groupby(config.body, sort=False, observed=True)
+            by_name = {str(name): part for name, part in of_body}
+            parts = []
+            for name, label in zip(names, labels, strict=True):
+                if name not in by_name:
+                    raise ValueError(
+                        f"{table.name}: body {label} has no rows; leave it out with --bodies."
+                    )
+                ordered = _ordered(by_name[name], table, config, remarks, f" of {label}")
+                parts.append(_states(ordered, table, config, 0, remarks))
         else:
             ordered = _ordered(rows, table, config, remarks, "")
-            parts = [
-                _states(ordered, table, config, body, remarks)
-                for body in range(len(config.position))
-            ]
-        time, position, velocity, noise = _together(parts, names, table, config, remarks, orbit)
-        _require_motion(position, names, table, orbit)
+            bodies = range(len(config.position))
+            parts = [_states(ordered, table, config, body, remarks) for body in bodies]
+        time, position, velocity, noise = _together(parts, labels, table, config, remarks)
+        _require_motion(position, labels, table)
         velocity = None if velocity is None else velocity * speed
         noise = None if noise is None else noise * scales[1]
-        found.append(Track(orbit, time * scales[0], position * scales[1], velocity, noise))
+        found.append(Track(str(orbit), time * scales[0], position * scales[1], velocity, noise))
     return found, names
 
 
@@ -103,13 +114,14 @@ def _whole(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame
 
 def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
     if not config.body:
-        stems = tuple(_stem(columns) for columns in config.position_names)
+        stems = tuple(
+            os.path.commonprefix(list(columns)).strip("_-. ")  # noqa: RUF071 - star1 of star1_x, ...
+            for columns in config.position_names
+        )
         if all(stems) and len(set(stems)) == len(stems):
             return config.bodies or stems
-        several = len(config.position) > 1
-        return config.bodies or tuple(
-            f"body{k + 1}" if several else "body" for k in range(len(config.position))
-        )
+        several = tuple(f"body{k + 1}" for k in range(len(stems)))
+        return config.bodies or (several if len(stems) > 1 else ("body",))
     there = [str(name) for name in pd.unique(frame[config.body])]
     for name in config.bodies:
         if name not in there:
@@ -119,23 +131,8 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
     return config.bodies or tuple(there)
 
 
-def _stem(columns: Sequence[str]) -> str:
-    """What names of a body's columns begin with: star1 for star1_x, star1_y."""
-    same = [len(set(letters)) == 1 for letters in zip(*columns, strict=False)]
-    length = same.index(False) if False in same else len(same)
-    return columns[0][:length].strip("_-. ")
-
-
-def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    if not column:
-        yield "", frame
-        return
-    for name, rows in frame.groupby(column, sort=False, observed=True):
-        yield str(name), rows
-
-
 def _ordered(
-    rows: pd.DataFrame, table: Table, config: ImportConfig, remarks: Remarks, whose: str
+    rows: pd.DataFrame, table: Table, config: ImportConfig, remarks: Remarks, of: str
 ) -> pd.DataFrame:
     """Rows in time order, each time once."""
     time = rows[config.time].to_numpy()
@@ -143,7 +140,7 @@ def _ordered(
     if np.all(steps > 0):
         return rows
     at = int(np.argmax(steps <= 0)) + 1
-    place, of = table.place(int(rows.index[at])), f" of {whose}" if whose else ""
+    place = table.place(int(rows.index[at]))
     if config.bad_rows == "refuse":
         what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
         more = "" if config.body or config.orbit else (
@@ -181,86 +178,56 @@ def _states(
     return time, position, velocity
 
 
-def _long_form(
-    rows: pd.DataFrame,
-    table: Table,
-    config: ImportConfig,
-    names: tuple[str, ...],
-    remarks: Remarks,
-    orbit: str,
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    of = f" of orbit {orbit}" if orbit else ""
-    by_name = {str(n): part for n, part in rows.groupby(config.body, sort=False, observed=True)}
-    parts = []
-    for name in names:
-        if name not in by_name:
-            raise ValueError(
-                f"{table.name}: body {name}{of} has no rows; leave it out with --bodies."
-            )
-        ordered = _ordered(by_name[name], table, config, remarks, f"{name}{of}")
-        parts.append(_states(ordered, table, config, 0, remarks))
-    return parts
-
-
 def _together(
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
-    names: tuple[str, ...],
+    names: list[str],
     table: Table,
     config: ImportConfig,
     remarks: Remarks,
-    orbit: str,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """Times shared by all bodies, with their states; bodies seen at others are interpolated."""
-    of = f" of orbit {orbit}" if orbit else ""
-    for name, (time, _, _) in zip(names, parts, strict=True):
+    times, positions, velocities = zip(*parts, strict=True)
+    for name, time in zip(names, times, strict=True):
         if len(time) < FEWEST_STATES:
             raise ValueError(
-                f"{table.name}: {name}{of} has {len(time)} state(s); at least {FEWEST_STATES} are "
+                f"{table.name}: {name} has {len(time)} state(s); at least {FEWEST_STATES} are "
                 "needed, better hundreds."
             )
-    times = [time for time, _, _ in parts]
     if all(np.array_equal(time, times[0]) for time in times[1:]):
-        position = np.stack([p for _, p, _ in parts], axis=1)
-        velocities = [v for _, _, v in parts if v is not None]
-        velocity = np.stack(velocities, axis=1) if velocities else None
-        return times[0], position, velocity, None
+        velocity = np.stack(velocities, axis=1) if config.velocity else None
+        return times[0], np.stack(positions, axis=1), velocity, None
     first, last = max(t[0] for t in times), min(t[-1] for t in times)
     longest = max(t[-1] - t[0] for t in times)
     pause = config.gap * max(float(np.median(np.diff(t))) for t in times)
     for name, time in zip(names, times, strict=True):
         if max(t[-1] for t in times) - time[-1] > pause or last - first < longest / 2:
             raise ValueError(
-                f"{table.name}: {name}{of} is seen until time {time[-1]:.12g} only, others until "
+                f"{table.name}: {name} is seen until time {time[-1]:.12g} only, others until "
                 f"{max(t[-1] for t in times):.12g}; leave it out with --bodies, or cut the table."
             )
     step = float(np.median([np.median(np.diff(t)) for t in times]))
     grid = first + step * np.arange(int((last - first) / step + 1e-9) + 1)
-    splines = [smoothed(time, position) for time, position, _ in parts]
-    noise = np.array([float(np.sqrt(np.mean(s.noise**2))) for s in splines])
+    position, _, noise = resampled(times, positions, grid)
     remarks.say(
         "the bodies are seen at different times: all were resampled with smoothing splines "
         f"(noise {noise.max():.2g} {config.length_unit})"
     )
-    position = np.stack([s.spline(grid) for s in splines], axis=1)
     return grid, position, None, noise
 
 
-def _require_motion(position: np.ndarray, names: tuple[str, ...], table: Table, orbit: str) -> None:
-    of = f" of orbit {orbit}" if orbit else ""
+def _require_motion(position: np.ndarray, names: list[str], table: Table) -> None:
     for body, name in enumerate(names):
-        moved = np.ptp(position[:, body], axis=0)
         if not np.any(position[:, body]):
             raise ValueError(
-                f"{table.name}: every position of {name}{of} is zero; where positions are relative "
-                f"to it, leave its columns out and give --origin {name}."
+                f"{table.name}: every position of {name} is zero; where positions are relative "
+                f"to it, leave its columns out and give its name by --origin."
             )
-        if not np.any(moved):
-            raise ValueError(f"{table.name}: {name}{of} does not move; leave it out.")
-    for k in range(len(names)):
-        for j in range(k):
-            same = np.all(position[:, k] == position[:, j], axis=-1)
-            if same.any():
-                raise ValueError(
-                    f"{table.name}: {names[j]} and {names[k]}{of} are at one place in "
-                    f"{int(same.sum())} state(s)."
-                )
+        if not np.any(np.ptp(position[:, body], axis=0)):
+            raise ValueError(f"{table.name}: {name} does not move; leave it out.")
+    for j, k in itertools.combinations(range(len(names)), 2):
+        same = np.all(position[:, k] == position[:, j], axis=-1)
+        if same.any():
+            raise ValueError(
+                f"{table.name}: {names[j]} and {names[k]} are at one place in "
+                f"{int(same.sum())} state(s)."
+            )

@@ -27,18 +27,9 @@ def sample_arcs(
 
     Candidates start anywhere in the range (log-uniformly), moving within 40 % of the circular
     speed and 0.5 rad of the transverse direction; each is followed through its radial equation
-    r'' = a(r) + L^2/r^3 by fixed RK4 steps, and kept if it never comes near the range's ends.
-
-    Args:
-        law: an attraction.
-        ranges: separations stay between `min_perihelion` (or the smallest perihelion) and the
-            largest aphelion.
-        gm: (orbit,) gravitational parameter, au^3/yr^2.
-        duration: yr.
-        rng: source of randomness.
-
-    Returns:
-        (orbit, 2) states; semi-major axis and eccentricity are NaN.
+    r'' = a(r) + L^2/r^3 by fixed RK4 steps, and kept if it never comes near the range's ends:
+    `min_perihelion` (or the smallest perihelion) and the largest aphelion. Such orbits have no
+    semi-major axis and eccentricity: NaN.
 
     Raises:
         ValueError: if hardly any candidate stays.

@@ -1,6 +1,6 @@
 """Bound orbits under any law: two apsides, a random time in the period, a random direction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,14 +46,7 @@ def sample_bound(
 ) -> RelativeOrbits:
     """Bound planar orbits between two apsides, at a random time in their radial period.
 
-    Args:
-        law: an attraction with bound orbits in the range.
-        ranges: sizes and shapes.
-        gm: (orbit,) gravitational parameter, au^3/yr^2.
-        rng: source of randomness.
-
-    Returns:
-        (orbit, 2) states; pairs of apsides without a stable orbit between them are drawn again.
+    Pairs of apsides without a stable orbit between them are drawn again.
 
     Raises:
         ValueError: if hardly any pair of apsides has an orbit.
@@ -85,16 +78,9 @@ def orbits_between_apsides(
 ) -> RelativeOrbits:
     """Planar orbits with given apsides, at a random time in their radial period.
 
-    Args:
-        law: an attraction that has these orbits (`apsides_allowed`).
-        a: (orbit,) half the sum of the apsides, au.
-        e: (orbit,) the apsides' difference over their sum.
-        gm: (orbit,) gravitational parameter, au^3/yr^2.
-        rng: source of randomness.
-        one_sense: whether all revolve from x to y; otherwise a random half does.
-
-    Returns:
-        (orbit, 2) states; the direction of perihelion is random.
+    Half the sum of the apsides is `a`, au, their difference over their sum `e`; the law must have
+    these orbits (`apsides_allowed`). The direction of perihelion is random. With `one_sense` all
+    revolve from x to y, otherwise a random half does.
     """
     count = len(a)
     r, radial, momentum = _random_phase(law, a, e, gm, rng)
@@ -122,12 +108,8 @@ def turn_in_space(orbits: RelativeOrbits, rng: np.random.Generator) -> RelativeO
     def lifted(planar: np.ndarray) -> np.ndarray:
         return planar[:, :1] * first + planar[:, 1:] * second
 
-    return RelativeOrbits(
-        lifted(orbits.position),
-        lifted(orbits.velocity),
-        orbits.semi_major_axis,
-        orbits.eccentricity,
-    )
+    position, velocity = lifted(orbits.position), lifted(orbits.velocity)
+    return replace(orbits, position=position, velocity=velocity)
 
 
 def _momentum_square(

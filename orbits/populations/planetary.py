@@ -56,15 +56,10 @@ class Planetary:
 def sample_masses(
     count: int, population: str, limits: tuple[float, float], kind: str, rng: np.random.Generator
 ) -> np.ndarray:
-    """(count,) masses, M_sun.
+    """(count,) masses of the kind `star` or `planet`, M_sun.
 
-    Args:
-        count: how many.
-        population: `controlled` draws log-uniformly between the limits; `exoplanets` draws stars
-            from a lognormal, planets from a gamma distribution, both clipped.
-        limits: low and high of the controlled population.
-        kind: `star` or `planet`.
-        rng: source of randomness.
+    The `controlled` population is log-uniform between the limits; in `exoplanets` stars have a
+    lognormal, planets a gamma distribution, both clipped.
     """
     if population == "controlled":
         low, high = limits
@@ -85,16 +80,9 @@ def sample_planets(
     """Stars with planets, kept only where neighbours stay out of each other's reach.
 
     Planets are put in one by one; one that comes within `APSIS_SPACING` mutual Hill radii of
-    another's apsides, or whose semi-major axis is within `spacing` of another's, is drawn again.
-
-    Args:
-        law: the attraction between any two bodies.
-        ranges: sizes and shapes of the orbits around the star.
-        star_mass: (system,) M_sun.
-        planet_mass: (system, planet) M_sun.
-        spacing: mutual Hill radii between neighbouring semi-major axes (10: Chambers, Wetherill &
-            Boss, Icarus 119, 261 (1996)).
-        rng: source of randomness.
+    another's apsides, or whose semi-major axis is within `spacing` mutual Hill radii of another's
+    (10: Chambers, Wetherill & Boss, Icarus 119, 261 (1996)), is drawn again. Masses, M_sun, are
+    (system,) and (system, planet).
 
     Raises:
         ValueError: if there is hardly room for so many planets.
@@ -116,33 +104,23 @@ def sample_planets(
 def at_rest(
     position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inertial states from planets' states around their star, centre of mass at rest.
+    """(system, body, axis) states, centre of mass at rest, from planets' states around their star.
 
-    Args:
-        position: (system, planet, axis) relative to the star.
-        velocity: (system, planet, axis) relative to the star.
-        mass: (system, body), the star first.
-
-    Returns:
-        (system, body, axis) position and velocity.
+    The star comes first, in the (system, body) masses too.
     """
     weights = (mass / mass.sum(axis=1, keepdims=True))[..., None]
-    found = []
-    for planets in (position, velocity):
+
+    def inertial(planets: np.ndarray) -> np.ndarray:
         bodies = np.concatenate([np.zeros_like(planets[:, :1]), planets], axis=1)
-        found.append(bodies - np.sum(weights * bodies, axis=1, keepdims=True))
-    return found[0], found[1]
+        return bodies - np.sum(weights * bodies, axis=1, keepdims=True)
+
+    return inertial(position), inertial(velocity)
 
 
 def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.ndarray]:
-    """The Sun and eight planets at random dates of DE421, in the ecliptic.
+    """The Sun and eight planets at so many dates, uniform over 1900-2199 of DE421, in the ecliptic.
 
-    Args:
-        count: how many dates, uniform over 1900-2199.
-        rng: source of randomness.
-
-    Returns:
-        The systems (osculating semi-major axes and eccentricities), and the (system,) Julian dates.
+    With osculating semi-major axes and eccentricities; the (system,) Julian dates come second.
     """
     from orbits import planets
     from orbits.elements import elements_from_state
@@ -230,18 +208,14 @@ def _tilt(orbits: RelativeOrbits, rng: np.random.Generator) -> tuple[np.ndarray,
     inclination = rng.rayleigh(MUTUAL_INCLINATION, count)
     node = rng.uniform(0, 2 * np.pi, count)
     axis = np.stack([np.cos(node), np.sin(node), np.zeros(count)], axis=-1)
-    return (
-        _rotate(orbits.position, axis, inclination),
-        _rotate(orbits.velocity, axis, inclination),
-    )
+    c, s = np.cos(inclination)[:, None], np.sin(inclination)[:, None]
 
+    def rotated(planar: np.ndarray) -> np.ndarray:  # by Rodrigues' formula
+        vector = np.concatenate([planar, np.zeros((count, 1))], axis=-1)
+        along = np.sum(axis * vector, axis=-1, keepdims=True) * axis
+        return c * vector + s * np.cross(axis, vector) + (1 - c) * along
 
-def _rotate(planar: np.ndarray, axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Rodrigues' rotation of planar vectors about axes in the plane."""
-    vector = np.concatenate([planar, np.zeros((len(planar), 1))], axis=-1)
-    along = np.sum(axis * vector, axis=-1, keepdims=True) * axis
-    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-    return c * vector + s * np.cross(axis, vector) + (1 - c) * along
+    return rotated(orbits.position), rotated(orbits.velocity)
 
 
 def _turn(
@@ -250,12 +224,12 @@ def _turn(
     """Each system turned at random as a whole, isotropically."""
     random = rng.normal(size=(len(position), 4))
     w, x, y, z = (random / np.linalg.norm(random, axis=1, keepdims=True)).T
-    matrix = np.stack(
+    rows = np.array(
         [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
-            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
-            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        axis=1,
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
     )
+    matrix = np.ascontiguousarray(np.moveaxis(rows, 2, 0))
     return np.einsum("sij,spj->spi", matrix, position), np.einsum("sij,spj->spi", matrix, velocity)

@@ -33,15 +33,7 @@ class Simulator(ABC):
         return not self.requires or find_spec(self.requires) is not None
 
     def require_possible(self, law: ForceLaw, several: bool) -> None:  # noqa: B027 - most can all
-        """Refuse what the simulator cannot do, before anything is made.
-
-        Args:
-            law: the attraction.
-            several: whether there are several planets.
-
-        Raises:
-            ValueError: says what it can do.
-        """
+        """Refuse a law, or several planets, that it cannot do: a ValueError says what it can."""
 
     @abstractmethod
     def relative(
@@ -52,17 +44,10 @@ class Simulator(ABC):
         gm: np.ndarray,
         times: np.ndarray,
     ) -> States:
-        """Follow relative two-body orbits.
-
-        Args:
-            law: the central attraction.
-            position: (orbit, axis) at time 0, au.
-            velocity: (orbit, axis) at time 0, au/yr.
-            gm: (orbit,) gravitational parameter, au^3/yr^2.
-            times: (time,) yr, ascending from 0.
+        """Follow relative two-body orbits, as `orbits.integrate` does once all is checked.
 
         Returns:
-            (orbit, time, axis) position and velocity, float64.
+            (orbit, time, axis) position, au, and velocity, au/yr, float64.
 
         Raises:
             IntegrationError: if an orbit cannot be followed to the end.
@@ -78,18 +63,12 @@ class Simulator(ABC):
         times: np.ndarray,
         relativity: np.ndarray | None = None,
     ) -> States:
-        """Follow systems of bodies that all attract one another.
+        """Follow systems of bodies that all attract one another, as `integrate_bodies` does.
 
-        Args:
-            law: the attraction between two bodies; proportional to the attracting mass.
-            position: (system, body, axis) at time 0, au.
-            velocity: (system, body, axis) at time 0, au/yr.
-            gm: (system, body) G times each mass, au^3/yr^2.
-            times: (time,) yr, ascending from 0.
-            relativity: (system,) coefficient of the heaviest body's first post-Newtonian term.
+        But `gm` is G times each mass, au^3/yr^2, and `relativity` is by system, None without it.
 
         Returns:
-            (system, time, body, axis) position and velocity, float64.
+            (system, time, body, axis) position, au, and velocity, au/yr, float64.
 
         Raises:
             IntegrationError: if a system cannot be followed to the end.

@@ -3,6 +3,7 @@
 Source: Biscani & Izzo, MNRAS 504, 2614 (2021).
 """
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -60,7 +61,8 @@ class HeyokaSimulator(Simulator):
         states = np.concatenate(
             [position.reshape(systems, half), velocity.reshape(systems, half)], axis=1
         )
-        order = np.argsort(np.min(_momentum(*_relative_to_first(position, velocity)), axis=1))
+        of_first = _momentum(position[:, 1:] - position[:, :1], velocity[:, 1:] - velocity[:, :1])
+        order = np.argsort(np.min(of_first, axis=1))
         centre = -1
         if relativity is not None:
             centre, gm = int(np.argmax(gm[0])), np.column_stack([gm, relativity])
@@ -111,8 +113,7 @@ def _central(law: ForceLaw, axes: int) -> Any:
     """Compiled integrator of one body around a centre; its parameter is GM, if it occurs."""
     import heyoka
 
-    position = heyoka.make_vars(*[f"x{k}" for k in range(axes)])
-    velocity = heyoka.make_vars(*[f"v{k}" for k in range(axes)])
+    position, velocity = (heyoka.make_vars(*[f"{x}{k}" for k in range(axes)]) for x in "xv")
     pull = _pull_over_distance(law, position, heyoka.par[0])
     system = list(zip(position, velocity, strict=True))
     system += [(v, -pull * x) for x, v in system]
@@ -131,16 +132,14 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int, centre: int) -> Any:
     position = [[heyoka.expression(f"x{i}_{k}") for k in range(axes)] for i in range(bodies)]
     velocity = [[heyoka.expression(f"v{i}_{k}") for k in range(axes)] for i in range(bodies)]
     pulls: list[list[list[Any]]] = [[[] for _ in range(axes)] for _ in range(bodies)]
-    for i in range(bodies):
-        for j in range(i + 1, bodies):
-            apart = [there - here for here, there in zip(position[i], position[j], strict=True)]
-            unit = _pull_over_distance(law, apart, heyoka.expression(1.0))
-            for k in range(axes):
-                pulls[i][k].append(heyoka.par[j] * (unit * apart[k]))
-                pulls[j][k].append(-(heyoka.par[i] * (unit * apart[k])))
-    for i in range(bodies) if centre >= 0 else ():
-        if i == centre:
-            continue
+    for i, j in itertools.combinations(range(bodies), 2):
+        apart = [there - here for here, there in zip(position[i], position[j], strict=True)]
+        unit = _pull_over_distance(law, apart, heyoka.expression(1.0))
+        for k in range(axes):
+            pulls[i][k].append(heyoka.par[j] * (unit * apart[k]))
+            pulls[j][k].append(-(heyoka.par[i] * (unit * apart[k])))
+    others = [i for i in range(bodies) if i != centre]
+    for i in others if centre >= 0 else ():
         apart, motion = (
             [here - there for here, there in zip(part[i], part[centre], strict=True)]
             for part in (position, velocity)
@@ -149,16 +148,12 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int, centre: int) -> Any:
             pulls[i][k].append(heyoka.par[bodies] * term)
             share = heyoka.par[i] / heyoka.par[centre]
             pulls[centre][k].append(-(heyoka.par[bodies] * share * term))
-    system = [(position[i][k], velocity[i][k]) for i in range(bodies) for k in range(axes)]
-    system += [
-        (velocity[i][k], heyoka.sum(pulls[i][k])) for i in range(bodies) for k in range(axes)
-    ]
+    every = list(itertools.product(range(bodies), range(axes)))
+    system = [(position[i][k], velocity[i][k]) for i, k in every]
+    system += [(velocity[i][k], heyoka.sum(pulls[i][k])) for i, k in every]
     # compact_mode: without it, compiling nine bodies takes 25 s
-    return heyoka.taylor_adaptive_batch(
-        system,
-        np.ones((2 * bodies * axes, BATCH)),
-        compact_mode=True,
-    )
+    start = np.ones((2 * bodies * axes, BATCH))
+    return heyoka.taylor_adaptive_batch(system, start, compact_mode=True)
 
 
 def _pull_over_distance(law: ForceLaw, apart: list[Any], gm: Any) -> Any:
@@ -173,10 +168,6 @@ def _pull_over_distance(law: ForceLaw, apart: list[Any], gm: Any) -> Any:
     )
     distance_square = heyoka.sum([component**2.0 for component in apart])
     return heyoka.from_sympy(pull, {square: distance_square, GM_SYMBOL: gm})
-
-
-def _relative_to_first(position: np.ndarray, velocity: np.ndarray) -> States:
-    return position[:, 1:] - position[:, :1], velocity[:, 1:] - velocity[:, :1]
 
 
 def _momentum(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:

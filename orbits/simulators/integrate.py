@@ -51,20 +51,17 @@ def integrate_bodies(
     simulator: str = "scipy",
     relativity: float = 0.0,
 ) -> States:
-    """Follow systems of bodies that all attract one another.
+    """Follow systems of bodies that all attract one another, in any inertial frame.
 
     Args:
         law: the attraction between two bodies, proportional to the attracting mass.
-        position: (system, body, axis) at time 0, au, in any inertial frame.
+        position: (system, body, axis) at time 0, au.
         velocity: (system, body, axis) at time 0, au/yr.
         mass: (system, body) M_sun; 0 makes a test particle.
         times: (time,) yr, ascending from 0.
         simulator: a name of `orbits.simulators.SIMULATORS`.
         relativity: coefficient of the first post-Newtonian term of each system's heaviest body,
             which must be the same in all; 1 is Einstein's, 0 leaves it out.
-
-    Returns:
-        (system, time, body, axis) position and velocity, float64.
 
     Raises:
         ValueError: if shapes disagree, a value is not finite, a mass is negative, the law is not
@@ -85,16 +82,8 @@ def integrate_bodies(
 def rk4_step(
     acceleration: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray, h: float
 ) -> States:
-    """One step of the classical Runge-Kutta method of order 4 for x'' = a(x).
-
-    Args:
-        acceleration: a(x), of the shape of x.
-        x: positions, of any shape.
-        v: velocities.
-        h: length of the step.
-
-    Returns:
-        Positions and velocities a time h later.
+    """Positions and velocities a time h later, by one step of the classical Runge-Kutta method of
+    order 4 for x'' = a(x).
     """
     x1, v1 = v, acceleration(x)
     x2, v2 = v + 0.5 * h * v1, acceleration(x + 0.5 * h * x1)
@@ -119,20 +108,11 @@ def _checked(
         )
     if strength.shape != position.shape[:-1]:
         raise ValueError(f"{name} has shape {strength.shape}; it must be {position.shape[:-1]}.")
-    require_times(times)
-    for what, values in (("position", position), ("velocity", velocity), (name, strength)):
-        if not np.all(np.isfinite(values)):
-            raise ValueError(f"{what} holds values that are not finite.")
-    return position, velocity, strength, times
-
-
-def require_times(times: np.ndarray) -> None:
-    """Refuse times that no trajectory can have.
-
-    Raises:
-        ValueError: unless they are one-dimensional, finite, ascending and start at 0.
-    """
     if times.ndim != 1 or not len(times) or times[0] != 0 or not np.all(np.isfinite(times)):
         raise ValueError("times must be one-dimensional, finite, and start at 0.")
     if np.any(np.diff(times) <= 0):
         raise ValueError("times must ascend.")
+    for what, values in (("position", position), ("velocity", velocity), (name, strength)):
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"{what} holds values that are not finite.")
+    return position, velocity, strength, times

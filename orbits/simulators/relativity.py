@@ -10,10 +10,7 @@ SPEED_OF_LIGHT = 63241.077
 def post_newtonian(x: Sequence[Any], v: Sequence[Any], gm: Any) -> list[Any]:
     """GM/(c^2 r^3) ((4 GM/r - v^2) x + 4 (x.v) v), of a body of small mass, au/yr^2.
 
-    Args:
-        x: from the heavy body, by axis, au: numbers, arrays or expressions.
-        v: velocity relative to it, au/yr.
-        gm: of the heavy body, au^3/yr^2.
+    By axis, relative to the heavy body: x, au, and v, au/yr, are numbers, arrays or expressions.
 
     Source: Soffel, Relativity in Astrometry, Celestial Mechanics and Geodesy (1989), eq. 4.2.18.
     """

@@ -70,14 +70,9 @@ class ScipySimulator(Simulator):
         if self.method == "DOP853":
             found, reached, message = self._stepped(right_hand_side, state, times)
         else:
+            span, options = (times[0], times[-1]), {"rtol": self.tolerance, "atol": self.tolerance}
             solution: Any = solve_ivp(
-                right_hand_side,
-                (times[0], times[-1]),
-                state,
-                method=self.method,
-                t_eval=times,
-                rtol=self.tolerance,
-                atol=self.tolerance,
+                right_hand_side, span, state, method=self.method, t_eval=times, **options
             )
             found, message = solution.y, solution.message
             reached = solution.t[-1] if len(solution.t) else 0.0

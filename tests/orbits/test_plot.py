@@ -7,9 +7,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from PIL import Image
 
-from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
 from orbits.generation.generate import generate
@@ -40,16 +38,3 @@ def test_functions_draw_the_numbers_and_return_their_axes(path):
     first = states[:, 0] if states.ndim == 3 else states
     np.testing.assert_array_equal(drawn, first[:, :2])
     plt.close("all")
-
-
-def test_animation(tmp_path):
-    path, out = tmp_path / "x.zarr", tmp_path / "x.gif"
-    generate(path, GenerateConfig(orbits=2, samples=8, workers=1))
-    assert main(["plot", str(path), str(out), "--orbits", "2"]) == 0
-    with Image.open(out) as animation:
-        assert animation.n_frames == 8
-        frames = []
-        for k in range(8):
-            animation.seek(k)
-            frames.append(np.asarray(animation.convert("L")).copy())
-    assert all(np.any(frames[0] != frame) for frame in frames[1:])

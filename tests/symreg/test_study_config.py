@@ -82,7 +82,7 @@ def test_a_part_of_a_grid_may_have_a_label():
 )
 def test_files_that_are_no_options_are_one_clear_line(text, tmp_path, refused):
     (tmp_path / "s.yaml").write_bytes(text.encode("latin-1"))
-    assert "s.yaml" in refused("symreg", "study", tmp_path / "s.yaml", "--check")
+    assert "s.yaml" in refused("symreg", "study", tmp_path / "s.yaml")
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
