@@ -97,6 +97,10 @@ class Source:
         fingerprint = sha256_of_json({**described, "first": first.astype("float32")})
         self.facts = DataFacts(path=where, fingerprint=fingerprint, **described)
 
+    def masses(self, index: np.ndarray) -> Float[np.ndarray, "orbit body"]:
+        """Masses of the bodies in some of the orbits, M_sun; NaN if unknown."""
+        return np.asarray(self.dataset["mass"].isel(orbit=index).values, dtype=np.float64)
+
     def read(self, index: Iterable[int]) -> Trajectories:
         """Some of the orbits, by their numbers.
 

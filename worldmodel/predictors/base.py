@@ -67,7 +67,7 @@ class ArcPredictor(ABC):
     @abstractmethod
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
+    ) -> tuple[Float[np.ndarray, "state context out in"], float | None]:
         """Derivatives of some predictions with respect to every position they used.
 
         Args:
@@ -76,15 +76,12 @@ class ArcPredictor(ABC):
             time: (state,) indices of times, each with a full context.
 
         Returns:
-            The present position last; at least two positions. Coordinates are body by body.
+            The derivatives, the present position last, of at least two positions; coordinates are
+            body by body. And their median error, if they were taken by a model's differences.
 
         Raises:
             ValueError: for a model whose predictions have no derivatives.
         """
-
-    def jacobian_error(self) -> float | None:
-        """Median error of the last derivatives, if taken by differences."""
-        return None
 
 
 def itself(model: Any, seed: int) -> Any:

@@ -282,21 +282,17 @@ class OfPositions(ArcPredictor):
     def __init__(self, model: Any) -> None:
         self.model = model
         self.context_length = model.context_length
-        self._error: float | None = None
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         return self.model.predict(arcs.seen)
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
+    ) -> tuple[Float[np.ndarray, "state context out in"], float | None]:
         """By the model's own means; 0 for the previous position if it sees only one."""
         length = self.context_length
-        found, self._error = self.model.jacobians(arcs.contexts(orbit, time, length))
-        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0)))
-
-    def jacobian_error(self) -> float | None:
-        return self._error
+        found, error = self.model.jacobians(arcs.contexts(orbit, time, length))
+        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0))), error
 
 
 def as_predictor(thing: Any, context: int | None = None) -> Predictor:

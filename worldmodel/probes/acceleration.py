@@ -9,28 +9,14 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from orbits.units import G
-from worldmodel.predictors.base import ArcPredictor
 from worldmodel.probes.states import Arcs, Orbits
 
 
-def read_acceleration(
-    predictor: ArcPredictor, arcs: Arcs, dt: float, correction: str
-) -> Float[np.ndarray, "orbit time body axis"]:
-    """Accelerations implied by the predictions for every visible body, au/yr^2."""
-    predicted = predictor.predict(arcs)
-    shape = predicted.shape
-    flat = (*shape[:2], shape[2] * shape[3])
-    implied = implied_acceleration(predicted.reshape(flat), arcs.seen.reshape(flat), dt)
-    if correction == "numerov":
-        implied = finite_step_corrected(implied, arcs.start)
-    return implied.reshape(shape)
-
-
 def implied_acceleration(
-    predicted: Float[np.ndarray, "orbit time axis"],
-    position: Float[np.ndarray, "orbit time axis"],
+    predicted: Float[np.ndarray, "orbit time *body axis"],
+    position: Float[np.ndarray, "orbit time *body axis"],
     dt: float,
-) -> Float[np.ndarray, "orbit time axis"]:
+) -> Float[np.ndarray, "orbit time *body axis"]:
     """Second difference (x̂(t+1) − 2 x(t) + x(t−1)) / dt² of a prediction and its input.
 
     Args:
@@ -48,8 +34,8 @@ def implied_acceleration(
 
 
 def finite_step_corrected(
-    implied: Float[np.ndarray, "orbit time axis"], arc_start: int = 0
-) -> Float[np.ndarray, "orbit time axis"]:
+    implied: Float[np.ndarray, "orbit time *body axis"], arc_start: int = 0
+) -> Float[np.ndarray, "orbit time *body axis"]:
     """The acceleration at each time, from second differences averaging it over a step.
 
     A second difference s of a smooth arc is a + dt²/12 · a'' + O(dt⁴), so a = s − (second
@@ -71,7 +57,7 @@ def finite_step_corrected(
     arc = implied[:, arc_start:]
     bend = np.full(arc.shape, np.nan)
     bend[:, 1:-1] = arc[:, 2:] - 2 * arc[:, 1:-1] + arc[:, :-2]
-    known = np.isfinite(bend[..., 0])
+    known = np.isfinite(bend).reshape(*bend.shape[:2], -1)[..., 0]
     for orbit in range(len(arc)):
         (inner,) = np.nonzero(known[orbit])
         if len(inner):

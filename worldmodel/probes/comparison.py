@@ -11,7 +11,7 @@ from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
 from worldmodel.predictors.ellipse import ByEllipse
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
-from worldmodel.probes.acceleration import read_acceleration, true_acceleration
+from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.readouts.base import Reading, side_by_side
@@ -92,7 +92,7 @@ def _beside(
     other: ArcPredictor, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:  # fmt: skip
-    said = read_acceleration(other, arcs, experiment.facts.dt, experiment.config.correction)
+    said = experiment.acceleration(arcs, other)
     times = np.array(arcs.read)
     true = true_acceleration(arcs, experiment.law)[:, times]
     both = (acceleration[:, times], said[:, times])

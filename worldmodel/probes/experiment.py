@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
@@ -16,6 +16,7 @@ from worldmodel.predictors.base import ArcPredictor, Control, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
+from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source, Trajectories
@@ -179,19 +180,28 @@ class Experiment:
             return undisturbed(orbits, self.predictor.context_length)
         return self.kicked_arcs(orbits)
 
-    def kicked_arcs(self, orbits: Orbits) -> Arcs:
-        """Kicked orbits, from the first step read after the kick."""
-        config, context_length = self.config, self.predictor.context_length
-        first = config.kick_first or (2 if orbits.gm_varies else 1)
-        return kicked(
-            orbits,
-            self.law,
-            context_length,
-            config.kick_steps + first - 1,
-            config.kick_angle,
-            config.kick_scale,
-            self.random(),
-        ).read_from(first)
+    def kicked_arcs(self, orbits: Orbits, steps: int | None = None) -> Arcs:
+        """Kicked orbits: the steps after the kick that the options name, or the first ones."""
+        config, length, first = self.config, self.predictor.context_length, 1
+        if steps is None:
+            first = config.kick_first or (2 if orbits.gm_varies else 1)
+            steps = config.kick_steps + first - 1
+        kick = config.kick_angle, config.kick_scale, self.random()
+        return kicked(orbits, self.law, length, steps, *kick).read_from(first)
+
+    def acceleration(
+        self, arcs: Arcs, predictor: ArcPredictor | None = None
+    ) -> Float[np.ndarray, "orbit time body axis"]:
+        """Accelerations that the predictions imply for every visible body, au/yr^2."""
+        predicted = (predictor or self.predictor).predict(arcs)
+        implied = implied_acceleration(predicted, arcs.seen, self.facts.dt)
+        if self.config.correction == "numerov":
+            return finite_step_corrected(implied, arcs.start)
+        return implied
+
+    def within(self, arcs: Arcs) -> Bool[np.ndarray, "orbit time"]:
+        """Whether every visible body is at a distance seen in training."""
+        return within(arcs, self.orbits, self.radius)
 
     @property
     def states(self) -> str:

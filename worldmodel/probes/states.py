@@ -1,6 +1,7 @@
 """States to probe: undisturbed arcs, and arcs kicked in mid-orbit."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,7 +11,8 @@ from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
 from worldmodel.kick import KickedArcs, kick, kicked_at
-from worldmodel.source import Source, Trajectories
+from worldmodel.predictors.law import follow, followed_back
+from worldmodel.source import DataFacts, Source, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,10 +56,23 @@ class Arcs:
     many: ManyBodies | None = None
     """For more than two visible bodies; `position` is then the second's from the first."""
 
+    @classmethod
+    def relative(
+        cls, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, **fields: Any
+    ) -> "Arcs":
+        """Arcs of relative motion, of which a model sees each body's share; by default they are
+        numbered in turn, and read at their last time."""
+        last = position.shape[1] - 1
+        usual: dict[str, Any] = {"index": np.arange(len(gm)), "start": 1}
+        usual["read"] = range(last, last + 1)
+        arcs = cls(position, velocity, gm, seen=position[:, :, None], **(usual | fields))
+        return dataclasses.replace(arcs, seen=arcs.seen * arcs.shares[:, None, :, None])
+
     @property
     def shares(self) -> Float[np.ndarray, "orbit body"]:
-        """Each body's share of the relative position: x_b = share · x."""
-        return shares_of(self.mass, len(self.gm))
+        """Each body's share of the relative position, x_b = share · x: (m2, −m1)/(m1 + m2) of two
+        visible bodies, 1 if relative."""
+        return np.ones((len(self.gm), 1)) if self.mass is None else relative_shares(self.mass)
 
     def some(self, kept: np.ndarray) -> "Arcs":
         """The arcs of some orbits (a mask or indices)."""
@@ -87,15 +102,6 @@ class Arcs:
         later = first - 1
         read = range(self.read.start + later, self.read.stop)
         return dataclasses.replace(self, start=self.start + later, read=read)
-
-
-def shares_of(
-    mass: Float[np.ndarray, "orbit body"] | None, orbits: int
-) -> Float[np.ndarray, "orbit body"]:
-    """(m2, −m1)/(m1 + m2) of two visible bodies, 1 if relative."""
-    if mass is None:
-        return np.ones((orbits, 1))
-    return relative_shares(mass)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,30 +138,35 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
         return Orbits(chosen, chosen.position[:, :, 0], chosen.velocity[:, :, 0], None)
     seen = (states.astype(np.float64) for states in (chosen.position, chosen.velocity))
     position, velocity = relative_states(facts.system, *seen)
-    mass = np.asarray(source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64)
-    return Orbits(chosen, position, velocity, mass)
+    return Orbits(chosen, position, velocity, source.masses(numbers))
+
+
+def times_read(facts: DataFacts, context_length: int) -> range:
+    """Times of undisturbed orbits with a full context, and a position before the present one.
+
+    Raises:
+        ValueError: if there are fewer than three.
+    """
+    times = range(max(1, context_length - 1), facts.samples)
+    if len(times) < 3:
+        raise ValueError(
+            f"{facts.path} has {facts.samples} states in each orbit; a model with context "
+            f"{context_length} can be probed from {times.start + 3} states on."
+        )
+    return times
 
 
 def undisturbed(orbits: Orbits, context_length: int) -> Arcs:
-    """Whole orbits, read wherever the context is full.
-
-    Raises:
-        ValueError: if too short for three such times.
-    """
+    """Whole orbits, read at `times_read`; raises as that does."""
     chosen = orbits.trajectories
-    start, stop = max(1, context_length - 1), chosen.position.shape[1]
-    if stop - start < 3:
-        raise ValueError(
-            f"{chosen.facts.path} has {stop} states in each orbit; a model with context "
-            f"{context_length} can be probed from {start + 3} states on."
-        )
+    times = times_read(chosen.facts, context_length)
     return Arcs(
         position=orbits.position,
         velocity=orbits.velocity,
         gm=chosen.gm,
         index=chosen.index,
-        start=start,
-        read=range(start, stop),
+        start=times.start,
+        read=times,
         seen=chosen.position,
         mass=orbits.mass,
         body=chosen.body,
@@ -192,7 +203,7 @@ def kicked(
         scale,
         random,
     )
-    return _after_kick(orbits, arcs, chosen.gm, law, steps)
+    return _after_kick(orbits, arcs, chosen.gm, law, at, steps)
 
 
 def kicked_in_mass(
@@ -216,7 +227,7 @@ def kicked_in_mass(
     arcs = kicked_at(
         orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
     )
-    return _after_kick(orbits, arcs, gm, law, steps)
+    return _after_kick(orbits, arcs, gm, law, at, steps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -283,27 +294,20 @@ def far(
     angle = random.uniform(*np.transpose([kind.angle for kind in kinds]))[:, None]
     speed *= np.sqrt(pull * np.linalg.norm(x, axis=1))
     v = speed[:, None] * (np.cos(angle) * outward + np.sin(angle) * across)
-    position, velocity = _followed(law, x, v, gm, dt, context_length)
-    mass = None
-    if orbits.mass is not None:
-        mass = orbits.mass[row]
+    with np.errstate(all="ignore"):  # some fall into the centre, and are left out
+        before = followed_back(law, x, v, gm, dt, context_length)
+        ahead = follow(law, x, v, gm, dt)
+    position, velocity = (
+        np.concatenate((behind, last[:, None]), axis=1)
+        for behind, last in zip(before, ahead, strict=True)
+    )
+    position = np.nan_to_num(position, nan=0.0)
     r = np.linalg.norm(position, axis=-1)
-    inside = (
-        np.all((radius[0] <= r) & (r <= radius[1]), axis=1) if mass is None else np.all(r > 0, 1)
-    )
+    mass = None if orbits.mass is None else orbits.mass[row]
+    inside = np.all((radius[0] <= r) & (r <= radius[1]) if mass is None else r > 0, axis=1)
     kept = np.concatenate([np.flatnonzero(inside & (family == k))[:count] for k in range(len(FAR))])
-    shares = shares_of(mass, len(row))
-    arcs = Arcs(
-        position=position,
-        velocity=velocity,
-        gm=gm,
-        index=np.arange(len(row)),
-        start=1,
-        read=range(context_length, context_length + 1),
-        seen=position[:, :, None] * shares[:, None, :, None],
-        mass=mass,
-    )
-    return arcs.some(kept), family[kept]
+    read = range(context_length, context_length + 1)
+    return Arcs.relative(position, velocity, gm, read=read, mass=mass).some(kept), family[kept]
 
 
 def _directions(
@@ -314,23 +318,6 @@ def _directions(
     outward /= np.linalg.norm(outward, axis=1, keepdims=True)
     across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
     return outward, across / np.linalg.norm(across, axis=1, keepdims=True)
-
-
-def _followed(
-    law: ForceLaw, x: np.ndarray, v: np.ndarray, gm: np.ndarray, dt: float, before: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit, time, axis) states: some steps before the given ones, those, and one after."""
-    from worldmodel.predictors.law import follow
-
-    arcs = [(x, v)]
-    with np.errstate(all="ignore"):  # some fall into the centre, and are left out
-        for _ in range(before):
-            place, speed = follow(law, arcs[0][0][:, None], arcs[0][1][:, None], gm, -dt)
-            arcs.insert(0, (place[:, 0], speed[:, 0]))
-        ahead = follow(law, x[:, None], v[:, None], gm, dt)
-    arcs.append((ahead[0][:, 0], ahead[1][:, 0]))
-    position, velocity = (np.stack(parts, axis=1) for parts in zip(*arcs, strict=True))
-    return np.nan_to_num(position, nan=0.0), velocity
 
 
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:
@@ -345,7 +332,7 @@ def _time_of_kick(orbits: Orbits, context_length: int) -> int:
 
 
 def _after_kick(
-    orbits: Orbits, arcs: KickedArcs, gm: np.ndarray, law: ForceLaw, steps: int
+    orbits: Orbits, arcs: KickedArcs, gm: np.ndarray, law: ForceLaw, at: int, steps: int
 ) -> Arcs:
     chosen = orbits.trajectories
     followed = np.isfinite(arcs.position[:, -1]).all(axis=-1)
@@ -357,16 +344,14 @@ def _after_kick(
     mass = orbits.mass
     if mass is not None:
         mass = mass * (gm / (G * mass.sum(axis=1)))[:, None]
-    shares = shares_of(mass, len(gm))
-    return Arcs(
-        position=arcs.position,
-        velocity=arcs.velocity,
-        gm=gm,
+    return Arcs.relative(
+        arcs.position,
+        arcs.velocity,
+        gm,
         index=chosen.index,
-        start=arcs.kick + 1,
-        read=range(arcs.kick + 1, arcs.kick + 1 + steps),
-        seen=arcs.position[:, :, None] * shares[:, None, :, None],
+        start=at + 1,
+        read=range(at + 1, at + 1 + steps),
         mass=mass,
         body=chosen.body,
-        kick=arcs.kick,
+        kick=at,
     ).some(followed)

@@ -112,7 +112,8 @@ def _histories(
     experiment: "Experiment",
 ) -> float:
     """Spread of the acceleration over pasts of the same last step, au/yr^2."""
-    from worldmodel.probes.integrated_arcs import arcs_through, of_positions, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, pushed, rms
+    from worldmodel.probes.states import Arcs
 
     law, dt = experiment.law, experiment.facts.dt
     length = max(predictor.context_length, 2)
@@ -124,7 +125,7 @@ def _histories(
         past = arcs_through((at, own + change - turned[0], gm), law, dt, length - 1)
         position = np.concatenate((past.position, end.position[:, 1:]), axis=1)
         velocity = np.concatenate((past.velocity[:, :-1], end.velocity), axis=1)
-        pushes.append(pushed(predictor, of_positions(position, velocity, gm).some(kept), dt))
+        pushes.append(pushed(predictor, Arcs.relative(position, velocity, gm).some(kept), dt))
     spread = np.stack(pushes)
     return rms(spread - spread.mean(axis=0))
 

@@ -56,12 +56,9 @@ class Jacobian(ReadOut):
         - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the
           position, with g from `gradient`.
         """
-        from worldmodel.probes.acceleration import within
-
         law, dt = experiment.law, experiment.facts.dt
         arcs = experiment.arcs()
-        usable = within(arcs, experiment.orbits, experiment.radius)[:, np.array(arcs.read)]
-        orbit, time = np.nonzero(usable)
+        orbit, time = np.nonzero(experiment.within(arcs)[:, np.array(arcs.read)])
         if not len(orbit):
             raise ValueError(
                 "no state can be read: every one lies outside the distances of the training orbits."
@@ -69,7 +66,7 @@ class Jacobian(ReadOut):
         count = min(self.states, len(orbit))
         chosen = np.sort(experiment.random().choice(len(orbit), count, replace=False))
         orbit, time = orbit[chosen], time[chosen] + arcs.read.start
-        found = experiment.predictor.jacobians(arcs, orbit, time)
+        found, error = experiment.predictor.jacobians(arcs, orbit, time)
         values = {
             **deviations(found),
             "locality": locality(found),
@@ -80,7 +77,6 @@ class Jacobian(ReadOut):
         }
         metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
         metrics["states"] = count
-        error = experiment.predictor.jacobian_error()
         if error is not None:
             metrics["difference_error"] = error
         by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]

@@ -81,7 +81,7 @@ class Transfer(ReadOut):
         """
         from orbits.force_samples import vectors
         from orbits.statistics import r_squared
-        from worldmodel.probes.acceleration import force_table, within
+        from worldmodel.probes.acceleration import force_table
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed
 
@@ -95,7 +95,7 @@ class Transfer(ReadOut):
         if arcs.kick is None:
             kept = _near(arcs, undisturbed(full, experiment.model.context_length), self.points)
         else:
-            kept = within(arcs, experiment.orbits, experiment.radius)
+            kept = experiment.within(arcs)
         acceleration = _as_acceleration(found, arcs)
         table = force_table(arcs, acceleration, experiment.law, experiment.facts.dt, kept)
         metrics = measure(table, config.bootstrap, config.seed)
