@@ -69,19 +69,27 @@ class Network(nn.Module):
         Returns:
             The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
         """
-        batch, time = positions.shape[:2]
+        bins = (self.config.bins,) if self.config.head == "tokens" else ()
+        return self.head(self.stream(positions)).view(*positions.shape, *bins)
+
+    def stream(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch token d_model"]:
+        """What the head reads."""
         stream = self.embed(positions)
         visible = Visible(window=self.config.window and self.config.window * self.tokens_per_step)
         index = torch.arange(stream.shape[1], device=stream.device)
         rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)
         for block in self.blocks:
             stream = block(stream, rotation, visible)
-        output = self.head(self.norm(stream))
-        return output.view(batch, time, self.scales.bodies, self.scales.axes, *self._bins)
+        return self.norm(stream)
 
-    @property
-    def _bins(self) -> tuple[int, ...]:
-        return (self.config.bins,) if self.config.head == "tokens" else ()
+
+def fresh_network(config: ModelConfig, scales: Scales, seed: int) -> Network:
+    """An untrained network."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return Network(config, scales)
 
 
 class Embedding(nn.Module):

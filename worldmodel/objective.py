@@ -1,5 +1,7 @@
 """What the head's output means: targets, the loss, and the way back to positions."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -68,6 +70,21 @@ def loss(
         return functional.cross_entropy(output.flatten(0, -2).float(), bins.flatten())
     target = raw_target(config.target, seen, following)[:, seen_from] / scales.target
     return functional.mse_loss(output, target.to(output.dtype))
+
+
+def mean_loss(
+    config: ModelConfig,
+    scales: Scales,
+    network: Callable[[Tensor], Tensor],
+    crops: Float[Tensor, "crop time body axis"],
+    at_once: int,
+) -> float:
+    """The loss over contexts with the next position, so many at a time."""
+    total = 0.0
+    for part in crops.split(at_once):
+        seen, following = part[:, :-1], part[:, 1:]
+        total += len(part) * float(loss(config, scales, network(seen), seen, following))
+    return total / len(crops)
 
 
 def next_position(

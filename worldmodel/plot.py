@@ -16,7 +16,7 @@ from orbits.plot import labelled, new_axes, plain_ticks, squeezed_r2
 from worldmodel.config import AttentionConfig
 from worldmodel.probes.readouts.base import Reading
 from worldmodel.source import Source
-from worldmodel.world_model import WorldModel, require_same_world
+from worldmodel.world_model import WorldModel
 
 PLACES = {
     "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
@@ -33,9 +33,9 @@ def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
     Raises:
         ValueError: if they do not fit together, or there is no such orbit.
     """
-    model, source = WorldModel.load(run, config.checkpoint), Source(data)
+    source = Source(data)
+    model = WorldModel.load(run, config.checkpoint).for_world(source.facts)
     facts, length = source.facts, config.length or model.context_length
-    require_same_world(model, facts)
     if config.orbit >= facts.orbits or length > facts.samples:
         raise ValueError(
             f"{data} has {facts.orbits} orbits of {facts.samples} states; orbit {config.orbit} "

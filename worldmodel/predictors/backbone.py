@@ -31,33 +31,15 @@ class Stream(Backbone):
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = copy.deepcopy(network)
-        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
-        self.network.norm.register_forward_hook(self._keep)
+        del self.network.head
         self.width = network.config.d_model
         self.tokens_per_step = network.tokens_per_step
-        self.kept: Tensor | None = None
-
-    def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
-        self.kept = output
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch time feature"]:
-        self.network(positions)
-        assert self.kept is not None  # for the type checker: the hook has run
         each = self.tokens_per_step
-        return self.kept[:, each - 1 :: each]
-
-
-class Silent(nn.Module):
-    """Replaces the old head: no output, no cost."""
-
-    def __init__(self, outputs: int) -> None:
-        super().__init__()
-        self.outputs = outputs
-
-    def forward(self, stream: Tensor) -> Tensor:
-        return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
+        return self.network.stream(positions)[:, each - 1 :: each]
 
 
 class HeadInput(Backbone):

@@ -146,7 +146,8 @@ def by_windows(
     said = np.full(x.shape, np.nan)
     contexts = stretches(x, length)
     count = max(1, at_once // length)
-    parts = [following(np.array(contexts[i : i + count])) for i in range(0, len(contexts), count)]
+    starts = range(0, len(contexts) or 1, count)  # one call even if there is no context
+    parts = [following(np.array(contexts[start : start + count])) for start in starts]
     said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])
     return said
 

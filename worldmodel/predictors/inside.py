@@ -1,7 +1,7 @@
 """Inside a torch module: derivatives of its output, outputs of its parts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,8 +79,7 @@ def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, 
         ValueError: if there is no submodule of a name (names the nearest).
     """
     kept: dict[str, Tensor] = {}
-    hooks = []
-    try:
+    with ExitStack() as stack:
         for name in names:
 
             def keep(_module: nn.Module, _inputs: object, output: object, name: str = name) -> None:
@@ -89,8 +88,5 @@ def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, 
                     kept[name] = first
 
             part = submodule(module, name, "activation")
-            hooks.append(part.register_forward_hook(keep))
+            stack.callback(part.register_forward_hook(keep).remove)
         yield kept
-    finally:
-        for hook in hooks:
-            hook.remove()

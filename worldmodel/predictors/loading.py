@@ -136,7 +136,6 @@ def _named(spec: str, told: Mapping[str, Any]) -> Any:
         ValueError: if it is missing, or its code fails: one line that says why.
     """
     place, _, name = spec.rpartition(":")
-    source_of(spec)
     try:
         module = _executed(Path(place)) if _is_file(place) else importlib.import_module(place)
     except ModuleNotFoundError as error:
@@ -158,15 +157,7 @@ def _is_factory(found: Any) -> bool:
         return True
     if isinstance(found, Predictor) or not callable(found):
         return False
-    return set(_needed(found)) <= set(TOLD)
-
-
-def _needed(factory: Callable[..., Any]) -> list[str]:
-    """Arguments without a default."""
-    kinds = inspect.Parameter
-    several = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
-    parameters = _parameters(factory).items()
-    return [n for n, p in parameters if p.default is p.empty and p.kind not in several]
+    return {name for name, needed in _arguments(found).items() if needed} <= set(TOLD)
 
 
 def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
@@ -175,9 +166,9 @@ def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> 
     Raises:
         ValueError: if it fails, or needs something it is not given.
     """
-    takes = _parameters(factory)
+    takes = _arguments(factory)
     known = {name: value for name, value in told.items() if name in takes and value is not None}
-    lacking = [name for name in _needed(factory) if name not in known]
+    lacking = [name for name, needed in takes.items() if needed and name not in known]
     if lacking:
         hint = " (--fit of a run, data= in Python)" if "data" in lacking else ""
         raise ValueError(
@@ -192,11 +183,14 @@ def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> 
         raise in_a_line(f"{what} fails", error) from error
 
 
-def _parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
+def _arguments(factory: Any) -> dict[str, bool]:
+    """What something callable takes, and whether it must be given."""
     try:
-        return inspect.signature(factory).parameters
+        parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return {}
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {n: p.default is p.empty and p.kind not in several for n, p in parameters.items()}
 
 
 def _is_file(place: str) -> bool:

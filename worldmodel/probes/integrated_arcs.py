@@ -15,8 +15,8 @@ States = tuple[
 """Positions, velocities and GM."""
 
 
-def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray]:
-    """States of the experiment's undisturbed orbits, and the numbers of their orbits.
+def drawn_states(experiment: Experiment, count: int) -> States:
+    """At most so many states of the experiment's undisturbed orbits.
 
     Raises:
         ValueError: for two visible bodies.
@@ -31,11 +31,10 @@ def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray
     total = orbits.position.shape[0] * orbits.position.shape[1]
     chosen = np.sort(random.choice(total, min(count, total), replace=False))
     orbit, time = np.unravel_index(chosen, orbits.position.shape[:2])
-    gm = orbits.trajectories.gm[orbit]
     position, velocity = (
         states[orbit, time].astype(np.float64) for states in (orbits.position, orbits.velocity)
     )
-    return (position, velocity, gm), orbits.trajectories.index[orbit]
+    return position, velocity, orbits.trajectories.gm[orbit]
 
 
 def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:

@@ -10,7 +10,7 @@ from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
-from worldmodel.kick import KickedArcs, kick, kicked_at
+from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.predictors.law import follow, followed_back
 from worldmodel.source import DataFacts, Source, Trajectories
 
@@ -190,20 +190,10 @@ def kicked(
     Raises:
         ValueError: if the orbits are too short, or all of them fall into the centre.
     """
-    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
-    arcs = kick(
-        orbits.position,
-        orbits.velocity,
-        chosen.gm,
-        law,
-        chosen.facts.dt,
-        at,
-        max(steps + 1, 3),
-        angle,
-        scale,
-        random,
-    )
-    return _after_kick(orbits, arcs, chosen.gm, law, at, steps)
+    at = _time_of_kick(orbits, context_length)
+    x, v = (states[:, at].astype(np.float64) for states in (orbits.position, orbits.velocity))
+    velocity = turned_at_random(x, v, angle, scale, random)
+    return _after_kick(orbits, law, at, steps, orbits.trajectories.gm, velocity)
 
 
 def kicked_in_mass(
@@ -221,34 +211,23 @@ def kicked_in_mass(
     Raises:
         ValueError: if the orbits are too short, or all of them fall into the centre.
     """
-    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
-    low, high = np.log(chosen.gm.min()), np.log(chosen.gm.max())
-    gm = np.exp(random.uniform(low, high, len(chosen.gm)))
-    arcs = kicked_at(
-        orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
-    )
-    return _after_kick(orbits, arcs, gm, law, at, steps)
-
-
-@dataclasses.dataclass(frozen=True)
-class Family:
-    """A kind of far states: speeds over the local circular one, and directions of motion."""
-
-    speed: tuple[float, float]
-    angle: tuple[float, float]
-    """From the outward direction, rad, either side."""
+    at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
+    gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))
+    return _after_kick(orbits, law, at, steps, gm)
 
 
 FAR = {
-    "at rest": Family((0.0, 0.05), (0.0, np.pi)),
-    "inward": Family((0.25, 1.4), (np.pi, np.pi)),
-    "outward": Family((0.25, 1.4), (0.0, 0.0)),
-    "slow": Family((0.25, 0.75), (np.pi / 2, np.pi / 2)),
-    "circular": Family((0.75, 1.25), (np.pi / 2, np.pi / 2)),
-    "fast": Family((1.25, 2.0), (np.pi / 2, np.pi / 2)),
-    "unbound": Family((1.5, 2.0), (0.0, np.pi)),
+    "at rest": ((0.0, 0.05), (0.0, np.pi)),
+    "inward": ((0.25, 1.4), (np.pi, np.pi)),
+    "outward": ((0.25, 1.4), (0.0, 0.0)),
+    "slow": ((0.25, 0.75), (np.pi / 2, np.pi / 2)),
+    "circular": ((0.75, 1.25), (np.pi / 2, np.pi / 2)),
+    "fast": ((1.25, 2.0), (np.pi / 2, np.pi / 2)),
+    "unbound": ((1.5, 2.0), (0.0, np.pi)),
 }
-"""States of motion; bound orbits of moderate eccentricity contain only the circular ones."""
+"""States of motion: ranges of the speed over the local circular one, and of the angle from the
+outward direction, rad, either side. Bound orbits of moderate eccentricity contain only the circular
+ones."""
 
 TRIED = 8
 """Factor of surplus states drawn, as arcs may leave the distances of training."""
@@ -285,13 +264,15 @@ def far(
     row = random.integers(len(orbits.trajectories.gm), size=TRIED * count * len(FAR))
     gm = orbits.trajectories.gm[row]
     family = np.arange(len(row)) % len(FAR)
-    outward, across = _directions(len(row), axes, random)
+    outward, other = random.standard_normal((2, len(row), axes))
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
     distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
     x = distance[:, None] * outward
     pull = np.linalg.norm(law.acceleration(x, gm), axis=1)
-    kinds = [list(FAR.values())[k] for k in family]
-    speed = random.uniform(*np.transpose([kind.speed for kind in kinds]))
-    angle = random.uniform(*np.transpose([kind.angle for kind in kinds]))[:, None]
+    speeds, angles = np.array(list(FAR.values()))[family].transpose(1, 2, 0)
+    speed, angle = random.uniform(*speeds), random.uniform(*angles)[:, None]
     speed *= np.sqrt(pull * np.linalg.norm(x, axis=1))
     v = speed[:, None] * (np.cos(angle) * outward + np.sin(angle) * across)
     with np.errstate(all="ignore"):  # some fall into the centre, and are left out
@@ -310,16 +291,6 @@ def far(
     return Arcs.relative(position, velocity, gm, read=read, mass=mass).some(kept), family[kept]
 
 
-def _directions(
-    count: int, axes: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors in random directions, and one across each, either side."""
-    outward, other = random.standard_normal((2, count, axes))
-    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
-    return outward, across / np.linalg.norm(across, axis=1, keepdims=True)
-
-
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:
     samples = orbits.position.shape[1]
     at = max(samples // 2, context_length - 2)
@@ -332,9 +303,19 @@ def _time_of_kick(orbits: Orbits, context_length: int) -> int:
 
 
 def _after_kick(
-    orbits: Orbits, arcs: KickedArcs, gm: np.ndarray, law: ForceLaw, at: int, steps: int
+    orbits: Orbits,
+    law: ForceLaw,
+    at: int,
+    steps: int,
+    gm: np.ndarray,
+    velocity: np.ndarray | None = None,
 ) -> Arcs:
+    """Orbits kicked at a time, read so many steps after it."""
     chosen = orbits.trajectories
+    followed_for = max(steps + 1, 3)
+    arcs = kicked_at(
+        orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, followed_for, velocity
+    )
     followed = np.isfinite(arcs.position[:, -1]).all(axis=-1)
     if not followed.any():
         raise ValueError(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from orbits.forces import ForceLaw
     from worldmodel.probes.experiment import Experiment
-    from worldmodel.source import DataFacts, Trajectories
+    from worldmodel.source import Trajectories
     from worldmodel.world_model import WorldModel
 
 SHOWN_STEPS = (1, 4, 16, 64)
@@ -70,7 +70,13 @@ class Evaluate(ReadOut):
 
         model, facts = experiment.model, experiment.facts
         require_long_enough(facts, model.context_length)
-        steps = _steps(facts, model.context_length, self.steps)
+        longest = facts.samples - model.context_length
+        if self.steps > longest:
+            raise ValueError(
+                f"{facts.path} has {facts.samples} states in each orbit, which leaves {longest} "
+                f"after the first context; {self.steps} steps were asked for."
+            )
+        steps = self.steps or longest
         chosen = experiment.trajectories
         one, rolled = next_step(model, chosen), rollout_errors(model, chosen, steps)
         errors = rolled["median_error"]
@@ -82,17 +88,6 @@ class Evaluate(ReadOut):
         )
         text = side_by_side(title, {"": metrics}, self.labels)
         return Reading(metrics, "orbit", text, details={"next_step": one, "rollout": rolled})
-
-
-def _steps(facts: "DataFacts", context_length: int, wanted: int) -> int:
-    """Length of the roll-outs; by default to the end of the orbits."""
-    longest = facts.samples - context_length
-    if wanted > longest:
-        raise ValueError(
-            f"{facts.path} has {facts.samples} states in each orbit, which leaves {longest} after "
-            f"the first context; {wanted} steps were asked for."
-        )
-    return wanted or longest
 
 
 def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
@@ -114,7 +109,7 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
         config = model.record.train.model
         target = "position" if config.head == "tokens" else config.target
         found = {
-            "loss": mean_loss(model, chosen),
+            "loss": training_loss(model, chosen),
             "acceleration_share": acceleration_share(target, position),
         }
     for name, length in (("", size), ("straight_line_", straight_size)):
@@ -140,21 +135,18 @@ def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."
     return float(bend.square().mean() / whole.square().mean())
 
 
-def mean_loss(model: "WorldModel", chosen: "Trajectories") -> float:
+def training_loss(model: "WorldModel", chosen: "Trajectories") -> float:
     """The training loss over contexts of some orbits."""
     import torch
 
     from worldmodel.data import held_out_crops
-    from worldmodel.objective import loss
+    from worldmodel.objective import mean_loss
 
-    config, scales = model.record.train.model, model.record.scales
-    crops = held_out_crops(chosen.position, config.context_length)
-    device, total = next(model.network.parameters()).device, 0.0
+    network = model.network
+    crops = held_out_crops(chosen.position, model.context_length)
+    crops = crops.to(next(network.parameters()).device)
     with torch.no_grad():
-        for part in crops.to(device).split(1024):
-            seen, following = part[:, :-1], part[:, 1:]
-            total += len(part) * float(loss(config, scales, model.network(seen), seen, following))
-    return total / len(crops)
+        return mean_loss(network.config, network.scales, network, crops, 1024)
 
 
 def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, Any]:

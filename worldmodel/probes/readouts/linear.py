@@ -5,7 +5,6 @@ every number is compared with that of the same network with fresh weights, and w
 the bare positions of the context.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -79,7 +78,14 @@ class Linear(ReadOut):
             return dict(zip(names, map(float, r2), strict=True))
 
         bare = judged(contexts.reshape(len(contexts), -1))
-        tables = _by_layer(experiment, contexts, wanted, judged)
+        tables: dict[str, dict[str, R2]] = {}
+        for who in ("trained", "untrained"):
+            if who == "trained" and config.control == "injected":
+                layers = {LAW: _mixed(wanted, experiment.random())}
+            else:
+                model = experiment.model if who == "trained" else experiment.untrained
+                layers = model.features(contexts)
+            tables[who] = {name: judged(values) for name, values in layers.items()}
         metrics: dict[str, Any] = {
             f"{who}_{target}": max(row[target] for row in table.values())
             for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
@@ -100,25 +106,6 @@ class Linear(ReadOut):
         title = f"{experiment.who}, {experiment.states} states: R² of the best layer"
         text = side_by_side(title, columns)
         return Reading(metrics, experiment.states, text, details=details)
-
-
-def _by_layer(
-    experiment: "Experiment",
-    contexts: np.ndarray,
-    wanted: np.ndarray,
-    judged: Callable[[np.ndarray], R2],
-) -> dict[str, dict[str, R2]]:
-    """R² of the trained and the untrained network; or of the law in the trained one's place."""
-    if experiment.config.control == "injected":
-        trained = {LAW: judged(_mixed(wanted, experiment.random()))}
-    else:
-        layers = experiment.model.features(contexts)
-        trained = {name: judged(values) for name, values in layers.items()}
-    layers = experiment.untrained.features(contexts)
-    return {
-        "trained": trained,
-        "untrained": {name: judged(values) for name, values in layers.items()},
-    }
 
 
 def cross_validated_r2(
@@ -185,15 +172,13 @@ def targets_of(
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Targets for the activations, by name; NaN where a state has none."""
     from orbits.invariants import laplace_runge_lenz, specific_energy
-    from worldmodel.probes.acceleration import true_acceleration
+    from worldmodel.probes.readouts.transfer import forces
 
     position, velocity = (
         states[orbit, time].astype(np.float64) for states in (arcs.position, arcs.velocity)
     )
     gm, r = arcs.gm[orbit], np.linalg.norm(position, axis=-1)
-    force = true_acceleration(arcs, experiment.law)[orbit, time, 0]
-    if arcs.mass is not None:
-        force = force * arcs.mass[orbit, :1]
+    force = forces(arcs, experiment, "vector")[orbit, time]
     found = {"force": np.linalg.norm(force, axis=-1)}
     found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
     found |= {"r": r, "inverse_square": 1 / r**2}

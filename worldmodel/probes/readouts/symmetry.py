@@ -51,15 +51,9 @@ class Symmetry(ReadOut):
         apart.
         """
         from worldmodel.probes.comparison import beside_controls
-        from worldmodel.probes.integrated_arcs import drawn_states
-
-        states, _ = drawn_states(experiment, self.states)
-
-        def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
-            return violations(predictor, states, experiment)
 
         what = "symmetries broken, in units of the force"
-        return beside_controls(experiment, measure, what, len(states[2]))
+        return beside_controls(experiment, self.states, violations, what)
 
 
 def violations(

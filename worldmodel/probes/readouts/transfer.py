@@ -8,7 +8,7 @@ the counts are options, and the model sees contexts of C positions, as in traini
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -114,7 +114,9 @@ class Transfer(ReadOut):
         few: "Orbits",
         arcs: "Arcs",
     ) -> Float[np.ndarray, "orbit time output"]:
-        """The fine-tuned network's force."""
+        """The fine-tuned network's force at the times read; NaN elsewhere."""
+        import torch
+
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
         batches = Labelled(self, experiment, full, few)
@@ -128,9 +130,14 @@ class Transfer(ReadOut):
             self.frozen,
             experiment.config.seed,
         )
-        return _said(
-            arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, experiment
-        )
+        length, times = experiment.model.context_length, np.array(arcs.read)
+        steps = times[:, None] + np.arange(1 - length, 1)
+        contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
+        shown = torch.from_numpy(contexts.astype(np.float64))
+        said = (last_outputs(tuned, shown) * batches.unit).numpy()
+        found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
+        found[:, times] = said.reshape(len(arcs.gm), len(times), -1)
+        return found
 
 
 class Labelled:
@@ -147,11 +154,13 @@ class Labelled:
         import torch
 
         from worldmodel.objective import first_scored
+        from worldmodel.probes.states import undisturbed
 
         random = np.random.default_rng((experiment.config.seed, 2))
         self.length = experiment.model.context_length
         self.count = max(1, options.batch_tokens // self.length)
-        labels = [forces(_whole(part), experiment, options.target) for part in (full, few)]
+        whole = [undisturbed(part, 1) for part in (full, few)]
+        labels = [forces(part, experiment, options.target) for part in whole]
         self.unit = float(np.sqrt(np.mean(labels[0] ** 2)))
         labels = [part / self.unit for part in labels]
         samples = labels[1].shape[1]
@@ -160,8 +169,8 @@ class Labelled:
         for orbit in range(len(masked)):
             times = scored + random.choice(samples - scored, min(2, samples - scored), False)
             masked[orbit, times] = labels[1][orbit, times]
-        seen = [part.trajectories.position for part in (full, few)]
-        self.positions = torch.from_numpy(np.concatenate(seen).astype(np.float32))
+        seen = np.concatenate([part.seen for part in whole])
+        self.positions = torch.from_numpy(seen.astype(np.float32))
         self.labels = torch.from_numpy(np.concatenate((labels[0], masked)))
         self.labels[:, :scored] = torch.nan
         self.generator = torch.Generator().manual_seed(experiment.config.seed)
@@ -208,28 +217,6 @@ def _split(options: Transfer, experiment: "Experiment") -> "tuple[Orbits, Orbits
     full = np.arange(options.labelled)
     few = np.arange(facts.orbits - options.few, facts.orbits)
     return read_orbits(experiment.source, full), read_orbits(experiment.source, few)
-
-
-def _whole(orbits: "Orbits") -> "Arcs":
-    """Every state of some orbits."""
-    from worldmodel.probes.states import undisturbed
-
-    return undisturbed(orbits, 1)
-
-
-def _said(
-    arcs: "Arcs", head: Any, experiment: "Experiment"
-) -> Float[np.ndarray, "orbit time output"]:
-    """The head's output at the times read; NaN elsewhere."""
-    import torch
-
-    length, times = experiment.model.context_length, np.array(arcs.read)
-    steps = times[:, None] + np.arange(1 - length, 1)
-    contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
-    said = head(torch.from_numpy(contexts.astype(np.float64))).numpy()
-    found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
-    found[:, times] = said.reshape(len(arcs.gm), len(times), -1)
-    return found
 
 
 def _as_acceleration(
