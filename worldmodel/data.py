@@ -143,28 +143,28 @@ def mapped_positions(
 
 
 class Batches:
-    """Endless random contexts: any orbit, any start, with replacement.
-
-    Args:
-        positions: of the training orbits, au; in memory, or mapped into it.
-        config: number and length of contexts, and the seed.
-    """
+    """Endless random contexts of training orbits."""
 
     def __init__(
         self, positions: Float[Tensor, "orbit time body axis"], config: TrainConfig
     ) -> None:
         self.positions = positions
-        self.count = config.crops_per_step
-        self.offsets = torch.arange(config.context_length + 1)
+        self.size = config.crops_per_step, config.context_length + 1
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def next(self) -> Float[Tensor, "crop time body axis"]:
         """`crops_per_step` contexts of C positions with the next position: C + 1 states."""
-        orbits, samples = self.positions.shape[:2]
-        starts = samples - len(self.offsets) + 1
-        orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
-        start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        return self.positions[orbit, start + self.offsets]
+        return self.positions[random_crops(self.positions, *self.size, self.generator)]
+
+
+def random_crops(
+    states: Tensor, count: int, length: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Indices of adjacent (orbit, time) states: any orbit, any start, with replacement."""
+    orbits, samples = states.shape[:2]
+    orbit = torch.randint(orbits, (count, 1), generator=generator)
+    start = torch.randint(samples - length + 1, (count, 1), generator=generator)
+    return orbit, start + torch.arange(length)
 
 
 def held_out_crops(

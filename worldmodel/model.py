@@ -184,30 +184,22 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(d, d, bias=False)
         self.read = nn.Linear(d, config.n_heads * kind.reads) if kind.reads else None
 
-    def queries_keys_values(
-        self, tokens: Float[Tensor, "batch token d_model"], rotation: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """(batch, set·head, token, d_head), and twice (batch, head, token, d_head); queries and
-        keys turned by their positions."""
-        batch, length, d = tokens.shape
-        sets = self.kind.query_sets
-        split = self.project(tokens).view(batch, length, sets + 2, self.n_heads, d // self.n_heads)
-        queries_keys, values = split.permute(2, 0, 3, 1, 4).split((sets + 1, 1))
-        turned = rotate(queries_keys, rotation)  # all in one go: fewer passes over memory
-        q = turned[0] if sets == 1 else torch.cat(turned[:-1].unbind(), dim=1)
-        return q, turned[-1], values[0]
-
     def forward(
         self,
         tokens: Float[Tensor, "batch token d_model"],
         rotation: tuple[Tensor, Tensor],
         visible: Visible,
     ) -> Float[Tensor, "batch token d_model"]:
-        q, k, v = self.queries_keys_values(tokens, rotation)
+        sets, heads = self.kind.query_sets, self.n_heads
+        split = self.project(tokens).unflatten(-1, (sets + 2, heads, -1))
+        queries_keys, values = split.permute(2, 0, 3, 1, 4).split((sets + 1, 1))
+        turned = rotate(queries_keys, rotation)  # all in one go: fewer passes over memory
+        q = turned[0] if sets == 1 else torch.cat(turned[:-1].unbind(), dim=1)
         read = None
         if self.read is not None:
-            read = self.read(tokens).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        return self.out(self.kind(q, k, v, visible, read).transpose(1, 2).flatten(2))
+            read = self.read(tokens).unflatten(-1, (heads, -1)).transpose(1, 2)
+        output = self.kind(q, turned[-1], values[0], visible, read)
+        return self.out(output.transpose(1, 2).flatten(2))
 
 
 def rotary(

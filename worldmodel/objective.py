@@ -58,10 +58,8 @@ def loss(
 ) -> Float[Tensor, ""]:
     """Mean squared error of the standardised target, or cross-entropy over bins (nats).
 
-    Args:
-        output: what the network said, seeing `seen`.
-        seen: x(t) as the model saw it, noise included, au.
-        following: the true x(t+1), au.
+    `output` is what the network said, seeing `seen`: x(t), noise included, au. `following` is the
+    true x(t+1).
     """
     start = first_scored(config.context_length)
     output, seen_from = output[:, start:], slice(start, None)
@@ -93,12 +91,8 @@ def next_position(
     output: Float[Tensor, "batch time body axis ..."],
     seen: Float[Tensor, "batch time body axis"],
 ) -> Float[Tensor, "batch time body axis"]:
-    """The predicted next positions, au, in float64; for the head `tokens` the expectation.
-
-    Args:
-        output: what the network said, seeing `seen`.
-        seen: x(t), au; float64 preserves the precision of the sum.
-    """
+    """The predicted next positions, au, in float64 for the precision of the sum; for the head
+    `tokens` the expectation."""
     output = output.double()
     if config.head == "tokens":
         width = 2 * config.bin_range / config.bins

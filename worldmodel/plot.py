@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -142,20 +141,3 @@ def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
             axes.plot(steps, r2, marker="o", label=label)
     squeezed_r2(axes)
     return labelled(axes, "steps since the kick", "R² of the implied acceleration")
-
-
-def plot_roll_out(reading: Reading, axes: Axes) -> Axes:
-    """Median error of a roll-out by step; `reading` is of the read-out `evaluate`."""
-    errors = reading.details["rollout"]["median_error"]
-    axes.loglog(np.arange(1, len(errors) + 1), errors)
-    axes.set(xlabel="steps rolled out", ylabel="median error (au)")
-    return axes
-
-
-def plot_numbers(reading: Reading, axes: Axes, labels: Mapping[str, str]) -> Axes:
-    """The numbers of any reading, as bars."""
-    numbers = {n: v for n, v in reading.metrics.items() if isinstance(v, float)}  # no counts
-    names = [fill(labels.get(name, name.replace("_", " ")), 30) for name in numbers]
-    axes.barh(names, list(numbers.values()), color=CYCLE[0])
-    axes.invert_yaxis()
-    return axes

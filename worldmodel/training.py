@@ -282,7 +282,9 @@ class Trainer:
         log = Log(self.run, state.step, config, self.progress, self.fabric)
         began, inside, first = time.perf_counter(), 0.0, state.step
         try:
-            while state.step < config.steps and not self._exhausted():
+            while state.step < config.steps:
+                if 0 < config.patience <= state.without_progress:
+                    break
                 factor = set_learning_rates(self.optimizers, config, state.step)
                 crops = self._with_noise(state.batches.next())
                 entered = time.perf_counter()
@@ -308,9 +310,6 @@ class Trainer:
             self._save()
         finally:
             log.close()
-
-    def _exhausted(self) -> bool:
-        return 0 < self.config.patience <= self.state.without_progress
 
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
         """This process's share of a batch: positions as seen, and the next ones."""

@@ -84,11 +84,6 @@ class ArcPredictor(ABC):
         """
 
 
-def itself(model: Any, seed: int) -> Any:
-    """The trained network."""
-    return model
-
-
 @dataclass(frozen=True)
 class Control:
     """What is read instead of the model."""
@@ -106,7 +101,7 @@ class Control:
     predictor: "Callable[[Any, ForceLaw, Memory], Predictor | ArcPredictor]"
     """Makes the predictor, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
     the data, and a source of the model's training orbits."""
-    network: Callable[[Any, int], Any] = itself
+    network: Callable[[Any, int], Any] = lambda model, seed: model
     """Makes the model to read, from the trained one and the probe's seed."""
     needs_law: bool = False
     """Whether the law that moves the data must be known."""

@@ -382,10 +382,7 @@ def name_of(thing: Any) -> str:
 def in_a_line(what: str, error: Exception) -> ValueError:
     """What to raise for an exception in a user's code: one line, with its place.
 
-    Args:
-        what: failed.
-        error: the exception; a ValueError that this package raised when called by that code is
-            returned unchanged.
+    A ValueError that this package raised when called by that code is returned unchanged.
     """
     place = None
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

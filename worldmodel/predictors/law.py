@@ -114,13 +114,6 @@ def law_jacobians(
     velocity follows from δx(t−dt) = P₋δx + Q₋δv, so that
     J(t−1) = Q₊ Q₋⁻¹ and J(t) = P₊ − Q₊ Q₋⁻¹ P₋. For small dt they are −I and 2I + dt² ∂a/∂x.
 
-    Args:
-        position: au.
-        velocity: au/yr.
-        gm: au^3/yr^2.
-        law: moves the body.
-        dt: yr.
-
     Returns:
         J(t−1), then J(t); rows are coordinates of the next position.
     """

@@ -33,11 +33,8 @@ MOST_REMEMBERED = 2000
 class Experiment:
     """A model or its stand-in, data, and the options.
 
-    Args:
-        model: a model, or the folder of its run.
-        data: path of a data set, or the data set itself.
-        config: which states, and what is read instead of the model.
-        trained_on: the model's training data set, instead of that in `config`.
+    The model may be the folder of its run, the data its path; `trained_on` is the model's training
+    data set, instead of that in the options.
     """
 
     def __init__(
@@ -164,12 +161,8 @@ class Experiment:
     def far_arcs(
         self, count: int, radius: tuple[float, float] | None = None
     ) -> tuple[Arcs, np.ndarray]:
-        """Arcs unlike any training orbit, and the family of each; see `states.far`.
-
-        Args:
-            count: per family, at most.
-            radius: smallest and largest distance, au; by default those of training.
-        """
+        """Arcs unlike any training orbit, and the family of each; see `states.far`. Distances are
+        those of training, unless others are given."""
         length, radius = self.predictor.context_length, radius or self.radius
         return far(self.orbits, self.law, length, radius, count, self.random())
 
@@ -182,12 +175,13 @@ class Experiment:
 
     def kicked_arcs(self, orbits: Orbits, steps: int | None = None) -> Arcs:
         """Kicked orbits: the steps after the kick that the options name, or the first ones."""
-        config, length, first = self.config, self.predictor.context_length, 1
+        config, first = self.config, 1
         if steps is None:
             first = config.kick_first or (2 if orbits.gm_varies else 1)
             steps = config.kick_steps + first - 1
         kick = config.kick_angle, config.kick_scale, self.random()
-        return kicked(orbits, self.law, length, steps, *kick).read_from(first)
+        length = self.predictor.context_length
+        return kicked(orbits, self.law, length, range(first, steps + 1), *kick)
 
     def acceleration(
         self, arcs: Arcs, predictor: ArcPredictor | None = None
@@ -245,8 +239,7 @@ def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
     """
     if isinstance(model, WorldModel):
         return model
-    if isinstance(model, os.PathLike):
-        return WorldModel.load(model, checkpoint)
-    if isinstance(model, str) and (":" not in model or Path(model).exists()):
+    named = isinstance(model, str) and (":" not in model or Path(model).exists())
+    if named or isinstance(model, os.PathLike):
         return WorldModel.load(model, checkpoint)
     return load_predictor(model)

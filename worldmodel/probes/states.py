@@ -89,6 +89,11 @@ class Arcs:
         steps = time[:, None] + np.arange(1 - length, 1)
         return self.seen[orbit[:, None], steps].astype(np.float64)
 
+    def at(self, orbit: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity and GM of some states, float64."""
+        x, v = (states[orbit, time].astype(np.float64) for states in (self.position, self.velocity))
+        return x, v, self.gm[orbit]
+
     def draw(
         self, states: int, random: np.random.Generator
     ) -> tuple[Int[np.ndarray, " state"], Int[np.ndarray, " state"]]:
@@ -96,12 +101,6 @@ class Arcs:
         each = min(len(self.read), max(1, round(states / len(self.gm))))
         times = [np.sort(random.choice(len(self.read), each, replace=False)) for _ in self.gm]
         return np.repeat(np.arange(len(self.gm)), each), np.concatenate(times) + self.read.start
-
-    def read_from(self, first: int) -> "Arcs":
-        """The arcs from `first` steps after the kick on; earlier times are not read."""
-        later = first - 1
-        read = range(self.read.start + later, self.read.stop)
-        return dataclasses.replace(self, start=self.start + later, read=read)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,12 +176,12 @@ def kicked(
     orbits: Orbits,
     law: ForceLaw,
     context_length: int,
-    steps: int,
+    steps: range,
     angle: float,
     scale: tuple[float, float],
     random: np.random.Generator,
 ) -> Arcs:
-    """Orbits whose relative velocity is turned and rescaled, read 1, 2, ... steps later.
+    """Orbits whose relative velocity is turned and rescaled, read some steps later (1, 2, ...).
 
     They are kicked in mid-orbit, or later if the context would not be full one step after. Both
     bodies of a barycentric orbit are kicked, so the barycentre stays put.
@@ -213,7 +212,7 @@ def kicked_in_mass(
     """
     at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
     gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))
-    return _after_kick(orbits, law, at, steps, gm)
+    return _after_kick(orbits, law, at, range(1, steps + 1), gm)
 
 
 FAR = {
@@ -243,19 +242,13 @@ def far(
 ) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
     """True arcs of the law unlike any training orbit, within the distances of training.
 
-    Distances are drawn log-uniformly, speeds and directions by family. Each arc is followed back
-    for a full context and one step ahead, and is read at one time.
-
-    Args:
-        orbits: source of GM and masses.
-        law: moves the bodies.
-        context_length: positions seen up to the one read, that included.
-        radius: smallest and largest distance of the training orbits, au.
-        count: arcs per family, at most.
-        random: draws the states.
+    Distances are drawn log-uniformly, speeds and directions by family, GM and masses from the
+    orbits. Each arc is followed back for a full context and one step ahead, and is read at one
+    time.
 
     Returns:
-        The arcs, none if none stays within these distances, and each one's family in `FAR`.
+        The arcs, at most `count` per family and none if none stays within `radius` (au), and each
+        one's family in `FAR`.
     """
     dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
     if orbits.mass is not None:  # distances from each other, not from the barycentre
@@ -306,13 +299,13 @@ def _after_kick(
     orbits: Orbits,
     law: ForceLaw,
     at: int,
-    steps: int,
+    steps: range,
     gm: np.ndarray,
     velocity: np.ndarray | None = None,
 ) -> Arcs:
-    """Orbits kicked at a time, read so many steps after it."""
+    """Orbits kicked at a time, read some steps after it."""
     chosen = orbits.trajectories
-    followed_for = max(steps + 1, 3)
+    followed_for = max(steps.stop, 3)
     arcs = kicked_at(
         orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, followed_for, velocity
     )
@@ -330,8 +323,8 @@ def _after_kick(
         arcs.velocity,
         gm,
         index=chosen.index,
-        start=at + 1,
-        read=range(at + 1, at + 1 + steps),
+        start=at + steps.start,
+        read=range(at + steps.start, at + steps.stop),
         mass=mass,
         body=chosen.body,
         kick=at,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.experiment import Experiment
     from worldmodel.source import Trajectories
-    from worldmodel.world_model import WorldModel
 
 SHOWN_STEPS = (1, 4, 16, 64)
 MOST_ORBITS = 100
@@ -51,9 +50,10 @@ class Evaluate(ReadOut):
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from worldmodel.plot import plot_roll_out
-
-        return plot_roll_out(reading, axes)
+        errors = reading.details["rollout"]["median_error"]
+        axes.loglog(np.arange(1, len(errors) + 1), errors)
+        axes.set(xlabel="steps rolled out", ylabel="median error (au)")
+        return axes
 
     def read(self, experiment: "Experiment") -> Reading:
         """Next-step errors, roll-out errors by time, and drifts of invariants.
@@ -96,6 +96,10 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
 
     Errors are root mean squares, au, and medians over the distance from the origin (`relative`).
     """
+    import torch
+
+    from worldmodel.data import held_out_crops
+    from worldmodel.objective import mean_loss
     from worldmodel.world_model import WorldModel
 
     position = chosen.position.astype(np.float64)
@@ -106,12 +110,12 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
     found: dict[str, float] = {}
     if isinstance(model, WorldModel):
-        config = model.record.train.model
-        target = "position" if config.head == "tokens" else config.target
-        found = {
-            "loss": training_loss(model, chosen),
-            "acceleration_share": acceleration_share(target, position),
-        }
+        network = model.network
+        crops = held_out_crops(chosen.position, first).to(next(network.parameters()).device)
+        target = "position" if network.config.head == "tokens" else network.config.target
+        with torch.no_grad():
+            found["loss"] = mean_loss(network.config, network.scales, network, crops, 1024)
+        found["acceleration_share"] = acceleration_share(target, position)
     for name, length in (("", size), ("straight_line_", straight_size)):
         found[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
         found[f"{name}relative_error"] = float(np.median(length / distance))
@@ -120,12 +124,7 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
 
 def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."]) -> float:
     """Share of acceleration in a target's mean square: 1 for the residual, for others the less the
-    shorter the time step.
-
-    Args:
-        target: as in `worldmodel.objective.raw_target`.
-        position: at three or more equal time steps, au.
-    """
+    shorter the time step; from three or more positions."""
     import torch
 
     from worldmodel.objective import raw_target
@@ -133,20 +132,6 @@ def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."
     x = torch.from_numpy(position)
     bend, whole = (raw_target(name, x[:, :-1], x[:, 1:])[:, 1:] for name in ("residual", target))
     return float(bend.square().mean() / whole.square().mean())
-
-
-def training_loss(model: "WorldModel", chosen: "Trajectories") -> float:
-    """The training loss over contexts of some orbits."""
-    import torch
-
-    from worldmodel.data import held_out_crops
-    from worldmodel.objective import mean_loss
-
-    network = model.network
-    crops = held_out_crops(chosen.position, model.context_length)
-    crops = crops.to(next(network.parameters()).device)
-    with torch.no_grad():
-        return mean_loss(network.config, network.scales, network, crops, 1024)
 
 
 def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, Any]:

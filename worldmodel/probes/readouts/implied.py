@@ -9,8 +9,6 @@ from orbits.printing import plural
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from worldmodel.probes.experiment import Experiment
 
 
@@ -22,12 +20,6 @@ class Implied(ReadOut):
     what: ClassVar[str] = "accelerations, as a table"
     question: ClassVar[str] = "The accelerations that the model's predictions imply."
     writes_table: ClassVar[bool] = True
-
-    @classmethod
-    def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from orbits.plot import plot_forces
-
-        return plot_forces(reading.forces.table, axes)
 
     def read(self, experiment: "Experiment") -> Reading:
         """The accelerations that the predictions imply.

@@ -131,16 +131,8 @@ def gradient(
     implied acceleration changes by (Σ J(s) − I) u / dt²: ∂a/∂x · u with an error of order dt².
     (J(t) − 2I) u / dt² would move x(t) alone, and the velocity with it: the same to first order for
     an exact integrator, with an error of order dt; and a model that misjudges the velocity a
-    little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing.
-
-    Args:
-        jacobians: of predictions of the visible bodies.
-        direction: of the relative position, unit vectors.
-        shares: of each body in the relative position; both move about their barycentre.
-        dt: yr.
-
-    Returns:
-        1/yr^2 times au per au.
+    little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing. Two bodies
+    both move about their barycentre, by their shares.
     """
     axes = direction.shape[1]
     moved = (shares[:, :, None] * direction[:, None]).reshape(len(direction), -1)
@@ -157,8 +149,7 @@ def gradient_errors(
     dt: float,
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Relative errors of the radial and tangential gradients against the law's."""
-    position = arcs.position[orbit, time].astype(np.float64)
-    velocity, gm, shares = arcs.velocity[orbit, time], arcs.gm[orbit], arcs.shares[orbit]
+    position, velocity, gm = arcs.at(orbit, time)
     r = np.linalg.norm(position, axis=-1)
     outward = position / r[:, None]
     across = velocity - (velocity * outward).sum(-1, keepdims=True) * outward
@@ -171,6 +162,6 @@ def gradient_errors(
     }
     errors = {}
     for name, direction in (("radial", outward), ("tangential", across)):
-        found = (gradient(jacobians, direction, shares, dt) * direction).sum(-1)
+        found = (gradient(jacobians, direction, arcs.shares[orbit], dt) * direction).sum(-1)
         errors[f"{name}_error"] = np.abs(found / true[name] - 1)
     return errors

@@ -119,17 +119,8 @@ def cross_validated_r2(
 
     Groups are dealt to folds at random. For each fold the penalty of each target is chosen in the
     same way among the other groups, and the regression is then fitted to all of them. Features are
-    standardised within each fold.
-
-    Args:
-        features: anything.
-        targets: each has its own penalty.
-        groups: (row,) rows of one group are never on both sides.
-        folds: number of folds.
-        seed: of the dealing.
-
-    Returns:
-        1 − Σ(prediction − target)² / Σ(target − mean)², over all rows.
+    standardised within each fold. R² is 1 − Σ(prediction − target)² / Σ(target − mean)² over all
+    rows.
 
     Raises:
         ValueError: if there are fewer than two groups for every fold.
@@ -174,20 +165,16 @@ def targets_of(
     from orbits.invariants import laplace_runge_lenz, specific_energy
     from worldmodel.probes.readouts.transfer import forces
 
-    position, velocity = (
-        states[orbit, time].astype(np.float64) for states in (arcs.position, arcs.velocity)
-    )
-    gm, r = arcs.gm[orbit], np.linalg.norm(position, axis=-1)
+    position, velocity, gm = arcs.at(orbit, time)
+    r = np.linalg.norm(position, axis=-1)
     force = forces(arcs, experiment, "vector")[orbit, time]
     found = {"force": np.linalg.norm(force, axis=-1)}
     found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
     found |= {"r": r, "inverse_square": 1 / r**2}
     if experiment.law.name == "newton":
         state = position[:, None], velocity[:, None], gm  # as orbits of one time
-        energy, lrl = (
-            specific_energy(experiment.law, *state)[:, 0],
-            laplace_runge_lenz(*state)[:, 0],
-        )
+        energy = specific_energy(experiment.law, *state)[:, 0]
+        lrl = laplace_runge_lenz(*state)[:, 0]
         bound = energy < 0
         found["semi_major_axis"] = np.where(bound, -gm / (2 * energy), np.nan)
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)

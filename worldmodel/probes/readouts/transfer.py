@@ -18,8 +18,6 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, Shown
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from worldmodel.predictors.backbone import Backbone
     from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.finetune import Batch
@@ -59,12 +57,6 @@ class Transfer(ReadOut):
 
     def shown(self, held_out: int, context_length: int) -> Shown:
         return Shown(self.labelled + self.few, seed=3_000_003)
-
-    @classmethod
-    def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from orbits.plot import plot_forces
-
-        return plot_forces(reading.forces.table, axes)
 
     def read(self, experiment: "Experiment") -> Reading:
         """The fine-tuned model's force, as force samples.
@@ -130,13 +122,12 @@ class Transfer(ReadOut):
             self.frozen,
             experiment.config.seed,
         )
-        length, times = experiment.model.context_length, np.array(arcs.read)
-        steps = times[:, None] + np.arange(1 - length, 1)
-        contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
-        shown = torch.from_numpy(contexts.astype(np.float64))
-        said = (last_outputs(tuned, shown) * batches.unit).numpy()
+        orbit = np.repeat(np.arange(len(arcs.gm)), len(arcs.read))
+        time = np.tile(np.array(arcs.read), len(arcs.gm))
+        shown = arcs.contexts(orbit, time, experiment.model.context_length)
+        said = last_outputs(tuned, torch.from_numpy(shown)) * batches.unit
         found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
-        found[:, times] = said.reshape(len(arcs.gm), len(times), -1)
+        found[orbit, time] = said.numpy()
         return found
 
 
@@ -176,17 +167,13 @@ class Labelled:
         self.generator = torch.Generator().manual_seed(experiment.config.seed)
 
     def __call__(self, step: int) -> "Batch":
-        import torch
+        from worldmodel.data import random_crops
 
-        orbits, samples = self.labels.shape[:2]
-        orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
-        starts = samples - self.length + 1
-        start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        times = start + torch.arange(self.length)
-        labels = self.labels[orbit, times].clone()
+        crops = random_crops(self.labels, self.count, self.length, self.generator)
+        labels = self.labels[crops]
         # Nothing of the velocity is known at the first position of a context, as in training.
-        labels[:, : self.scored] = torch.nan
-        return self.positions[orbit, times], labels
+        labels[:, : self.scored] = np.nan
+        return self.positions[crops], labels
 
 
 def forces(
