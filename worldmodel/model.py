@@ -10,6 +10,7 @@ import dataclasses
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from worldmodel.attention import Visible, make_attention
 from worldmodel.config import ModelConfig
@@ -139,13 +140,9 @@ def differences(
     """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing."""
     steps = torch.diff(positions, dim=1)
     bends = torch.diff(steps, dim=1)
-
-    def padded(values: Tensor) -> Tensor:
-        missing = positions.shape[1] - values.shape[1]
-        nothing = values.new_zeros(len(positions), missing, *values.shape[2:])
-        return torch.cat((nothing, values), dim=1)
-
-    return padded(steps), padded(bends)
+    time = positions.shape[1]
+    steps, bends = (pad(part, (0, 0, 0, 0, time - part.shape[1], 0)) for part in (steps, bends))
+    return steps, bends
 
 
 class Block(nn.Module):

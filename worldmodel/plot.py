@@ -27,11 +27,7 @@ LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 
 
 def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
-    """Attention maps of a run on one orbit of a data set.
-
-    Raises:
-        ValueError: if they do not fit together, or there is no such orbit.
-    """
+    """Attention maps of a run on one orbit of a data set; ValueError if they do not fit."""
     source = Source(data)
     model = WorldModel.load(run, config.checkpoint).for_world(source.facts)
     facts, length = source.facts, config.length or model.context_length

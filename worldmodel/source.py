@@ -102,11 +102,7 @@ class Source:
         return np.asarray(self.dataset["mass"].isel(orbit=index).values, dtype=np.float64)
 
     def read(self, index: Iterable[int]) -> Trajectories:
-        """Some of the orbits, by their numbers.
-
-        Raises:
-            ValueError: if a state is not finite (says which orbit).
-        """
+        """Some orbits, by their numbers; ValueError if a state is not finite (says which orbit)."""
         numbers = np.fromiter(index, dtype=np.int64)
         contiguous = len(numbers) and np.all(np.diff(numbers) == 1)
         chosen = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers

@@ -9,34 +9,30 @@ from typing import Any
 
 PROJECT = "principia"
 """Project name for the runs."""
-TENSORBOARD, WANDB, MLFLOW = "tensorboard", "wandb", "mlflow"
 NEEDED = {
-    TENSORBOARD: "tensorboardX",
-    WANDB: "wandb pytorch-lightning",
-    MLFLOW: "mlflow pytorch-lightning",
+    "tensorboard": "tensorboardX",
+    "wandb": "wandb pytorch-lightning",
+    "mlflow": "mlflow pytorch-lightning",
 }
 """Packages to install, by tracker."""
 
 
 def _logger(name: str, run: Path) -> Any:
-    if name == TENSORBOARD:
+    if name == "tensorboard":
         from lightning_fabric.loggers import TensorBoardLogger
 
-        return TensorBoardLogger(run, name=TENSORBOARD, version="")
+        return TensorBoardLogger(run, name=name, version="")
     from pytorch_lightning.loggers import MLFlowLogger, WandbLogger
 
-    if name == WANDB:
+    if name == "wandb":
         return WandbLogger(name=run.name, project=PROJECT, save_dir=run)
     where = f"file:{run.absolute() / 'mlruns'}"
     return MLFlowLogger(experiment_name=PROJECT, run_name=run.name, tracking_uri=where)
 
 
 def tracker(name: str, run: Path, options: Mapping[str, Any]) -> Any:
-    """A logger that writes below a run's folder, given the run's options.
-
-    Raises:
-        ValueError: if a package it needs is not installed (says which).
-    """
+    """A logger that writes below a run's folder, given the run's options; ValueError if a package
+    that it needs is not installed (says which)."""
     try:
         made = _logger(name, run)
     except ImportError:

@@ -29,7 +29,6 @@ from worldmodel.checkpoint import (
     require_run_folder,
     require_same_run,
     save_tensors,
-    save_weights,
     write_record,
 )
 from worldmodel.config import SEVERAL_THREADS, TrainConfig
@@ -164,11 +163,7 @@ class State:
         save_tensors(run / "resume.safetensors", tensors, header)
 
     def restore(self, run: Path, identity: str) -> None:
-        """Go on from `resume.safetensors`.
-
-        Raises:
-            ValueError: if the file is cut short or belongs to another configuration.
-        """
+        """Go on from `resume.safetensors`; ValueError if that is damaged or another run's."""
         tensors, header = load_tensors(run / "resume.safetensors", identity)
         self.batches.generator.set_state(tensors.pop("batches"))
         self.noise.set_state(tensors.pop("noise"))
@@ -321,11 +316,8 @@ class Trainer:
         return self.fabric.to_device(seen[share]), self.fabric.to_device(following[share])
 
     def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
-        """One optimiser step; the loss and the norm of the gradient.
-
-        Raises:
-            ValueError: if either is not finite; weights and saved states stay as they were.
-        """
+        """One optimiser step; the loss and the norm of the gradient. ValueError if either is not
+        finite: weights and saved states stay as they were."""
         config, passes = self.config, self.config.accumulate
         total = torch.zeros((), device=self.fabric.device)
         parts = zip(seen.chunk(passes), following.chunk(passes), strict=True)
@@ -376,8 +368,9 @@ class Trainer:
     def save_weights(self, name: str) -> None:
         """Write the present weights."""
         if self.run is not None and self.fabric.is_global_zero:
-            path = self.run / f"{name}.safetensors"
-            save_weights(path, self.state.network, self.record.identity, self.state.step)
+            header = {"identity": self.record.identity, "step": self.state.step}
+            path, weights = self.run / f"{name}.safetensors", self.state.network.state_dict()
+            save_tensors(path, weights, header)
 
 
 class Log:

@@ -20,7 +20,7 @@ from worldmodel.checkpoint import (
     read_record,
     require_run_folder,
     require_same_run,
-    save_weights,
+    save_tensors,
     sha256_of_tensors,
     write_record,
 )
@@ -83,8 +83,8 @@ class WorldModel:
         require_same_run(run, self.record)
         run.mkdir(parents=True, exist_ok=True)
         write_record(run, self.record)
-        weights = run / "last.safetensors"
-        save_weights(weights, self.network, self.record.identity, self.step)
+        header = {"identity": self.record.identity, "step": self.step}
+        save_tensors(run / "last.safetensors", self.network.state_dict(), header)
 
     def push(self, repository: str, **options: Any) -> str:
         """Put the model and its card on the Hugging Face Hub.

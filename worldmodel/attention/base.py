@@ -127,11 +127,6 @@ class QueryGroup:
     visible: Visible
     """Which of these keys these queries see."""
 
-    @property
-    def elements(self) -> int:
-        """Of its part of the matrix."""
-        return (self.queries.stop - self.queries.start) * (self.keys.stop - self.keys.start)
-
     def tiles(self, size: int) -> list["QueryGroup"]:
         """The same queries with at most `size` of the keys each."""
         first, last = self.keys.start, self.keys.stop
@@ -230,15 +225,8 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None = None,
     ) -> Float[Tensor, "batch head query d_head"]:
-        """The weighted values, by the fastest path.
-
-        Args:
-            q: queries.
-            k: keys.
-            v: values.
-            visible: which keys a query sees.
-            read: of every key's token; for kinds with `reads`.
-        """
+        """The weighted values, by the fastest path; `read` (of every key's token) for kinds with
+        `reads`."""
         output = self.mixed(*self.begin(q, k, v, visible, read), visible)
         return self.finish(output, visible, read)
 

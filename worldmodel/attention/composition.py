@@ -18,13 +18,7 @@ FIRST_SCALE = 1 / math.log(64)
 
 
 class Composition(Attention):
-    """Any point of the composition; `worldmodel.attention.specs` says what each part is.
-
-    Args:
-        d_head: width of one head.
-        n_heads: number of heads.
-        parts: map, norm, scale and sharpening.
-    """
+    """Any point of the composition; `worldmodel.attention.specs` says what each part is."""
 
     def __init__(self, d_head: int, n_heads: int, parts: Composed):
         super().__init__(d_head, n_heads)

@@ -139,11 +139,14 @@ def by_windows(
     """
     x = np.asarray(positions, dtype=np.float64)
     said = np.full(x.shape, np.nan)
+    if x.shape[1] < length:
+        return said
     contexts = stretches(x, length)
     count = max(1, at_once // length)
     starts = range(0, len(contexts) or 1, count)  # one call even if there is no context
     parts = [following(np.array(contexts[start : start + count])) for start in starts]
-    said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])
+    full = said[:, length - 1 :]
+    full[:] = np.concatenate(parts).reshape(full.shape)
     return said
 
 
@@ -152,13 +155,8 @@ def central_differences(
     at: Float[np.ndarray, "state part size"],
     step: Float[np.ndarray, "state part"],
 ) -> Float[np.ndarray, "state part out size"]:
-    """Derivatives of a function of vectors, by every component of each.
-
-    Args:
-        function: (row, part, size) to (row, out).
-        at: where.
-        step: of each vector's components.
-    """
+    """Derivatives of a function of vectors, (row, part, size) to (row, out), by every component of
+    each."""
     states, parts, size = at.shape
     columns = []
     for part in range(parts):
@@ -173,17 +171,9 @@ def central_differences(
 
 
 def roll_out(
-    predictor: Predictor,
-    start: Float[np.ndarray, "orbit time *body axis"],
-    steps: int,
+    predictor: Predictor, start: Float[np.ndarray, "orbit time *body axis"], steps: int
 ) -> Float[np.ndarray, "orbit step *body axis"]:
-    """Continue the given positions, each prediction becoming the next input, au.
-
-    Args:
-        predictor: gives the next position.
-        start: at least C positions; only the last C are seen.
-        steps: how many.
-    """
+    """Continue at least C given positions, each prediction becoming the next input, au."""
     x, given = np.asarray(start, dtype=np.float64), start.shape[1]
     for _ in range(steps):
         following = predictor.predict(x[:, -predictor.context_length :])[:, -1:]

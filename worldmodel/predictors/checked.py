@@ -296,11 +296,8 @@ class OfPositions(ArcPredictor):
 
 
 def as_predictor(thing: Any, context: int | None = None) -> Predictor:
-    """The predictor meant: an object, or a plain function with its context.
-
-    Raises:
-        ValueError: says what an object lacks.
-    """
+    """The predictor meant: an object, or a plain function with its context; ValueError says what an
+    object lacks."""
     name = name_of(thing)
     if inspect.isclass(thing):
         raise ValueError(f"{name} is a class; give an object of it, or a factory.")
@@ -334,11 +331,8 @@ class Function:
 
 
 def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
-    """An output as float64, NaN where the context is not full.
-
-    Raises:
-        ValueError: if its type, shape or numbers are wrong.
-    """
+    """An output as float64, NaN where the context is not full; ValueError if its type, shape or
+    numbers are wrong."""
     if hasattr(said, "detach"):
         raise ValueError(
             f"{name} gives a torch tensor; numbers in numpy are needed: "

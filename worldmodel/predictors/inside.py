@@ -63,11 +63,7 @@ def autograd_jacobians(
 
 @contextmanager
 def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """Submodules' outputs while the block runs, by name.
-
-    Raises:
-        ValueError: if there is no submodule of a name (names the nearest).
-    """
+    """Submodules' outputs while the block runs, by name; ValueError if a name is unknown."""
     kept: dict[str, Tensor] = {}
     with ExitStack() as stack:
         for name in names:

@@ -68,16 +68,13 @@ def load_predictor(
         raise ValueError("no model is given; say --model package.module:make or mine.py:make.")
     if isinstance(model, CheckedPredictor):
         return model
-    told: dict[str, Any] = {
-        "data": None if data is None else str(Path(data).resolve()),
-        "seed": seed,
-        "folder": None if folder is None else str(Path(folder).resolve()),
-        "dt": dt,
-    }
-    code = name = None
+    told: dict[str, Any] = {"data": data, "seed": seed, "folder": folder, "dt": dt}
+    for name in ("data", "folder"):
+        told[name] = None if told[name] is None else str(Path(told[name]).resolve())
+    code = label = None
     thing = model
     if isinstance(model, str):
-        source, name = source_of(model), model
+        source, label = source_of(model), model
         code = sha256_of_file(source) if source is not None else None
         thing = _named(model, told)
     if isinstance(untrained, str):
@@ -94,7 +91,7 @@ def load_predictor(
         as_predictor(thing, config.model_context),
         config,
         None if untrained is None else fresh,
-        name,
+        label,
         code,
         told["data"],
     )
@@ -105,11 +102,8 @@ def load_predictor(
 
 
 def source_of(spec: str) -> Path | None:
-    """The file with a spec's code, which is not executed; None if there is none.
-
-    Raises:
-        ValueError: if no such file or module exists.
-    """
+    """The file with a spec's code, which is not executed; None if it is in no file. ValueError if
+    no such file or module exists."""
     place = spec.rpartition(":")[0]
     if _is_file(place):
         path = Path(place).expanduser()
@@ -130,11 +124,8 @@ def source_of(spec: str) -> Path | None:
 
 
 def _named(spec: str, told: Mapping[str, Any]) -> Any:
-    """The object of that name, or a factory's product; its module is executed.
-
-    Raises:
-        ValueError: if it is missing, or its code fails: one line that says why.
-    """
+    """The object of that name, or a factory's product; its module is executed. ValueError if it is
+    missing, or its code fails: one line that says why."""
     place, _, name = spec.rpartition(":")
     try:
         module = _executed(Path(place)) if _is_file(place) else importlib.import_module(place)
@@ -161,11 +152,7 @@ def _is_factory(found: Any) -> bool:
 
 
 def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
-    """A factory's product, given what it requests.
-
-    Raises:
-        ValueError: if it fails, or needs something it is not given.
-    """
+    """A factory's product, given what it requests; ValueError if it fails or lacks something."""
     takes = _arguments(factory)
     known = {name: value for name, value in told.items() if name in takes and value is not None}
     lacking = [name for name, needed in takes.items() if needed and name not in known]

@@ -91,10 +91,7 @@ def force_table(
 
     For two visible bodies the rows hold the first one's acceleration and its position relative to
     the second, both masses, and each body's own position and acceleration. Without a law the true
-    values are left out, and the masses, which are then unknown.
-
-    Raises:
-        ValueError: if no row remains.
+    values are left out, and the masses, which are then unknown. ValueError if no row remains.
     """
     times = np.array(arcs.read)
     found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)

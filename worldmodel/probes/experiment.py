@@ -64,11 +64,7 @@ class Experiment:
         return on_arcs(control.predictor(model, law, self.remembered), control.name)
 
     def remembered(self) -> Float[np.ndarray, "orbit time axis"]:
-        """Positions of the training orbits, for lookups.
-
-        Raises:
-            ValueError: if they are unknown.
-        """
+        """Positions of the training orbits, for lookups; ValueError if they are unknown."""
         if self.training_positions is None:
             raise ValueError(
                 f"--control {self.config.control} looks up the orbits that the model was trained "
@@ -93,11 +89,8 @@ class Experiment:
     @cached_property
     def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
         """Positions of the training orbits, evenly spread over them if there are more than
-        `MOST_REMEMBERED`; None for several bodies, and if they are unknown.
-
-        Raises:
-            ValueError: if their step or shape differs from the data's.
-        """
+        `MOST_REMEMBERED`; None for several bodies, and if they are unknown. ValueError if their
+        step or shape differs from the data's."""
         source = self._training_source()
         if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
             return None
@@ -125,11 +118,7 @@ class Experiment:
 
     @property
     def law(self) -> ForceLaw:
-        """The law that moves the data.
-
-        Raises:
-            ValueError: if it is unknown.
-        """
+        """The law that moves the data; ValueError if it is unknown."""
         if self.known_law is None:
             raise ValueError(
                 f"the law that moves {self.facts.path} is not known, and what was asked for needs "
@@ -232,11 +221,7 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
 
 
 def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
-    """The model meant: our network or the folder of its run, or any predictor.
-
-    Raises:
-        ValueError: if there is none, or it is not a predictor.
-    """
+    """The model meant: our network or the folder of its run, or any predictor."""
     if isinstance(model, WorldModel):
         return model
     named = isinstance(model, str) and (":" not in model or Path(model).exists())

@@ -16,11 +16,7 @@ States = tuple[
 
 
 def drawn_states(experiment: Experiment, count: int) -> States:
-    """At most so many states of the experiment's undisturbed orbits.
-
-    Raises:
-        ValueError: for two visible bodies.
-    """
+    """At most so many states of undisturbed orbits; ValueError for two visible bodies."""
     orbits = experiment.orbits
     if orbits.mass is not None:
         raise ValueError(

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
 
 
-def _arcs_and_masses(experiment: "Experiment") -> tuple[Arcs, np.ndarray]:
-    """Undisturbed arcs of all bodies, from orbits outside the training set; (orbit, body) masses.
+def table_of_bodies(experiment: "Experiment") -> pd.DataFrame:
+    """Force samples of every body relative to the first, as from `orbits forces`, on undisturbed
+    orbits outside the training set.
 
     Raises:
-        ValueError: for kicked states, a control for one body only, or too few states.
+        ValueError: for kicked states, a control for one body only, too few states, or predictions
+            that are not finite.
     """
     config, facts = experiment.config, experiment.facts
     if config.states != "orbit":
@@ -35,7 +37,7 @@ def _arcs_and_masses(experiment: "Experiment") -> tuple[Arcs, np.ndarray]:
             f"{facts.bodies} take {', '.join(able)}."
         )
     chosen = experiment.trajectories
-    times = times_read(facts, experiment.predictor.context_length)
+    read = times_read(facts, experiment.predictor.context_length)
     mass = experiment.source.masses(chosen.index)
     seen, velocity = (v.astype(np.float64) for v in (chosen.position, chosen.velocity))
     arcs = Arcs(
@@ -43,29 +45,18 @@ def _arcs_and_masses(experiment: "Experiment") -> tuple[Arcs, np.ndarray]:
         velocity=velocity[:, :, 1] - velocity[:, :, 0],
         gm=chosen.gm,
         index=chosen.index,
-        start=times.start,
-        read=times,
+        start=read.start,
+        read=read,
         seen=seen,
         many=ManyBodies(mass, velocity),
     )
-    return arcs, mass
-
-
-def table_of_bodies(experiment: "Experiment") -> pd.DataFrame:
-    """Force samples of every body relative to the first, as from `orbits forces`.
-
-    Raises:
-        ValueError: if no prediction is finite, or as `_arcs_and_masses` does.
-    """
-    arcs, mass = _arcs_and_masses(experiment)
-    dt, law = experiment.facts.dt, experiment.known_law
-    acceleration = experiment.acceleration(arcs)
-    times, tables = np.array(arcs.read), []
+    acceleration, law = experiment.acceleration(arcs), experiment.known_law
+    times, tables = np.array(read), []
     for row, number in enumerate(arcs.index):
         found = acceleration[row, times]
         kept = np.isfinite(found).all(axis=(1, 2))
         at = times[kept]
-        table = planet_rows(at * dt, arcs.seen[row, at], found[kept], law, mass[row])
+        table = planet_rows(at * facts.dt, seen[row, at], found[kept], law, mass[row])
         tables.append(table.assign(orbit=number))
     whole = pd.concat(tables, ignore_index=True)
     if whole.empty:

@@ -119,11 +119,7 @@ class Orbits:
 
 
 def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
-    """Some orbits of a data set.
-
-    Raises:
-        ValueError: if the data set holds systems other than one or two bodies.
-    """
+    """Some orbits of a data set; ValueError if it holds more than two visible bodies."""
     facts = source.facts
     two = facts.system == "barycentric"
     if facts.bodies != 1 and not two:
@@ -141,11 +137,8 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
 
 
 def times_read(facts: DataFacts, context_length: int) -> range:
-    """Times of undisturbed orbits with a full context, and a position before the present one.
-
-    Raises:
-        ValueError: if there are fewer than three.
-    """
+    """Times of undisturbed orbits with a full context, and a position before the present one;
+    ValueError if there are fewer than three."""
     times = range(max(1, context_length - 1), facts.samples)
     if len(times) < 3:
         raise ValueError(
@@ -184,10 +177,8 @@ def kicked(
     """Orbits whose relative velocity is turned and rescaled, read some steps later (1, 2, ...).
 
     They are kicked in mid-orbit, or later if the context would not be full one step after. Both
-    bodies of a barycentric orbit are kicked, so the barycentre stays put.
-
-    Raises:
-        ValueError: if the orbits are too short, or all of them fall into the centre.
+    bodies of a barycentric orbit are kicked, so the barycentre stays put. ValueError if the orbits
+    are too short, or all of them fall into the centre.
     """
     at = _time_of_kick(orbits, context_length)
     x, v = (states[:, at].astype(np.float64) for states in (orbits.position, orbits.velocity))
@@ -205,10 +196,8 @@ def kicked_in_mass(
     """Orbits whose central mass changes in mid-orbit while position and velocity go on.
 
     The new GM is drawn log-uniformly between the smallest and the largest GM of the orbits. The
-    masses of a barycentric pair change by one factor, which keeps the barycentre in place.
-
-    Raises:
-        ValueError: if the orbits are too short, or all of them fall into the centre.
+    masses of a barycentric pair change by one factor, which keeps the barycentre in place. Raises
+    as `kicked` does.
     """
     at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
     gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))

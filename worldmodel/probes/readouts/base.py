@@ -145,12 +145,8 @@ class ReadOut(Options, ABC):
     """Whether it works only for networks of `worldmodel train`."""
 
     def shown(self, held_out: int, context_length: int) -> Shown:
-        """The orbits that a run gives it: the held-out ones by default.
-
-        Args:
-            held_out: number of those.
-            context_length: of the model.
-        """
+        """The orbits that a run gives it: by default the held-out ones, of which there are so
+        many."""
         return Shown(held_out)
 
     @classmethod

@@ -156,7 +156,7 @@ def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, 
     drifts: dict[str, float | None] = dict.fromkeys(DRIFTS)
     law = known_law(chosen.facts.law)
     if law is not None and chosen.facts.bodies == 1 and steps >= 3:
-        drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
+        drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen)
     return {
         "time": dt * np.arange(1, steps + 1),
         "median_error": np.median(error, axis=0),
@@ -170,13 +170,12 @@ def _drifts(
     rolled: Float[np.ndarray, "orbit time axis"],
     true: Float[np.ndarray, "orbit time axis"],
     chosen: "Trajectories",
-    dt: float,
 ) -> dict[str, float]:
     from orbits.invariants import angular_momentum, energy_scale, specific_energy
 
     invariants = []
     for position in (rolled, true):
-        velocity = (position[:, 2:] - position[:, :-2]) / (2 * dt)
+        velocity = (position[:, 2:] - position[:, :-2]) / (2 * chosen.facts.dt)
         inner = position[:, 1:-1]
         momentum = angular_momentum(inner, velocity).reshape(*inner.shape[:2], -1)
         energy = specific_energy(law, inner, velocity, chosen.gm)

@@ -107,9 +107,8 @@ def segment_losses(
     """
     from worldmodel.objective import loss
 
-    parameter = next(model.network.parameters())
-    positions = positions.to(parameter.device, parameter.dtype)
     network, scales = model.network, model.record.scales
+    positions = positions.to(next(network.parameters()))
     times = positions.shape[1] - 1
     starts = range(0, times, length)
     total = np.zeros(len(starts))

@@ -125,7 +125,8 @@ class InductiveBias(ReadOut):
             rows = slice(number * self.examples, (number + 1) * self.examples)
             labels = known[rows] @ random.normal(size=known.shape[1])
             labels = (labels - labels.mean()) / labels.std()
-            oracle = _by_oracle(known[rows], labels, asked)
+            fitted = np.linalg.lstsq(_with_ones(known[rows]), labels, rcond=None)[0]
+            oracle = _with_ones(asked) @ fitted  # a linear function of the true state
             answers["oracle"].append(np.stack((oracle, oracle)))
             for who, model in models.items():
                 if who == "trained" and config.control == "injected":
@@ -139,14 +140,10 @@ class InductiveBias(ReadOut):
 def biases(
     answers: Float[np.ndarray, "dataset 2 state"], oracle: Float[np.ndarray, "dataset state"]
 ) -> tuple[float, float, dict[str, list[float]]]:
-    """R-IB, D-IB, and the curve of distances.
+    """R-IB, D-IB, and the mean distances of the oracle and of the model in bins of the oracle's.
 
-    Args:
-        answers: for each data set, answers to contexts and to others of the same states.
-        oracle: the answers from the true state.
-
-    Returns:
-        R-IB; D-IB; mean distances of the oracle and of the model in bins of the oracle's.
+    For each data set there are answers to contexts and to others of the same states, and the
+    oracle's from the true state.
     """
     from scipy.spatial.distance import pdist
 
@@ -202,13 +199,8 @@ def _drawn(
     return random.choice(orbits, count), random.integers(first, arcs.read.stop, count)
 
 
-def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Answers of a linear function of the true state, fitted to the examples."""
-
-    def design(states: np.ndarray) -> np.ndarray:
-        return np.concatenate((states, np.ones((len(states), 1))), axis=1)
-
-    return design(asked) @ np.linalg.lstsq(design(known), labels, rcond=None)[0]
+def _with_ones(states: np.ndarray) -> np.ndarray:
+    return np.column_stack((states, np.ones(len(states))))
 
 
 def _by_model(

@@ -90,11 +90,11 @@ def deviations(
     jacobians: Float[np.ndarray, "state context out in"],
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Distance of the Jacobians from inertia's, and how much older positions matter."""
-    inertia = np.eye(jacobians.shape[-1])
-    older = np.linalg.norm(jacobians[:, :-2], axis=(2, 3))
+    norms = np.linalg.norm(_beside_inertia(jacobians), axis=(2, 3))
+    older = norms[:, :-2]
     return {
-        "current": np.linalg.norm(jacobians[:, -1] - 2 * inertia, axis=(1, 2)),
-        "previous": np.linalg.norm(jacobians[:, -2] + inertia, axis=(1, 2)),
+        "current": norms[:, -1],
+        "previous": norms[:, -2],
         "older_sum": older.sum(axis=1),
         "older_max": older.max(axis=1, initial=0.0),
     }
@@ -112,11 +112,15 @@ def locality(
     locality 1 too. So has an untrained one whose target is the residual from linear extrapolation,
     with inertia in its architecture; look at the gradients then.
     """
-    width = jacobians.shape[-1]
+    missed = np.sum(_beside_inertia(jacobians) ** 2, axis=(1, 2, 3))
+    return np.clip(1 - missed / (2 * jacobians.shape[-1]), 0, None)
+
+
+def _beside_inertia(jacobians: np.ndarray) -> np.ndarray:
     deviation = jacobians.copy()
-    deviation[:, -1] -= 2 * np.eye(width)
-    deviation[:, -2] += np.eye(width)
-    return np.clip(1 - np.sum(deviation**2, axis=(1, 2, 3)) / (2 * width), 0, None)
+    deviation[:, -1] -= 2 * np.eye(jacobians.shape[-1])
+    deviation[:, -2] += np.eye(jacobians.shape[-1])
+    return deviation
 
 
 def gradient(

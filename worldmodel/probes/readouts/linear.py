@@ -81,7 +81,9 @@ class Linear(ReadOut):
         tables: dict[str, dict[str, R2]] = {}
         for who in ("trained", "untrained"):
             if who == "trained" and config.control == "injected":
-                layers = {LAW: _mixed(wanted, experiment.random())}
+                count = wanted.shape[1]
+                mixture = experiment.random().normal(size=(count, 2 * count))
+                layers = {LAW: (wanted - wanted.mean(axis=0)) / wanted.std(axis=0) @ mixture}
             else:
                 model = experiment.model if who == "trained" else experiment.untrained
                 layers = model.features(contexts)
@@ -180,9 +182,3 @@ def targets_of(
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)
         found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
     return found
-
-
-def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A random linear mixture of the standardised targets."""
-    standard = (targets - targets.mean(axis=0)) / targets.std(axis=0)
-    return standard @ random.normal(size=(targets.shape[1], 2 * targets.shape[1]))

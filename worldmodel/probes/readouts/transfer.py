@@ -112,16 +112,9 @@ class Transfer(ReadOut):
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
         batches = Labelled(self, experiment, full, few)
-        tuned = fine_tune(
-            backbone,
-            batches,
-            batches.labels.shape[-1],
-            self.steps,
-            self.learning_rate,
-            self.head_rate,
-            self.frozen,
-            experiment.config.seed,
-        )
+        outputs, seed = batches.labels.shape[-1], experiment.config.seed
+        rates = self.learning_rate, self.head_rate
+        tuned = fine_tune(backbone, batches, outputs, self.steps, *rates, self.frozen, seed)
         orbit = np.repeat(np.arange(len(arcs.gm)), len(arcs.read))
         time = np.tile(np.array(arcs.read), len(arcs.gm))
         shown = arcs.contexts(orbit, time, experiment.model.context_length)
