@@ -1,5 +1,6 @@
 """The positive control for Newton: the law itself in place of the model."""
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,17 +30,13 @@ class ByLaw(ArcPredictor):
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         if arcs.many is not None:
-            mass = arcs.many.mass[:, None]
+            mass, velocity = arcs.many
             if not np.isfinite(mass).all():
                 raise ValueError(
                     "the masses of the bodies are not known, so that no law can move them."
                 )
-            return _advanced(
-                lambda at: self.law.mutual_acceleration(at, G * mass),
-                arcs.seen,
-                arcs.many.velocity,
-                self.dt,
-            )[0]
+            pull = functools.partial(self.law.mutual_acceleration, gm=G * mass[:, None])
+            return _advanced(pull, arcs.seen, velocity, self.dt)[0]
         following, _ = follow(self.law, arcs.position, arcs.velocity, arcs.gm, self.dt)
         return following[:, :, None] * arcs.shares[:, None, :, None]
 
@@ -47,13 +44,7 @@ class ByLaw(ArcPredictor):
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
     ) -> tuple[Float[np.ndarray, "state context out in"], None]:
         """From the law's flow; older positions do not matter."""
-        relative = law_jacobians(
-            arcs.position[orbit, time],
-            arcs.velocity[orbit, time],
-            arcs.gm[orbit],
-            self.law,
-            self.dt,
-        )
+        relative = law_jacobians(*arcs.at(orbit, time), self.law, self.dt)
         older = max(0, self.context_length - 2)
         return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit), None
 

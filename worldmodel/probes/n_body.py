@@ -10,7 +10,7 @@ import pandas as pd
 
 from orbits.derivatives.accelerations import planet_rows
 from worldmodel.predictors import CONTROLS
-from worldmodel.probes.states import Arcs, ManyBodies, times_read
+from worldmodel.probes.states import Arcs, times_read
 
 if TYPE_CHECKING:
     from worldmodel.probes.experiment import Experiment
@@ -48,7 +48,7 @@ def table_of_bodies(experiment: "Experiment") -> pd.DataFrame:
         start=read.start,
         read=read,
         seen=seen,
-        many=ManyBodies(mass, velocity),
+        many=(mass, velocity),
     )
     acceleration, law = experiment.acceleration(arcs), experiment.known_law
     times, tables = np.array(read), []

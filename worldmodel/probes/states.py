@@ -16,16 +16,6 @@ from worldmodel.source import DataFacts, Source, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
-class ManyBodies:
-    """What only a law needs of systems with over two visible bodies."""
-
-    mass: Float[np.ndarray, "orbit body"]
-    """M_sun; NaN if unknown."""
-    velocity: Float[np.ndarray, "orbit time body axis"]
-    """au/yr."""
-
-
-@dataclasses.dataclass(frozen=True)
 class Arcs:
     """States to probe, and which of their times are read.
 
@@ -53,8 +43,9 @@ class Arcs:
     """(orbit,) which planet it is, for planets."""
     kick: int | None = None
     """Time of the kick; None if undisturbed."""
-    many: ManyBodies | None = None
-    """For more than two visible bodies; `position` is then the second's from the first."""
+    many: tuple[np.ndarray, np.ndarray] | None = None
+    """For more than two visible bodies, what only a law needs: (orbit, body) masses, M_sun, NaN if
+    unknown, and (orbit, time, body, axis) velocities; `position` is the second's from the first."""
 
     @classmethod
     def relative(
