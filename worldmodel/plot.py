@@ -67,13 +67,9 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
     )
     # The square root shows the small weights of a long row beside the large ones of the first.
     norm = PowerNorm(0.5, vmin=0, vmax=max(float(maps.max()), 1e-12))
-    for layer in range(layers):
-        for head in range(heads):
-            panel = panels[layer, head]
-            image = panel.imshow(
-                maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest"
-            )
-            panel.set_title(f"layer {layer}, head {head}", fontsize=9)
+    for (layer, head), panel in np.ndenumerate(panels):
+        image = panel.imshow(maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest")
+        panel.set_title(f"layer {layer}, head {head}", fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel("key (time step)")
     for panel in panels[:, 0]:

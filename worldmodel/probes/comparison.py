@@ -75,9 +75,8 @@ def against_known(
     memory = experiment.training_positions
     if memory is not None and memory.shape[1] > STRETCH:
         known["training_copier"] = on_arcs(Parrot(length, memory=memory), "parrot")
-    found = {
-        name: _beside(each, experiment, arcs, acceleration, kept) for name, each in known.items()
-    }
+    given = experiment, arcs, acceleration, kept
+    found = {name: _beside(each, *given) for name, each in known.items()}
     return {name: beside for name, beside in found.items() if beside}
 
 

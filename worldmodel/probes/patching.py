@@ -98,10 +98,10 @@ class Patched:
         """Activations at the last position, for sites with a vector for each state that varies and
         is no narrower than the force."""
         for site in inside.layers:
-            tables = [part.get(site) for part in parts]
-            if any(table is None for table in tables):
+            tables = [table for part in parts if (table := part.get(site)) is not None]
+            if len(tables) < len(parts):
                 continue
-            values = torch.cat([table for table in tables if table is not None])
+            values = torch.cat(tables)
             if values.shape[1] >= states.force.shape[1] and (values != values[0]).any():
                 self.layers[site] = values
 

@@ -119,17 +119,15 @@ def _curl(predictor: "ArcPredictor", states: "States", experiment: "Experiment")
     from worldmodel.probes.integrated_arcs import arcs_through, pushed
 
     x, v, gm = states
-    length, dt = max(predictor.context_length, 2), experiment.facts.dt
+    law, dt, length = experiment.law, experiment.facts.dt, max(predictor.context_length, 2)
     r = np.linalg.norm(x, axis=-1, keepdims=True)
     axes = x.shape[1]
     gradient = np.empty((len(gm), axes, axes))
     for axis in range(axes):
         shift = SHIFT * r * np.eye(axes)[axis]
         ends = [
-            pushed(
-                predictor, arcs_through((x + sign * shift, v, gm), experiment.law, dt, length), dt
-            )
-            for sign in (1, -1)
+            pushed(predictor, arcs_through((x + moved, v, gm), law, dt, length), dt)
+            for moved in (shift, -shift)
         ]
         gradient[:, :, axis] = (ends[0] - ends[1]) / (2 * SHIFT * r)
     twice = gradient - gradient.swapaxes(1, 2)
