@@ -9,15 +9,7 @@ FEW = 8
 
 
 def require_devices(accelerator: str, devices: int) -> None:
-    """Refuse to train on missing devices.
-
-    Args:
-        accelerator: `auto`, `cpu` or `cuda`.
-        devices: how many.
-
-    Raises:
-        OptionError: says how many there are.
-    """
+    """Refuse to train on missing devices: an OptionError says how many there are."""
     if accelerator != "cuda" and devices == 1:
         return
     import torch

@@ -31,7 +31,7 @@ from orbits.files import (
 )
 from orbits.provenance import provenance
 from worldmodel.config import TrainConfig
-from worldmodel.model import Network, Scales
+from worldmodel.model import Scales
 from worldmodel.source import DataFacts
 
 FORMAT = "principia-run 2"
@@ -61,11 +61,7 @@ def write_record(run: Path, record: RunRecord) -> None:
 
 
 def read_record(run: str | os.PathLike[str]) -> RunRecord:
-    """Read the `config.json` of a run.
-
-    Raises:
-        ValueError: if there is no run, its `config.json` is damaged or of another format.
-    """
+    """Read a run's `config.json`; ValueError if it is missing, damaged or of another format."""
     path = named(run) / "config.json"
     if not path.is_file():
         raise ValueError(
@@ -88,11 +84,7 @@ def named(folder: str | os.PathLike[str]) -> Path:
 
 
 def require_run_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, if it holds a run or nothing.
-
-    Raises:
-        ValueError: if its name is empty, or it holds anything else (a data set, say).
-    """
+    """The folder; ValueError if its name is empty, or it holds anything but a run."""
     run = require_output(named(folder))
     if run.exists() and not run.is_dir():
         raise ValueError(f"{run} is a file; give a folder for the run.")
@@ -147,11 +139,8 @@ def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:
 
 
 def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and their header.
-
-    Raises:
-        ValueError: if the file is missing, damaged, or belongs to another configuration.
-    """
+    """Read tensors and their header; ValueError if the file is missing, damaged, or belongs to
+    another configuration."""
     if not path.is_file():
         raise ValueError(
             f"{path} does not exist; the run has not come that far: run `worldmodel train` again "
@@ -175,8 +164,3 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
             "restore the file that was trained there, or train again in another folder."
         )
     return tensors, header
-
-
-def save_weights(path: Path, network: Network, identity: str, step: int) -> None:
-    """Write the weights alone."""
-    save_tensors(path, network.state_dict(), {"identity": identity, "step": step})

@@ -4,15 +4,7 @@ import dataclasses
 from typing import Annotated, ClassVar, Literal
 
 from orbits.files import sha256_of_json
-from orbits.options import (
-    FRACTION,
-    Above,
-    AtLeast,
-    Between,
-    Interval,
-    OptionError,
-    Options,
-)
+from orbits.options import FRACTION, Above, AtLeast, Between, Interval, OptionError, Options
 from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
 from worldmodel.targets import inertia

@@ -22,11 +22,8 @@ ORBITS_AT_ONCE = 4096
 
 
 def training_orbits(facts: DataFacts, held_out_share: float) -> int:
-    """How many orbits, from the first, train the model; others are held out.
-
-    Raises:
-        ValueError: if no orbit is left on either side.
-    """
+    """How many orbits, from the first, train the model; others are held out. ValueError if either
+    has none."""
     count = round(facts.orbits * (1 - held_out_share))
     if not 0 < count < facts.orbits:
         raise ValueError(
@@ -81,9 +78,7 @@ def training_positions(
     """Positions of some training orbits, au; a fraction `kicked` of them is kicked.
 
     Whether, when and how an orbit is kicked depends on the seed and on the orbit's number alone.
-
-    Raises:
-        ValueError: if orbits of several bodies would be kicked.
+    ValueError if orbits of several bodies would be kicked.
     """
     part = source.read(numbers)
     position = part.position.astype(np.float32)
@@ -112,18 +107,9 @@ def _kicked_in_mid_course(
     """One orbit, kicked as in the kick test at a random time; unchanged if it would collide."""
     samples, one = part.position.shape[1], slice(row, row + 1)
     at = int(random.integers(1, samples - 1))
-    arcs = kick(
-        part.position[one, :, 0],
-        part.velocity[one, :, 0],
-        part.gm[one],
-        law,
-        part.facts.dt,
-        at,
-        samples - 1 - at,
-        KICK_ANGLE,
-        KICK_SCALE,
-        random,
-    )
+    orbit = part.position[one, :, 0], part.velocity[one, :, 0], part.gm[one]
+    how = KICK_ANGLE, KICK_SCALE, random
+    arcs = kick(*orbit, law, part.facts.dt, at, samples - 1 - at, *how)
     kicked = arcs.position[0].astype(np.float32)
     return kicked if np.isfinite(kicked).all() else part.position[row, :, 0]
 
@@ -143,28 +129,28 @@ def mapped_positions(
 
 
 class Batches:
-    """Endless random contexts: any orbit, any start, with replacement.
-
-    Args:
-        positions: of the training orbits, au; in memory, or mapped into it.
-        config: number and length of contexts, and the seed.
-    """
+    """Endless random contexts of training orbits."""
 
     def __init__(
         self, positions: Float[Tensor, "orbit time body axis"], config: TrainConfig
     ) -> None:
         self.positions = positions
-        self.count = config.crops_per_step
-        self.offsets = torch.arange(config.context_length + 1)
+        self.size = config.crops_per_step, config.context_length + 1
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def next(self) -> Float[Tensor, "crop time body axis"]:
         """`crops_per_step` contexts of C positions with the next position: C + 1 states."""
-        orbits, samples = self.positions.shape[:2]
-        starts = samples - len(self.offsets) + 1
-        orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
-        start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        return self.positions[orbit, start + self.offsets]
+        return self.positions[random_crops(self.positions, *self.size, self.generator)]
+
+
+def random_crops(
+    states: Tensor, count: int, length: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Indices of adjacent (orbit, time) states: any orbit, any start, with replacement."""
+    orbits, samples = states.shape[:2]
+    orbit = torch.randint(orbits, (count, 1), generator=generator)
+    start = torch.randint(samples - length + 1, (count, 1), generator=generator)
+    return orbit, start + torch.arange(length)
 
 
 def held_out_crops(

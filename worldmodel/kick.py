@@ -18,29 +18,12 @@ from orbits.simulators.integrate import integrate
 class KickedArcs:
     """Orbits kicked at one time.
 
-    position, velocity: (orbit, time, axis), au and au/yr; `velocity` at `kick` is the new one.
+    position, velocity: (orbit, time, axis), au and au/yr; `velocity` at the kick is the new one.
     After the kick they are NaN for a body that falls into the centre before the last time.
     """
 
     position: Float[np.ndarray, "orbit time axis"]
     velocity: Float[np.ndarray, "orbit time axis"]
-    kick: int
-    """Index of the time at which the velocity changed; the position there is the old one."""
-
-
-def turned(
-    position: Float[np.ndarray, "orbit axis"],
-    velocity: Float[np.ndarray, "orbit axis"],
-    angle: Float[np.ndarray, " orbit"],
-    scale: Float[np.ndarray, " orbit"],
-) -> Float[np.ndarray, "orbit axis"]:
-    """The velocity turned by `angle` (rad) in the orbit's plane and multiplied by `scale`."""
-    speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
-    along = velocity / speed
-    across = position - (position * along).sum(-1, keepdims=True) * along
-    across /= np.linalg.norm(across, axis=-1, keepdims=True)
-    direction = np.cos(angle)[:, None] * along + np.sin(angle)[:, None] * across
-    return scale[:, None] * speed * direction
 
 
 def turned_at_random(
@@ -50,10 +33,15 @@ def turned_at_random(
     scale: tuple[float, float],
     random: np.random.Generator,
 ) -> Float[np.ndarray, "orbit axis"]:
-    """The velocity turned by angles within ±`angle` (rad), times factors within `scale`."""
-    count = len(position)
-    angles, factors = random.uniform(-angle, angle, count), random.uniform(*scale, count)
-    return turned(position, velocity, angles, factors)
+    """The velocity turned in the orbit's plane by angles within ±`angle` (rad), times factors
+    within `scale`."""
+    speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
+    along = velocity / speed
+    across = position - (position * along).sum(-1, keepdims=True) * along
+    across /= np.linalg.norm(across, axis=-1, keepdims=True)
+    turn = random.uniform(-angle, angle, len(position))[:, None]
+    factor = random.uniform(*scale, len(position))[:, None]
+    return factor * speed * (np.cos(turn) * along + np.sin(turn) * across)
 
 
 def kick(
@@ -70,17 +58,8 @@ def kick(
 ) -> KickedArcs:
     """Kick every orbit at one time and follow it under the law.
 
-    Args:
-        position: au, of undisturbed orbits.
-        velocity: au/yr.
-        gm: au^3/yr^2.
-        law: moves the kicked bodies.
-        dt: time between two states, yr.
-        at: index of the time of the kick.
-        steps: states to follow after the kick.
-        angle: the velocity is turned by an angle from U(−angle, angle), rad.
-        scale: and multiplied by a factor from U(scale[0], scale[1]).
-        random: source of the kicks.
+    The velocity is turned by an angle from U(−angle, angle), rad, and multiplied by a factor from
+    U(scale[0], scale[1]); for the other arguments see `kicked_at`.
     """
     x, v = (states[:, at].astype(np.float64) for states in (position, velocity))
     new_velocity = turned_at_random(x, v, angle, scale, random)
@@ -105,7 +84,7 @@ def kicked_at(
         new_gm: au^3/yr^2 from the kick on.
         law: moves the bodies.
         dt: time between two states, yr.
-        at: index of the time of the kick.
+        at: index of the time of the kick; the position there is the old one.
         steps: states to follow after the kick.
         new_velocity: au/yr; by default the old one.
     """
@@ -116,7 +95,6 @@ def kicked_at(
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
-        kick=at,
     )
 
 

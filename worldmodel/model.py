@@ -10,6 +10,7 @@ import dataclasses
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from worldmodel.attention import Visible, make_attention
 from worldmodel.config import ModelConfig
@@ -69,19 +70,27 @@ class Network(nn.Module):
         Returns:
             The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
         """
-        batch, time = positions.shape[:2]
+        bins = (self.config.bins,) if self.config.head == "tokens" else ()
+        return self.head(self.stream(positions)).view(*positions.shape, *bins)
+
+    def stream(
+        self, positions: Float[Tensor, "batch time body axis"]
+    ) -> Float[Tensor, "batch token d_model"]:
+        """What the head reads."""
         stream = self.embed(positions)
         visible = Visible(window=self.config.window and self.config.window * self.tokens_per_step)
         index = torch.arange(stream.shape[1], device=stream.device)
         rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)
         for block in self.blocks:
             stream = block(stream, rotation, visible)
-        output = self.head(self.norm(stream))
-        return output.view(batch, time, self.scales.bodies, self.scales.axes, *self._bins)
+        return self.norm(stream)
 
-    @property
-    def _bins(self) -> tuple[int, ...]:
-        return (self.config.bins,) if self.config.head == "tokens" else ()
+
+def fresh_network(config: ModelConfig, scales: Scales, seed: int) -> Network:
+    """An untrained network."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return Network(config, scales)
 
 
 class Embedding(nn.Module):
@@ -131,13 +140,9 @@ def differences(
     """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing."""
     steps = torch.diff(positions, dim=1)
     bends = torch.diff(steps, dim=1)
-
-    def padded(values: Tensor) -> Tensor:
-        missing = positions.shape[1] - values.shape[1]
-        nothing = values.new_zeros(len(positions), missing, *values.shape[2:])
-        return torch.cat((nothing, values), dim=1)
-
-    return padded(steps), padded(bends)
+    time = positions.shape[1]
+    steps, bends = (pad(part, (0, 0, 0, 0, time - part.shape[1], 0)) for part in (steps, bends))
+    return steps, bends
 
 
 class Block(nn.Module):
@@ -176,30 +181,22 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(d, d, bias=False)
         self.read = nn.Linear(d, config.n_heads * kind.reads) if kind.reads else None
 
-    def queries_keys_values(
-        self, tokens: Float[Tensor, "batch token d_model"], rotation: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """(batch, set·head, token, d_head), and twice (batch, head, token, d_head); queries and
-        keys turned by their positions."""
-        batch, length, d = tokens.shape
-        sets = self.kind.query_sets
-        split = self.project(tokens).view(batch, length, sets + 2, self.n_heads, d // self.n_heads)
-        queries_keys, values = split.permute(2, 0, 3, 1, 4).split((sets + 1, 1))
-        turned = rotate(queries_keys, rotation)  # all in one go: fewer passes over memory
-        q = turned[0] if sets == 1 else torch.cat(turned[:-1].unbind(), dim=1)
-        return q, turned[-1], values[0]
-
     def forward(
         self,
         tokens: Float[Tensor, "batch token d_model"],
         rotation: tuple[Tensor, Tensor],
         visible: Visible,
     ) -> Float[Tensor, "batch token d_model"]:
-        q, k, v = self.queries_keys_values(tokens, rotation)
+        sets, heads = self.kind.query_sets, self.n_heads
+        split = self.project(tokens).unflatten(-1, (sets + 2, heads, -1))
+        queries_keys, values = split.permute(2, 0, 3, 1, 4).split((sets + 1, 1))
+        turned = rotate(queries_keys, rotation)  # all in one go: fewer passes over memory
+        q = turned[0] if sets == 1 else torch.cat(turned[:-1].unbind(), dim=1)
         read = None
         if self.read is not None:
-            read = self.read(tokens).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        return self.out(self.kind(q, k, v, visible, read).transpose(1, 2).flatten(2))
+            read = self.read(tokens).unflatten(-1, (heads, -1)).transpose(1, 2)
+        output = self.kind(q, turned[-1], values[0], visible, read)
+        return self.out(output.transpose(1, 2).flatten(2))
 
 
 def rotary(

@@ -1,5 +1,7 @@
 """What the head's output means: targets, the loss, and the way back to positions."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -56,10 +58,8 @@ def loss(
 ) -> Float[Tensor, ""]:
     """Mean squared error of the standardised target, or cross-entropy over bins (nats).
 
-    Args:
-        output: what the network said, seeing `seen`.
-        seen: x(t) as the model saw it, noise included, au.
-        following: the true x(t+1), au.
+    `output` is what the network said, seeing `seen`: x(t), noise included, au. `following` is the
+    true x(t+1).
     """
     start = first_scored(config.context_length)
     output, seen_from = output[:, start:], slice(start, None)
@@ -70,18 +70,29 @@ def loss(
     return functional.mse_loss(output, target.to(output.dtype))
 
 
+def mean_loss(
+    config: ModelConfig,
+    scales: Scales,
+    network: Callable[[Tensor], Tensor],
+    crops: Float[Tensor, "crop time body axis"],
+    at_once: int,
+) -> float:
+    """The loss over contexts with the next position, so many at a time."""
+    total = 0.0
+    for part in crops.split(at_once):
+        seen, following = part[:, :-1], part[:, 1:]
+        total += len(part) * float(loss(config, scales, network(seen), seen, following))
+    return total / len(crops)
+
+
 def next_position(
     config: ModelConfig,
     scales: Scales,
     output: Float[Tensor, "batch time body axis ..."],
     seen: Float[Tensor, "batch time body axis"],
 ) -> Float[Tensor, "batch time body axis"]:
-    """The predicted next positions, au, in float64; for the head `tokens` the expectation.
-
-    Args:
-        output: what the network said, seeing `seen`.
-        seen: x(t), au; float64 preserves the precision of the sum.
-    """
+    """The predicted next positions, au, in float64 for the precision of the sum; for the head
+    `tokens` the expectation."""
     output = output.double()
     if config.head == "tokens":
         width = 2 * config.bin_range / config.bins

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,7 +15,7 @@ from orbits.plot import labelled, new_axes, plain_ticks, squeezed_r2
 from worldmodel.config import AttentionConfig
 from worldmodel.probes.readouts.base import Reading
 from worldmodel.source import Source
-from worldmodel.world_model import WorldModel, require_same_world
+from worldmodel.world_model import WorldModel
 
 PLACES = {
     "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
@@ -28,14 +27,10 @@ LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 
 
 def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
-    """Attention maps of a run on one orbit of a data set.
-
-    Raises:
-        ValueError: if they do not fit together, or there is no such orbit.
-    """
-    model, source = WorldModel.load(run, config.checkpoint), Source(data)
+    """Attention maps of a run on one orbit of a data set; ValueError if they do not fit."""
+    source = Source(data)
+    model = WorldModel.load(run, config.checkpoint).for_world(source.facts)
     facts, length = source.facts, config.length or model.context_length
-    require_same_world(model, facts)
     if config.orbit >= facts.orbits or length > facts.samples:
         raise ValueError(
             f"{data} has {facts.orbits} orbits of {facts.samples} states; orbit {config.orbit} "
@@ -72,13 +67,9 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
     )
     # The square root shows the small weights of a long row beside the large ones of the first.
     norm = PowerNorm(0.5, vmin=0, vmax=max(float(maps.max()), 1e-12))
-    for layer in range(layers):
-        for head in range(heads):
-            panel = panels[layer, head]
-            image = panel.imshow(
-                maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest"
-            )
-            panel.set_title(f"layer {layer}, head {head}", fontsize=9)
+    for (layer, head), panel in np.ndenumerate(panels):
+        image = panel.imshow(maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest")
+        panel.set_title(f"layer {layer}, head {head}", fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel("key (time step)")
     for panel in panels[:, 0]:
@@ -142,20 +133,3 @@ def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
             axes.plot(steps, r2, marker="o", label=label)
     squeezed_r2(axes)
     return labelled(axes, "steps since the kick", "R² of the implied acceleration")
-
-
-def plot_roll_out(reading: Reading, axes: Axes) -> Axes:
-    """Median error of a roll-out by step; `reading` is of the read-out `evaluate`."""
-    errors = reading.details["rollout"]["median_error"]
-    axes.loglog(np.arange(1, len(errors) + 1), errors)
-    axes.set(xlabel="steps rolled out", ylabel="median error (au)")
-    return axes
-
-
-def plot_numbers(reading: Reading, axes: Axes, labels: Mapping[str, str]) -> Axes:
-    """The numbers of any reading, as bars."""
-    numbers = {n: v for n, v in reading.metrics.items() if isinstance(v, float)}  # no counts
-    names = [fill(labels.get(name, name.replace("_", " ")), 30) for name in numbers]
-    axes.barh(names, list(numbers.values()), color=CYCLE[0])
-    axes.invert_yaxis()
-    return axes

@@ -97,12 +97,12 @@ class Source:
         fingerprint = sha256_of_json({**described, "first": first.astype("float32")})
         self.facts = DataFacts(path=where, fingerprint=fingerprint, **described)
 
-    def read(self, index: Iterable[int]) -> Trajectories:
-        """Some of the orbits, by their numbers.
+    def masses(self, index: np.ndarray) -> Float[np.ndarray, "orbit body"]:
+        """Masses of the bodies in some of the orbits, M_sun; NaN if unknown."""
+        return np.asarray(self.dataset["mass"].isel(orbit=index).values, dtype=np.float64)
 
-        Raises:
-            ValueError: if a state is not finite (says which orbit).
-        """
+    def read(self, index: Iterable[int]) -> Trajectories:
+        """Some orbits, by their numbers; ValueError if a state is not finite (says which orbit)."""
         numbers = np.fromiter(index, dtype=np.int64)
         contiguous = len(numbers) and np.all(np.diff(numbers) == 1)
         chosen = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers

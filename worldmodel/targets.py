@@ -6,11 +6,8 @@ from orbits.specs import parse_spec
 def inertia(target: str) -> float | None:
     """λ of the target x(t+1) − x(t) − λ (x(t) − x(t−1)); None for the position.
 
-    Args:
-        target: `displacement` (λ = 0), `displacement(inertia=0.5)`, `residual` (λ = 1), `position`.
-
-    Raises:
-        ValueError: if it is none of these, or λ is not between 0 and 1.
+    Targets are `displacement` (λ = 0), `displacement(inertia=0.5)`, `residual` (λ = 1), `position`;
+    ValueError if it is none of these, or λ is not between 0 and 1.
     """
     example = "displacement(inertia=0.9)"
     spec = parse_spec("target", target, example)

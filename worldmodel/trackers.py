@@ -3,58 +3,38 @@
 Each is a Lightning logger fed through Fabric; the packages are optional.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 PROJECT = "principia"
 """Project name for the runs."""
-TENSORBOARD, WANDB, MLFLOW = "tensorboard", "wandb", "mlflow"
 NEEDED = {
-    TENSORBOARD: "tensorboardX",
-    WANDB: "wandb pytorch-lightning",
-    MLFLOW: "mlflow pytorch-lightning",
+    "tensorboard": "tensorboardX",
+    "wandb": "wandb pytorch-lightning",
+    "mlflow": "mlflow pytorch-lightning",
 }
 """Packages to install, by tracker."""
 
 
-def _tensorboard(run: Path) -> Any:
-    from lightning_fabric.loggers import TensorBoardLogger
+def _logger(name: str, run: Path) -> Any:
+    if name == "tensorboard":
+        from lightning_fabric.loggers import TensorBoardLogger
 
-    return TensorBoardLogger(run, name=TENSORBOARD, version="")
+        return TensorBoardLogger(run, name=name, version="")
+    from pytorch_lightning.loggers import MLFlowLogger, WandbLogger
 
-
-def _wandb(run: Path) -> Any:
-    from pytorch_lightning.loggers import WandbLogger
-
-    return WandbLogger(name=run.name, project=PROJECT, save_dir=run)
-
-
-def _mlflow(run: Path) -> Any:
-    from pytorch_lightning.loggers import MLFlowLogger
-
+    if name == "wandb":
+        return WandbLogger(name=run.name, project=PROJECT, save_dir=run)
     where = f"file:{run.absolute() / 'mlruns'}"
     return MLFlowLogger(experiment_name=PROJECT, run_name=run.name, tracking_uri=where)
 
 
-TRACKERS: dict[str, Callable[[Path], Any]] = {
-    TENSORBOARD: _tensorboard, WANDB: _wandb, MLFLOW: _mlflow,
-}  # fmt: skip
-
-
 def tracker(name: str, run: Path, options: Mapping[str, Any]) -> Any:
-    """A logger that writes below a run's folder, given the run's options.
-
-    Args:
-        name: of the tracker.
-        run: the folder.
-        options: of the run, flat.
-
-    Raises:
-        ValueError: if a package it needs is not installed (says which).
-    """
+    """A logger that writes below a run's folder, given the run's options; ValueError if a package
+    that it needs is not installed (says which)."""
     try:
-        made = TRACKERS[name](run)
+        made = _logger(name, run)
     except ImportError:
         raise ValueError(
             f"--logger {name} needs more than is installed: pip install {NEEDED[name]}, or take "

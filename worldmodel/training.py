@@ -29,7 +29,6 @@ from worldmodel.checkpoint import (
     require_run_folder,
     require_same_run,
     save_tensors,
-    save_weights,
     write_record,
 )
 from worldmodel.config import SEVERAL_THREADS, TrainConfig
@@ -43,15 +42,16 @@ from worldmodel.data import (
     training_orbits,
     training_positions,
 )
-from worldmodel.model import Network, Scales
+from worldmodel.model import Network, Scales, fresh_network
 from worldmodel.objective import loss as loss_of
+from worldmodel.objective import mean_loss
 from worldmodel.optimizers import (
     make_optimizers,
     optimizer_tensors,
     restore_optimizers,
     set_learning_rates,
 )
-from worldmodel.source import DataFacts, Source
+from worldmodel.source import Source
 from worldmodel.trackers import tracker
 from worldmodel.world_model import WorldModel, threads
 
@@ -96,7 +96,9 @@ def train(
     """
     config = options_from(TrainConfig, config, options)
     run = None if out is None else require_run_folder(out)
-    if run is None and (config.devices > 1 or "LOCAL_RANK" in os.environ):
+    joined = "LOCAL_RANK" in os.environ  # started by torchrun or a scheduler
+    several = config.devices > 1 or joined
+    if run is None and several:
         raise ValueError(
             "training on several devices needs a folder to gather the weights in; give one, or "
             "take one device."
@@ -104,18 +106,24 @@ def train(
     if run is None and config.logger != "jsonl":
         raise ValueError(f"logger {config.logger} writes into the folder of a run; give one (out).")
     require_devices(config.accelerator, config.devices)
+    ddp = "ddp" if joined or torch.cuda.is_available() else "ddp_spawn"
     launcher = Fabric(
         accelerator=config.accelerator,
         devices=config.devices,
-        strategy=_strategy(config),
+        strategy=ddp if several else "auto",
         precision=config.precision,
     )
     # Processes that are started here hand nothing back but what lies in the folder.
-    spawned = config.devices > 1 and "LOCAL_RANK" not in os.environ
+    spawned = config.devices > 1 and not joined
     task = partial(
         _train, data=data, run=run, config=config, progress=progress, returns=not spawned
     )
-    with _lock(run):
+    lock: AbstractContextManager[None] = nullcontext()
+    if run is not None and os.environ.get("RANK", "0") == "0":  # the process that starts others
+        lock = held(
+            run, f"another process is training in {run}; wait for its end, or give another folder."
+        )
+    with lock:
         try:
             model = launcher.launch(task)
         except ProcessRaisedException as error:
@@ -129,20 +137,8 @@ def train(
     return WorldModel.load(run) if model is None and run is not None else model
 
 
-def _lock(run: Path | None) -> AbstractContextManager[None]:
-    """The folder's lock, held by the process that started the others."""
-    if run is None or os.environ.get("RANK", "0") != "0":
-        return nullcontext()
-    return held(
-        run, f"another process is training in {run}; wait for its end, or give another folder."
-    )
-
-
-def _strategy(config: TrainConfig) -> str:
-    """DDP for several devices: started here, or by torchrun or a scheduler."""
-    if config.devices == 1 and "LOCAL_RANK" not in os.environ:
-        return "auto"
-    return "ddp" if "LOCAL_RANK" in os.environ or torch.cuda.is_available() else "ddp_spawn"
+COUNTED = ("step", "best", "without_progress")
+"""Of a state, in the header of its file."""
 
 
 @dataclasses.dataclass
@@ -163,32 +159,22 @@ class State:
         tensors |= {f"optimizer.{k}": v for k, v in optimizer_tensors(self.optimizers).items()}
         tensors["batches"] = self.batches.generator.get_state()
         tensors["noise"] = self.noise.get_state()
-        header = {
-            "identity": identity,
-            "step": self.step,
-            "best": self.best,
-            "without_progress": self.without_progress,
-        }
+        header = {"identity": identity, **{name: getattr(self, name) for name in COUNTED}}
         save_tensors(run / "resume.safetensors", tensors, header)
 
     def restore(self, run: Path, identity: str) -> None:
-        """Go on from `resume.safetensors`.
-
-        Raises:
-            ValueError: if the file is cut short or belongs to another configuration.
-        """
+        """Go on from `resume.safetensors`; ValueError if that is damaged or another run's."""
         tensors, header = load_tensors(run / "resume.safetensors", identity)
-        self.network.load_state_dict(_under("network.", tensors))
-        restore_optimizers(self.optimizers, _under("optimizer.", tensors))
-        self.batches.generator.set_state(tensors["batches"])
-        self.noise.set_state(tensors["noise"])
-        self.step = header["step"]
-        self.best = header["best"]
-        self.without_progress = header["without_progress"]
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        self.batches.generator.set_state(tensors.pop("batches"))
+        self.noise.set_state(tensors.pop("noise"))
+        parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimizer": {}}
+        for name, tensor in tensors.items():
+            part, _, own = name.partition(".")
+            parts[part][own] = tensor
+        self.network.load_state_dict(parts["network"])
+        restore_optimizers(self.optimizers, parts["optimizer"])
+        for name in COUNTED:
+            setattr(self, name, header[name])
 
 
 def _train(
@@ -201,9 +187,13 @@ def _train(
 ) -> WorldModel | None:
     """The work of each process; returns the model if it can."""
     source = Source(data)
-    config = dataclasses.replace(config, threads=threads_of(config, source.facts))
+    with torch.device("meta"):
+        shape = Scales(source.facts.bodies, source.facts.axes, 1.0, 1.0)
+        parameters = sum(p.numel() for p in Network(config.model, shape).parameters())
+    fitting = 1 if parameters < SEVERAL_THREADS else torch.get_num_threads()
+    config = dataclasses.replace(config, threads=config.threads or fitting)
     with threads(config.threads):
-        record, state, held_out = _prepare(source, config)
+        record, state, held_out = _prepare(source, config, parameters)
         if run is not None and fabric.is_global_zero:
             require_same_run(run, record)
             run.mkdir(parents=True, exist_ok=True)
@@ -228,44 +218,26 @@ def _train(
     return WorldModel(network.to(fabric.device), record, state.step, name)
 
 
-def threads_of(config: TrainConfig, facts: DataFacts) -> int:
-    """Threads for training: as requested, or by the number of parameters."""
-    few = 1 if _parameters(config, facts) < SEVERAL_THREADS else torch.get_num_threads()
-    return config.threads or few
-
-
-def _parameters(config: TrainConfig, facts: DataFacts) -> int:
-    with torch.device("meta"):
-        network = Network(config.model, Scales(facts.bodies, facts.axes, 1.0, 1.0))
-    return sum(parameter.numel() for parameter in network.parameters())
-
-
-def _require_memory(config: TrainConfig, facts: DataFacts) -> None:
-    """Refuse a model, or data read at once, that exceed the memory here."""
-    states = facts.orbits * facts.samples * facts.bodies * facts.axes
+def _prepare(
+    source: Source, config: TrainConfig, parameters: int
+) -> tuple[RunRecord, State, Tensor]:
+    """Data, untrained network and optimisers, as the seed says; refused if memory is too small."""
+    facts = source.facts
+    require_long_enough(facts, config.context_length)
+    count = training_orbits(facts, config.held_out_share)
     if not config.stream and config.steps:
+        states = facts.orbits * facts.samples * facts.bodies * facts.axes
         require_memory(12.0 * states, facts.path, "give --stream")  # float32 thrice
-    parameters = _parameters(config, facts)
     require_memory(
         16.0 * parameters,  # float32 weights, gradients and two moments
         f"a model of {parameters:.3g} parameters",
         "give a smaller --d-model or fewer --n-layers",
     )
-
-
-def _prepare(source: Source, config: TrainConfig) -> tuple[RunRecord, State, Tensor]:
-    """Data, untrained network and optimisers, as the seed says."""
-    facts: DataFacts = source.facts
-    require_long_enough(facts, config.context_length)
-    count = training_orbits(facts, config.held_out_share)
-    _require_memory(config, facts)
     sample = source.read(spread(0, count, MEASURED_ORBITS)).position
     radius = (sample.astype(np.float64) ** 2).sum(-1) ** 0.5
     scales = measure_scales(sample, config.model)
     record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
-    with torch.random.fork_rng():
-        torch.manual_seed(config.seed)
-        network = Network(config.model, scales)
+    network = fresh_network(config.model, scales, config.seed)
     if config.stream and config.steps:
         positions = mapped_positions(source, count, config)
     else:
@@ -305,7 +277,9 @@ class Trainer:
         log = Log(self.run, state.step, config, self.progress, self.fabric)
         began, inside, first = time.perf_counter(), 0.0, state.step
         try:
-            while state.step < config.steps and not self._exhausted():
+            while state.step < config.steps:
+                if 0 < config.patience <= state.without_progress:
+                    break
                 factor = set_learning_rates(self.optimizers, config, state.step)
                 crops = self._with_noise(state.batches.next())
                 entered = time.perf_counter()
@@ -332,9 +306,6 @@ class Trainer:
         finally:
             log.close()
 
-    def _exhausted(self) -> bool:
-        return 0 < self.config.patience <= self.state.without_progress
-
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
         """This process's share of a batch: positions as seen, and the next ones."""
         seen, following = crops[:, :-1], crops[:, 1:]
@@ -345,11 +316,8 @@ class Trainer:
         return self.fabric.to_device(seen[share]), self.fabric.to_device(following[share])
 
     def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
-        """One optimiser step; the loss and the norm of the gradient.
-
-        Raises:
-            ValueError: if either is not finite; weights and saved states stay as they were.
-        """
+        """One optimiser step; the loss and the norm of the gradient. ValueError if either is not
+        finite: weights and saved states stay as they were."""
         config, passes = self.config, self.config.accumulate
         total = torch.zeros((), device=self.fabric.device)
         parts = zip(seen.chunk(passes), following.chunk(passes), strict=True)
@@ -379,14 +347,8 @@ class Trainer:
     @torch.no_grad()
     def held_out_loss(self) -> float:
         """Loss on held-out contexts, the same ones every time."""
-        config, total = self.config, 0.0
-        for crops in self.held_out.split(max(1, 65536 // config.context_length)):
-            seen, following = crops[:, :-1], crops[:, 1:]
-            output = self.module(seen)
-            total += len(crops) * float(
-                loss_of(config, self.record.scales, output, seen, following)
-            )
-        return total / len(self.held_out)
+        at_once = max(1, 65536 // self.config.context_length)
+        return mean_loss(self.config, self.record.scales, self.module, self.held_out, at_once)
 
     def _evaluate(self, log: "Log") -> None:
         state, loss = self.state, self.held_out_loss()
@@ -406,8 +368,9 @@ class Trainer:
     def save_weights(self, name: str) -> None:
         """Write the present weights."""
         if self.run is not None and self.fabric.is_global_zero:
-            path = self.run / f"{name}.safetensors"
-            save_weights(path, self.state.network, self.record.identity, self.state.step)
+            header = {"identity": self.record.identity, "step": self.state.step}
+            path, weights = self.run / f"{name}.safetensors", self.state.network.state_dict()
+            save_tensors(path, weights, header)
 
 
 class Log:

@@ -20,16 +20,16 @@ from worldmodel.checkpoint import (
     read_record,
     require_run_folder,
     require_same_run,
-    save_weights,
+    save_tensors,
     sha256_of_tensors,
     write_record,
 )
 from worldmodel.data import training_orbits
 from worldmodel.interventions import Edit, intervene
-from worldmodel.model import Network
+from worldmodel.model import Network, fresh_network
 from worldmodel.objective import next_position
 from worldmodel.predictors.backbone import Backbone, Stream
-from worldmodel.predictors.base import roll_out
+from worldmodel.predictors.base import by_windows, roll_out
 from worldmodel.predictors.inside import Inside, autograd_jacobians, kept_outputs
 from worldmodel.source import DataFacts
 
@@ -83,8 +83,8 @@ class WorldModel:
         require_same_run(run, self.record)
         run.mkdir(parents=True, exist_ok=True)
         write_record(run, self.record)
-        weights = run / "last.safetensors"
-        save_weights(weights, self.network, self.record.identity, self.step)
+        header = {"identity": self.record.identity, "step": self.step}
+        save_tensors(run / "last.safetensors", self.network.state_dict(), header)
 
     def push(self, repository: str, **options: Any) -> str:
         """Put the model and its card on the Hugging Face Hub.
@@ -115,9 +115,7 @@ class WorldModel:
 
     def untrained(self, seed: int) -> "WorldModel":
         """The same architecture and scales with fresh weights: the baseline of every probe."""
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = Network(self.record.train.model, self.record.scales)
+        network = fresh_network(self.record.train.model, self.record.scales, seed)
         return WorldModel(network.to(_device()), self.record)
 
     @property
@@ -180,8 +178,20 @@ class WorldModel:
         return {name: getattr(train, name) for name in names}
 
     def for_world(self, facts: DataFacts) -> "WorldModel":
-        """The model itself, if it fits such data; raises as `require_same_world` does."""
-        require_same_world(self, facts)
+        """The model itself; ValueError if a data set's step or shape differs from the training
+        data's."""
+        scales = self.record.scales
+        if not np.isclose(facts.dt, self.dt, rtol=1e-9, atol=0):
+            raise ValueError(
+                f"{facts.path} has a state every {facts.dt:g} yr, but the model was trained on "
+                f"{self.dt:g} yr; make the data with --dt {self.dt:g}."
+            )
+        if (facts.bodies, facts.axes) != (scales.bodies, scales.axes):
+            raise ValueError(
+                f"{facts.path} has {facts.bodies} body/bodies with {facts.axes} axes, but the "
+                f"model was trained on {scales.bodies} with {scales.axes}; give it data of that "
+                "shape."
+            )
         return self
 
     def first_unseen(self, facts: DataFacts) -> int:
@@ -207,15 +217,14 @@ class WorldModel:
             ValueError: if the shape does not fit, or there are fewer times than C.
         """
         seen = self._checked(positions)
-        orbits, times = seen.shape[:2]
-        length = self.context_length
-        contexts = seen.unfold(1, length, 1).movedim(-1, 2).flatten(0, 1)
-        count = max(1, TOKENS_AT_ONCE // (length * self.network.tokens_per_step))
-        with torch.no_grad():
-            last = torch.cat([self._following(part) for part in contexts.split(count)])
-        predicted = torch.full(seen.shape, torch.nan, dtype=torch.float64)
-        predicted[:, length - 1 :] = last.view(orbits, times - length + 1, *seen.shape[2:])
-        return predicted.view(positions.shape).numpy()
+        at_once = TOKENS_AT_ONCE // self.network.tokens_per_step
+
+        @torch.no_grad()
+        def following(contexts: np.ndarray) -> np.ndarray:
+            return self._following(torch.from_numpy(contexts)).numpy()
+
+        predicted = by_windows(seen.numpy(), self.context_length, following, at_once)
+        return predicted.reshape(positions.shape)
 
     def rollout(
         self, positions: Float[np.ndarray, "orbit time *body axis"], steps: int
@@ -310,29 +319,23 @@ class WorldModel:
             ValueError: if a name is not known (names the nearest), or the shape does not fit.
         """
         with kept_outputs(self.network, names) as kept:
-            self._pass(self._checked(positions, least=1))
+            self.network(self._checked(positions, least=1).to(next(self.network.parameters())))
         return {name: output.float().cpu().numpy() for name, output in kept.items()}
 
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "layer orbit head query key"]:
         """The attention weights in one pass over the positions, seen as one context."""
-        seen = self._checked(positions, least=1)
-        parameter = next(self.network.parameters())
-        maps = attention_maps(self.network, seen.to(parameter.device, parameter.dtype))
-        return maps.float().cpu().numpy()
-
-    def _pass(self, positions: Float[Tensor, "orbit time body axis"]) -> Tensor:
-        parameter = next(self.network.parameters())
-        return self.network(positions.to(parameter.device, parameter.dtype))
+        seen = self._checked(positions, least=1).to(next(self.network.parameters()))
+        return attention_maps(self.network, seen).float().cpu().numpy()
 
     def _following(
         self, contexts: Float[Tensor, "context time body axis"]
     ) -> Float[Tensor, "context body axis"]:
         """The position after each context, au, float64."""
-        output = self._pass(contexts)[:, -2:].to(contexts.device)
-        decoded = next_position(self.network.config, self.network.scales, output, contexts[:, -2:])
-        return decoded[:, -1]
+        network, last = self.network, contexts[:, -2:]
+        output = network(contexts.to(next(network.parameters())))[:, -2:].to(contexts.device)
+        return next_position(network.config, network.scales, output, last)[:, -1]
 
     def _checked(
         self, positions: np.ndarray, least: int = 0
@@ -372,18 +375,3 @@ def threads(count: int) -> Iterator[None]:
 def _device() -> torch.device:
     """The GPU if there is one (hide it with CUDA_VISIBLE_DEVICES=), else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def require_same_world(model: WorldModel, facts: DataFacts) -> None:
-    """Raise ValueError if a data set's step or shape differs from the training data's."""
-    scales = model.record.scales
-    if not np.isclose(facts.dt, model.dt, rtol=1e-9, atol=0):
-        raise ValueError(
-            f"{facts.path} has a state every {facts.dt:g} yr, but the model was trained on "
-            f"{model.dt:g} yr; make the data with --dt {model.dt:g}."
-        )
-    if (facts.bodies, facts.axes) != (scales.bodies, scales.axes):
-        raise ValueError(
-            f"{facts.path} has {facts.bodies} body/bodies with {facts.axes} axes, but the model "
-            f"was trained on {scales.bodies} with {scales.axes}; give it data of that shape."
-        )

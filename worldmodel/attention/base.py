@@ -2,9 +2,11 @@
 
 import abc
 import dataclasses
+import functools
 import importlib
 import inspect
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float
@@ -125,11 +127,6 @@ class QueryGroup:
     visible: Visible
     """Which of these keys these queries see."""
 
-    @property
-    def elements(self) -> int:
-        """Of its part of the matrix."""
-        return (self.queries.stop - self.queries.start) * (self.keys.stop - self.keys.start)
-
     def tiles(self, size: int) -> list["QueryGroup"]:
         """The same queries with at most `size` of the keys each."""
         first, last = self.keys.start, self.keys.stop
@@ -228,15 +225,8 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
         read: Float[Tensor, "batch head key read"] | None = None,
     ) -> Float[Tensor, "batch head query d_head"]:
-        """The weighted values, by the fastest path.
-
-        Args:
-            q: queries.
-            k: keys.
-            v: values.
-            visible: which keys a query sees.
-            read: of every key's token; for kinds with `reads`.
-        """
+        """The weighted values, by the fastest path; `read` (of every key's token) for kinds with
+        `reads`."""
         output = self.mixed(*self.begin(q, k, v, visible, read), visible)
         return self.finish(output, visible, read)
 
@@ -248,15 +238,11 @@ class Attention(nn.Module, abc.ABC):
         visible: Visible,
     ) -> Float[Tensor, "batch head query d_head"]:
         """The weighted values; with a window, near the diagonal only."""
-        n_query, n_key = q.shape[-2], k.shape[-2]
+        n_key = k.shape[-2]
         size = max(BLOCK, visible.window or n_key)
         if not visible.causal or n_key < 2 * (size + (visible.window or n_key)):
             return self.full(q, k, v, visible)
-        outputs = [
-            self.full(q[..., b.queries, :], k[..., b.keys, :], v[..., b.keys, :], b.visible)
-            for b in visible.blocks(n_query, n_key, size)
-        ]
-        return torch.cat(outputs, dim=-2)
+        return _by_groups(self.full, q, k, v, visible, size)
 
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         """The values weighted by the full matrix.
@@ -268,19 +254,28 @@ class Attention(nn.Module, abc.ABC):
         size = max(BLOCK, LARGEST // max(1, q.shape[:-2].numel() * n_key))
         if n_query <= size:
             return self._weighted(q, k, v, visible)
-        outputs = [
-            checkpoint(
-                self._weighted,
-                *(q[..., b.queries, :], k[..., b.keys, :], v[..., b.keys, :], b.visible),
-                use_reentrant=False,
-                preserve_rng_state=False,
-            )
-            for b in visible.blocks(n_query, n_key, size)
-        ]
-        return torch.cat(outputs, dim=-2)
+        again = functools.partial(
+            checkpoint, self._weighted, use_reentrant=False, preserve_rng_state=False
+        )
+        return _by_groups(again, q, k, v, visible, size)
 
     def _weighted(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         return self.full_weights(q, k, visible).to(v.dtype) @ v
+
+
+def _by_groups(
+    output: Callable[[Tensor, Tensor, Tensor, Visible], Tensor],
+    q: Tensor, k: Tensor, v: Tensor, visible: Visible, size: int,
+) -> Tensor:  # fmt: skip
+    """The output of groups of so many queries, each from the keys that any of them sees."""
+    groups = visible.blocks(q.shape[-2], k.shape[-2], size)
+    return torch.cat(
+        [
+            output(q[..., b.queries, :], k[..., b.keys, :], v[..., b.keys, :], b.visible)
+            for b in groups
+        ],
+        dim=-2,
+    )
 
 
 def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:

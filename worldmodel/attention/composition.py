@@ -18,13 +18,7 @@ FIRST_SCALE = 1 / math.log(64)
 
 
 class Composition(Attention):
-    """Any point of the composition; `worldmodel.attention.specs` says what each part is.
-
-    Args:
-        d_head: width of one head.
-        n_heads: number of heads.
-        parts: map, norm, scale and sharpening.
-    """
+    """Any point of the composition; `worldmodel.attention.specs` says what each part is."""
 
     def __init__(self, d_head: int, n_heads: int, parts: Composed):
         super().__init__(d_head, n_heads)
@@ -90,7 +84,9 @@ class Composition(Attention):
         if (parts.map, parts.norm, parts.scale) != ("softplus", "l1", "logdlogn"):
             return super().mixed(q, k, v, visible)
         with torch.autocast(q.device.type, enabled=False):
-            if v.is_cuda and v.dtype != torch.float64 and _is_long(q, k):
+            # the fused passes pay for long sequences, and their kernels need some width
+            long = k.shape[-2] >= SHORTEST_FUSED and q.shape[-2] > 1 and q.shape[-1] >= 16
+            if v.is_cuda and v.dtype != torch.float64 and long:
                 from worldmodel.attention.fused import fused_attention
 
                 return fused_attention(q.to(v.dtype), k.to(v.dtype), v, visible, parts.sharpen)
@@ -126,8 +122,3 @@ def pair_attention(
     score = (q[..., 1:, :] * apart).sum(-1, keepdim=True) / math.sqrt(q.shape[-1])
     first, second = v[..., :1, :], v[..., 1:, :]
     return torch.cat((first, first + torch.sigmoid(score) * (second - first)), dim=-2)
-
-
-def _is_long(q: Tensor, k: Tensor) -> bool:
-    """Whether the fused passes pay, and their kernels allow this head width."""
-    return k.shape[-2] >= SHORTEST_FUSED and q.shape[-2] > 1 and q.shape[-1] >= 16

@@ -45,12 +45,8 @@ def excess_noise(dtype: torch.dtype) -> float:
 def row_offset(
     peak: Float[Tensor, "... query 1"], number: Float[Tensor, "query 1"]
 ) -> Float[Tensor, "... query 1"]:
-    """O of LSSAR for each row: 1, but 0 in the first three rows and where 1 would leave nothing.
-
-    Args:
-        peak: the row's largest A·N.
-        number: the row's, from 1.
-    """
+    """O of LSSAR for each row, from its largest A·N and its number (from 1): 1, but 0 in the first
+    three rows and where 1 would leave nothing."""
     sharp = (number > 3) & (peak > 1 + excess_noise(peak.dtype))
     return sharp.to(peak.dtype)
 
@@ -194,7 +190,8 @@ def _softplus(scaled: Tensor, k: Tensor, tile: QueryGroup) -> Tensor:
 
 def _room(q: Tensor, groups: list[list[QueryGroup]], count: int) -> Tensor:
     """Memory for temporary tiles: fresh memory for each would cost more than computing them."""
-    largest = max(tile.elements for group in groups for tile in group)
+    sides = [(tile.queries, tile.keys) for group in groups for tile in group]
+    largest = max((down.stop - down.start) * (along.stop - along.start) for down, along in sides)
     return q.new_empty(count, q.shape[0] * largest)
 
 

@@ -115,13 +115,7 @@ def _flex(
     """Output and log-sum-exp of each row."""
     flex = _compiled_flex() if q.is_cuda else flex_attention
     output, aux = flex(
-        q,
-        k,
-        v,
-        score_mod=score_mod,
-        block_mask=mask,
-        scale=1.0,
-        return_aux=AuxRequest(lse=True),
+        q, k, v, score_mod=score_mod, block_mask=mask, scale=1.0, return_aux=AuxRequest(lse=True)
     )
     return output, aux.lse
 

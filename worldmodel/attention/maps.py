@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import torch
@@ -66,14 +67,9 @@ def _read(network: nn.Module, positions: Tensor, reader: Callable[..., T]) -> li
         q, k, _, visible, more = inputs
         said.append(reader(attention, q, k, visible, more))
 
-    hooks = [
-        module.register_forward_pre_hook(read)
-        for module in network.modules()
-        if isinstance(module, Attention)
-    ]
-    try:
+    with ExitStack() as stack:
+        for module in network.modules():
+            if isinstance(module, Attention):
+                stack.callback(module.register_forward_pre_hook(read).remove)
         network(positions)
-    finally:
-        for hook in hooks:
-            hook.remove()
     return said

@@ -102,11 +102,10 @@ def _composed(text: str) -> Composed:
         if not equals or name in values:
             raise ValueError(f"attention {text!r} cannot be read; write it as one of {EXAMPLES}.")
         values[name] = value
-    if values.get("sharpen") == "none":
-        values["sharpen"] = None
-    elif "sharpen" in values:
+    if "sharpen" in values:
         try:
-            values["sharpen"] = float(str(values["sharpen"]))
+            given = str(values["sharpen"])
+            values["sharpen"] = None if given == "none" else float(given)
         except ValueError:
             raise ValueError(f"attention {text!r}: sharpen must be a number.") from None
     try:

@@ -4,11 +4,6 @@ from orbits.registry import Registry
 from worldmodel.predictors.base import Control
 
 CONTROLS: Registry[Control] = Registry(
-    "worldmodel.predictors",
-    Control,
-    skip=(
-        "backbone",
-        "inside",
-    ),
+    "worldmodel.predictors", Control, skip=("backbone", "inside")
 )
 """What may replace the model, by name."""

@@ -1,6 +1,7 @@
 """What the last layer of a network reads, for another head to be trained on."""
 
 import copy
+from contextlib import ExitStack
 
 import torch
 from jaxtyping import Float
@@ -31,48 +32,25 @@ class Stream(Backbone):
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = copy.deepcopy(network)
-        self.network.head = Silent(network.head.out_features)  # type: ignore[assignment]
-        self.network.norm.register_forward_hook(self._keep)
+        del self.network.head
         self.width = network.config.d_model
         self.tokens_per_step = network.tokens_per_step
-        self.kept: Tensor | None = None
-
-    def _keep(self, _module: nn.Module, _inputs: object, output: Tensor) -> None:
-        self.kept = output
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch time feature"]:
-        self.network(positions)
-        assert self.kept is not None  # for the type checker: the hook has run
         each = self.tokens_per_step
-        return self.kept[:, each - 1 :: each]
-
-
-class Silent(nn.Module):
-    """Replaces the old head: no output, no cost."""
-
-    def __init__(self, outputs: int) -> None:
-        super().__init__()
-        self.outputs = outputs
-
-    def forward(self, stream: Tensor) -> Tensor:
-        return stream.new_zeros(1).expand(*stream.shape[:-1], self.outputs)
+        return self.network.stream(positions)[:, each - 1 :: each]
 
 
 class HeadInput(Backbone):
-    """The input of a torch module's head at the last position.
+    """The input of a torch module's head at the last position; the module is copied.
 
     Args:
-        module: (batch, time[, body], axis) in its own unit of length; it is copied.
-        context_length: positions that it sees.
+        module: (batch, time[, body], axis) in its own unit of length.
         scale: au in its unit of length.
         head: name of the submodule that is its head; by default the last `nn.Linear` it calls.
-        axes: coordinates of a body.
-        bodies: visible; with one, there is no axis of bodies.
-
-    Raises:
-        ValueError: if there is no such submodule (names the nearest), or none is usable.
+            ValueError if there is no such submodule (names the nearest), or none is usable.
     """
 
     def __init__(
@@ -92,14 +70,12 @@ class HeadInput(Backbone):
         called: list[nn.Module] = []
         shown = torch.from_numpy(circles(context_length, axes, bodies))
         if head is None:
-            hooks = [
-                part.register_forward_pre_hook(lambda part, _: called.append(part))
-                for part in known.values()
-                if isinstance(part, nn.Linear)
-            ]
-            self._pass(shown)
-            for hook in hooks:
-                hook.remove()
+            with ExitStack() as stack:
+                for part in known.values():
+                    if isinstance(part, nn.Linear):
+                        hook = part.register_forward_pre_hook(lambda it, _: called.append(it))
+                        stack.callback(hook.remove)
+                self._pass(shown)
             if not called:
                 raise ValueError(
                     f"{type(module).__name__} calls no nn.Linear whose input a new head could "

@@ -67,7 +67,7 @@ class ArcPredictor(ABC):
     @abstractmethod
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
+    ) -> tuple[Float[np.ndarray, "state context out in"], float | None]:
         """Derivatives of some predictions with respect to every position they used.
 
         Args:
@@ -76,20 +76,12 @@ class ArcPredictor(ABC):
             time: (state,) indices of times, each with a full context.
 
         Returns:
-            The present position last; at least two positions. Coordinates are body by body.
+            The derivatives, the present position last, of at least two positions; coordinates are
+            body by body. And their median error, if they were taken by a model's differences.
 
         Raises:
             ValueError: for a model whose predictions have no derivatives.
         """
-
-    def jacobian_error(self) -> float | None:
-        """Median error of the last derivatives, if taken by differences."""
-        return None
-
-
-def itself(model: Any, seed: int) -> Any:
-    """The trained network."""
-    return model
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,7 @@ class Control:
     predictor: "Callable[[Any, ForceLaw, Memory], Predictor | ArcPredictor]"
     """Makes the predictor, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
     the data, and a source of the model's training orbits."""
-    network: Callable[[Any, int], Any] = itself
+    network: Callable[[Any, int], Any] = lambda model, seed: model
     """Makes the model to read, from the trained one and the probe's seed."""
     needs_law: bool = False
     """Whether the law that moves the data must be known."""
@@ -147,10 +139,14 @@ def by_windows(
     """
     x = np.asarray(positions, dtype=np.float64)
     said = np.full(x.shape, np.nan)
+    if x.shape[1] < length:
+        return said
     contexts = stretches(x, length)
     count = max(1, at_once // length)
-    parts = [following(np.array(contexts[i : i + count])) for i in range(0, len(contexts), count)]
-    said[:, length - 1 :] = np.concatenate(parts).reshape(len(x), -1, *x.shape[2:])
+    starts = range(0, len(contexts) or 1, count)  # one call even if there is no context
+    parts = [following(np.array(contexts[start : start + count])) for start in starts]
+    full = said[:, length - 1 :]
+    full[:] = np.concatenate(parts).reshape(full.shape)
     return said
 
 
@@ -159,13 +155,8 @@ def central_differences(
     at: Float[np.ndarray, "state part size"],
     step: Float[np.ndarray, "state part"],
 ) -> Float[np.ndarray, "state part out size"]:
-    """Derivatives of a function of vectors, by every component of each.
-
-    Args:
-        function: (row, part, size) to (row, out).
-        at: where.
-        step: of each vector's components.
-    """
+    """Derivatives of a function of vectors, (row, part, size) to (row, out), by every component of
+    each."""
     states, parts, size = at.shape
     columns = []
     for part in range(parts):
@@ -180,17 +171,9 @@ def central_differences(
 
 
 def roll_out(
-    predictor: Predictor,
-    start: Float[np.ndarray, "orbit time *body axis"],
-    steps: int,
+    predictor: Predictor, start: Float[np.ndarray, "orbit time *body axis"], steps: int
 ) -> Float[np.ndarray, "orbit step *body axis"]:
-    """Continue the given positions, each prediction becoming the next input, au.
-
-    Args:
-        predictor: gives the next position.
-        start: at least C positions; only the last C are seen.
-        steps: how many.
-    """
+    """Continue at least C given positions, each prediction becoming the next input, au."""
     x, given = np.asarray(start, dtype=np.float64), start.shape[1]
     for _ in range(steps):
         following = predictor.predict(x[:, -predictor.context_length :])[:, -1:]

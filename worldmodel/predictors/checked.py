@@ -282,29 +282,22 @@ class OfPositions(ArcPredictor):
     def __init__(self, model: Any) -> None:
         self.model = model
         self.context_length = model.context_length
-        self._error: float | None = None
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         return self.model.predict(arcs.seen)
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
+    ) -> tuple[Float[np.ndarray, "state context out in"], float | None]:
         """By the model's own means; 0 for the previous position if it sees only one."""
         length = self.context_length
-        found, self._error = self.model.jacobians(arcs.contexts(orbit, time, length))
-        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0)))
-
-    def jacobian_error(self) -> float | None:
-        return self._error
+        found, error = self.model.jacobians(arcs.contexts(orbit, time, length))
+        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0))), error
 
 
 def as_predictor(thing: Any, context: int | None = None) -> Predictor:
-    """The predictor meant: an object, or a plain function with its context.
-
-    Raises:
-        ValueError: says what an object lacks.
-    """
+    """The predictor meant: an object, or a plain function with its context; ValueError says what an
+    object lacks."""
     name = name_of(thing)
     if inspect.isclass(thing):
         raise ValueError(f"{name} is a class; give an object of it, or a factory.")
@@ -338,11 +331,8 @@ class Function:
 
 
 def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
-    """An output as float64, NaN where the context is not full.
-
-    Raises:
-        ValueError: if its type, shape or numbers are wrong.
-    """
+    """An output as float64, NaN where the context is not full; ValueError if its type, shape or
+    numbers are wrong."""
     if hasattr(said, "detach"):
         raise ValueError(
             f"{name} gives a torch tensor; numbers in numpy are needed: "
@@ -386,10 +376,7 @@ def name_of(thing: Any) -> str:
 def in_a_line(what: str, error: Exception) -> ValueError:
     """What to raise for an exception in a user's code: one line, with its place.
 
-    Args:
-        what: failed.
-        error: the exception; a ValueError that this package raised when called by that code is
-            returned unchanged.
+    A ValueError that this package raised when called by that code is returned unchanged.
     """
     place = None
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

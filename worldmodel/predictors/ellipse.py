@@ -43,10 +43,13 @@ class ByEllipse(ArcPredictor):
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
-        """By differences."""
+    ) -> tuple[Float[np.ndarray, "state context out in"], None]:
+        """By central differences, whose step of 1e-5 of the distance leaves 1e-9."""
         steps = time[:, None] + np.arange(1 - self.context_length, 1)
-        return of_bodies(ellipse_jacobians(arcs.position[orbit[:, None], steps]), arcs, orbit)
+        context = arcs.position[orbit[:, None], steps].astype(np.float64)
+        distance = np.linalg.norm(context[:, -1], axis=-1)
+        step = np.broadcast_to(1e-5 * distance[:, None], steps.shape)
+        return of_bodies(central_differences(continue_ellipse, context, step), arcs, orbit), None
 
 
 def continue_ellipse(
@@ -88,22 +91,6 @@ def predict_by_ellipse(
     """`continue_ellipse` from the last positions at every time; NaN where there are too few."""
     at_once = CONTEXTS_AT_ONCE * context_length
     return by_windows(position, context_length, continue_ellipse, at_once)
-
-
-def ellipse_jacobians(
-    context: Float[np.ndarray, "state time axis"],
-) -> Float[np.ndarray, "state time axis axis"]:
-    """Derivatives of `continue_ellipse` by every position, by central differences.
-
-    Args:
-        context: positions of each state, au.
-
-    Returns:
-        Rows are coordinates of the next position. The step of 1e-5 of the distance leaves 1e-9.
-    """
-    distance = np.linalg.norm(context[:, -1].astype(np.float64), axis=-1)
-    step = np.broadcast_to(1e-5 * distance[:, None], context.shape[:2])
-    return central_differences(continue_ellipse, context.astype(np.float64), step)
 
 
 def _continued(context: np.ndarray) -> np.ndarray:

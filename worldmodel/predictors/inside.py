@@ -1,7 +1,7 @@
 """Inside a torch module: derivatives of its output, outputs of its parts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,12 +28,7 @@ class Inside:
 
 
 def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
-    """The submodule of that name, ours or TransformerLens's.
-
-    Args:
-        module: contains it.
-        name: as `blocks.0.mlp`, `blocks.0.mlp_out` or `blocks.0.hook_mlp_out`.
-        kind: what is named, for the message.
+    """The submodule of a name: `blocks.0.mlp`, or TransformerLens's `blocks.0.hook_mlp_out`.
 
     Raises:
         ValueError: if the name is unknown (names the known ones).
@@ -53,13 +48,8 @@ def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
 def autograd_jacobians(
     answer: Callable[[Tensor], Tensor], contexts: Float[np.ndarray, "state time *body axis"]
 ) -> Float[np.ndarray, "state time out in"]:
-    """Derivatives of each context's output by every position in it.
-
-    Args:
-        answer: (state, time[, body], axis) contexts to (state, ...) numbers, in float64; contexts
-            are independent.
-        contexts: au.
-    """
+    """Derivatives of each context's output by every position in it, in float64; contexts are
+    independent."""
     found = []
     for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(STATES_AT_ONCE):
         seen = part.clone().requires_grad_()
@@ -73,14 +63,9 @@ def autograd_jacobians(
 
 @contextmanager
 def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """Submodules' outputs while the block runs, by name.
-
-    Raises:
-        ValueError: if there is no submodule of a name (names the nearest).
-    """
+    """Submodules' outputs while the block runs, by name; ValueError if a name is unknown."""
     kept: dict[str, Tensor] = {}
-    hooks = []
-    try:
+    with ExitStack() as stack:
         for name in names:
 
             def keep(_module: nn.Module, _inputs: object, output: object, name: str = name) -> None:
@@ -89,8 +74,5 @@ def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, 
                     kept[name] = first
 
             part = submodule(module, name, "activation")
-            hooks.append(part.register_forward_hook(keep))
+            stack.callback(part.register_forward_hook(keep).remove)
         yield kept
-    finally:
-        for hook in hooks:
-            hook.remove()

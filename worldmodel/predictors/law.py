@@ -1,11 +1,14 @@
 """The positive control for Newton: the law itself in place of the model."""
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import COLORS
+from orbits.units import G
 from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
 
 if TYPE_CHECKING:
@@ -27,69 +30,66 @@ class ByLaw(ArcPredictor):
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         if arcs.many is not None:
-            return predict_bodies_by_law(
-                arcs.seen, arcs.many.velocity, arcs.many.mass, self.law, self.dt
-            )
+            mass, velocity = arcs.many
+            if not np.isfinite(mass).all():
+                raise ValueError(
+                    "the masses of the bodies are not known, so that no law can move them."
+                )
+            pull = functools.partial(self.law.mutual_acceleration, gm=G * mass[:, None])
+            return _advanced(pull, arcs.seen, velocity, self.dt)[0]
         following, _ = follow(self.law, arcs.position, arcs.velocity, arcs.gm, self.dt)
         return following[:, :, None] * arcs.shares[:, None, :, None]
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-    ) -> Float[np.ndarray, "state context out in"]:
+    ) -> tuple[Float[np.ndarray, "state context out in"], None]:
         """From the law's flow; older positions do not matter."""
-        relative = law_jacobians(
-            arcs.position[orbit, time],
-            arcs.velocity[orbit, time],
-            arcs.gm[orbit],
-            self.law,
-            self.dt,
-        )
+        relative = law_jacobians(*arcs.at(orbit, time), self.law, self.dt)
         older = max(0, self.context_length - 2)
-        return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit)
+        return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit), None
 
 
 def follow(
     law: "ForceLaw",
-    position: Float[np.ndarray, "orbit time axis"],
-    velocity: Float[np.ndarray, "orbit time axis"],
+    position: Float[np.ndarray, "orbit *time axis"],
+    velocity: Float[np.ndarray, "orbit *time axis"],
     gm: Float[np.ndarray, " orbit"],
     dt: float,
-) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
+) -> tuple[Float[np.ndarray, "orbit *time axis"], Float[np.ndarray, "orbit *time axis"]]:
     """Position and velocity one step after every state, au and au/yr.
 
     Each state is advanced by itself (classical Runge-Kutta of order 4), so the prediction comes
     from the law, not from the rest of the trajectory.
     """
-    from orbits.simulators.integrate import rk4_step  # which needs sympy, as options do not
+    each = np.broadcast_to(gm[:, None] if position.ndim == 3 else gm, position.shape[:-1])
+    return _advanced(lambda at: law.acceleration(at, each), position, velocity, dt)
 
-    x, v = position.astype(np.float64), velocity.astype(np.float64)
-    each = np.broadcast_to(gm[:, None], x.shape[:2])
-    for _ in range(SUBSTEPS):
-        x, v = rk4_step(lambda at: law.acceleration(at, each), x, v, dt / SUBSTEPS)
+
+def followed_back(
+    law: "ForceLaw",
+    position: Float[np.ndarray, "orbit axis"],
+    velocity: Float[np.ndarray, "orbit axis"],
+    gm: Float[np.ndarray, " orbit"],
+    dt: float,
+    steps: int,
+) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
+    """Positions and velocities over so many steps that end in the given states."""
+    states = [(position, velocity)]
+    for _ in range(steps):
+        states.append(follow(law, *states[-1], gm, -dt))
+    x, v = (np.stack(parts[::-1], axis=1) for parts in zip(*states, strict=True))
     return x, v
 
 
-def predict_bodies_by_law(
-    position: Float[np.ndarray, "orbit time body axis"],
-    velocity: Float[np.ndarray, "orbit time body axis"],
-    mass: Float[np.ndarray, "orbit body"],
-    law: "ForceLaw",
-    dt: float,
-) -> Float[np.ndarray, "orbit time body axis"]:
-    """The same for mutually attracting bodies.
+def _advanced(
+    acceleration: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray, dt: float
+) -> tuple[np.ndarray, np.ndarray]:
+    from orbits.simulators.integrate import rk4_step  # which needs sympy, as options do not
 
-    Raises:
-        ValueError: if a mass is not known.
-    """
-    from orbits.simulators.integrate import rk4_step
-    from orbits.units import G
-
-    if not np.isfinite(mass).all():
-        raise ValueError("the masses of the bodies are not known, so that no law can move them.")
-    x, v, gm = position.astype(np.float64), velocity.astype(np.float64), G * mass[:, None]
+    x, v = x.astype(np.float64), v.astype(np.float64)
     for _ in range(SUBSTEPS):
-        x, v = rk4_step(lambda at: law.mutual_acceleration(at, gm), x, v, dt / SUBSTEPS)
-    return x
+        x, v = rk4_step(acceleration, x, v, dt / SUBSTEPS)
+    return x, v
 
 
 def law_jacobians(
@@ -104,13 +104,6 @@ def law_jacobians(
     Two positions fix a state. With P± and Q± the derivatives of x(t ± dt) by x(t) and v(t), the
     velocity follows from δx(t−dt) = P₋δx + Q₋δv, so that
     J(t−1) = Q₊ Q₋⁻¹ and J(t) = P₊ − Q₊ Q₋⁻¹ P₋. For small dt they are −I and 2I + dt² ∂a/∂x.
-
-    Args:
-        position: au.
-        velocity: au/yr.
-        gm: au^3/yr^2.
-        law: moves the body.
-        dt: yr.
 
     Returns:
         J(t−1), then J(t); rows are coordinates of the next position.
@@ -131,8 +124,8 @@ def _flow_derivatives(
     state = np.stack((position, velocity), axis=1).astype(np.float64)
 
     def moved(states: np.ndarray) -> np.ndarray:
-        x, v = (states[:, None, number] for number in (0, 1))
-        return follow(law, x, v, np.repeat(gm, len(states) // len(gm)), dt)[0][:, 0]
+        each = np.repeat(gm, len(states) // len(gm))
+        return follow(law, states[:, 0], states[:, 1], each, dt)[0]
 
     found = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
     return found[:, 0], found[:, 1]

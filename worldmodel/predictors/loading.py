@@ -69,16 +69,13 @@ def load_predictor(
         raise ValueError("no model is given; say --model package.module:make or mine.py:make.")
     if isinstance(model, CheckedPredictor):
         return model
-    told: dict[str, Any] = {
-        "data": None if data is None else str(Path(data).resolve()),
-        "seed": seed,
-        "folder": None if folder is None else str(Path(folder).resolve()),
-        "dt": dt,
-    }
-    code = name = None
+    told: dict[str, Any] = {"data": data, "seed": seed, "folder": folder, "dt": dt}
+    for name in ("data", "folder"):
+        told[name] = None if told[name] is None else str(Path(told[name]).resolve())
+    code = label = None
     thing = model
     if isinstance(model, str):
-        source, name = source_of(model), model
+        source, label = source_of(model), model
         code = sha256_of_file(source) if source is not None else None
         thing = _named(model, told)
     if isinstance(untrained, str):
@@ -95,7 +92,7 @@ def load_predictor(
         as_predictor(thing, config.model_context),
         config,
         None if untrained is None else fresh,
-        name,
+        label,
         code,
         told["data"],
     )
@@ -106,11 +103,8 @@ def load_predictor(
 
 
 def source_of(spec: str) -> Path | None:
-    """The file with a spec's code, which is not executed; None if there is none.
-
-    Raises:
-        ValueError: if no such file or module exists.
-    """
+    """The file with a spec's code, which is not executed; None if it is in no file. ValueError if
+    no such file or module exists."""
     place = spec.rpartition(":")[0]
     if _is_file(place):
         path = Path(place).expanduser()
@@ -131,13 +125,9 @@ def source_of(spec: str) -> Path | None:
 
 
 def _named(spec: str, told: Mapping[str, Any]) -> Any:
-    """The object of that name, or a factory's product; its module is executed.
-
-    Raises:
-        ValueError: if it is missing, or its code fails: one line that says why.
-    """
+    """The object of that name, or a factory's product; its module is executed. ValueError if it is
+    missing, or its code fails: one line that says why."""
     place, _, name = spec.rpartition(":")
-    source_of(spec)
     module = executed(place, f"--model {spec}")
     known = [name for name in vars(module) if not name.startswith("_")]
     try:
@@ -154,26 +144,14 @@ def _is_factory(found: Any) -> bool:
         return True
     if isinstance(found, Predictor) or not callable(found):
         return False
-    return set(_needed(found)) <= set(TOLD)
-
-
-def _needed(factory: Callable[..., Any]) -> list[str]:
-    """Arguments without a default."""
-    kinds = inspect.Parameter
-    several = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
-    parameters = _parameters(factory).items()
-    return [n for n, p in parameters if p.default is p.empty and p.kind not in several]
+    return {name for name, needed in _arguments(found).items() if needed} <= set(TOLD)
 
 
 def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
-    """A factory's product, given what it requests.
-
-    Raises:
-        ValueError: if it fails, or needs something it is not given.
-    """
-    takes = _parameters(factory)
+    """A factory's product, given what it requests; ValueError if it fails or lacks something."""
+    takes = _arguments(factory)
     known = {name: value for name, value in told.items() if name in takes and value is not None}
-    lacking = [name for name in _needed(factory) if name not in known]
+    lacking = [name for name, needed in takes.items() if needed and name not in known]
     if lacking:
         hint = " (--fit of a run, data= in Python)" if "data" in lacking else ""
         raise ValueError(
@@ -188,11 +166,14 @@ def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> 
         raise in_a_line(f"{what} fails", error) from error
 
 
-def _parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
+def _arguments(factory: Any) -> dict[str, bool]:
+    """What something callable takes, and whether it must be given."""
     try:
-        return inspect.signature(factory).parameters
+        parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return {}
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {n: p.default is p.empty and p.kind not in several for n, p in parameters.items()}
 
 
 def _is_file(place: str) -> bool:

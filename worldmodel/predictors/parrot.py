@@ -85,13 +85,9 @@ def copy(
     last: Float[np.ndarray, "orbit time step axis"],
     fitted: bool,
 ) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time"]]:
-    """Where stretches continue once fitted onto others, and the misfit.
+    """Where stretches continue once fitted onto others (the last ones), and the misfit.
 
-    Args:
-        stretch: what is copied.
-        following: the position after it.
-        last: what it is fitted to.
-        fitted: turn and scale; else shift by the last position alone.
+    Fitted is turned and scaled; else a stretch is shifted by the last position alone.
 
     Source: Umeyama, IEEE Trans. Pattern Anal. Mach. Intell. 13 (1991) 376, eqs. 40-43.
     """

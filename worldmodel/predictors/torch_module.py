@@ -4,6 +4,7 @@ import copy
 import functools
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TARGETS = ("position", "displacement", "residual")
 
 
+@dataclass(eq=False, repr=False)
 class TorchModule:
     """A module that maps (batch, time, axis) to (batch, time, axis), or to (batch, axis).
 
@@ -44,29 +46,22 @@ class TorchModule:
         ValueError: for an unknown target, or one that needs more positions.
     """
 
-    def __init__(
-        self,
-        module: "torch.nn.Module",
-        context_length: int,
-        target: Literal["position", "displacement", "residual"] = "position",
-        scale: float = 1.0,
-        layers: Sequence[str] | None = None,
-        dt: float | None = None,
-        name: str = "",
-        head: str | None = None,
-    ) -> None:
-        if target not in TARGETS:
-            raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}.")
-        if target == "residual" and context_length < 2:
+    module: "torch.nn.Module"
+    context_length: int
+    target: Literal["position", "displacement", "residual"] = "position"
+    scale: float = 1.0
+    layers: Sequence[str] | None = None
+    dt: float | None = None
+    name: str = ""
+    head: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.target not in TARGETS:
+            raise ValueError(f"target is {self.target!r}; give one of {', '.join(TARGETS)}.")
+        if self.target == "residual" and self.context_length < 2:
             raise ValueError("target residual needs two positions; give context_length 2 or more.")
-        self.module = module.eval()
-        self.context_length = context_length
-        self.target = target
-        self.scale = scale
-        self.layers = layers
-        self.dt = dt
-        self.name = name or type(module).__name__
-        self.head = head
+        self.module = self.module.eval()
+        self.name = self.name or type(self.module).__name__
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]

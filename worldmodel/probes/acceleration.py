@@ -9,37 +9,17 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from orbits.units import G
-from worldmodel.predictors.base import ArcPredictor
 from worldmodel.probes.states import Arcs, Orbits
 
 
-def read_acceleration(
-    predictor: ArcPredictor, arcs: Arcs, dt: float, correction: str
-) -> Float[np.ndarray, "orbit time body axis"]:
-    """Accelerations implied by the predictions for every visible body, au/yr^2."""
-    predicted = predictor.predict(arcs)
-    shape = predicted.shape
-    flat = (*shape[:2], shape[2] * shape[3])
-    implied = implied_acceleration(predicted.reshape(flat), arcs.seen.reshape(flat), dt)
-    if correction == "numerov":
-        implied = finite_step_corrected(implied, arcs.start)
-    return implied.reshape(shape)
-
-
 def implied_acceleration(
-    predicted: Float[np.ndarray, "orbit time axis"],
-    position: Float[np.ndarray, "orbit time axis"],
+    predicted: Float[np.ndarray, "orbit time *body axis"],
+    position: Float[np.ndarray, "orbit time *body axis"],
     dt: float,
-) -> Float[np.ndarray, "orbit time axis"]:
-    """Second difference (x̂(t+1) − 2 x(t) + x(t−1)) / dt² of a prediction and its input.
+) -> Float[np.ndarray, "orbit time *body axis"]:
+    """Second difference (x̂(t+1) − 2 x(t) + x(t−1)) / dt² of a prediction and its input, au/yr^2.
 
-    Args:
-        predicted: x̂(t+1) at index t, au, float64.
-        position: x(t), au.
-        dt: time between two positions, yr.
-
-    Returns:
-        au/yr^2; NaN at the first time, and where there is no prediction.
+    `predicted` holds x̂(t+1) at index t. NaN at the first time, and where there is no prediction.
     """
     position = np.asarray(position, dtype=np.float64)
     implied = np.full(position.shape, np.nan)
@@ -48,22 +28,16 @@ def implied_acceleration(
 
 
 def finite_step_corrected(
-    implied: Float[np.ndarray, "orbit time axis"], arc_start: int = 0
-) -> Float[np.ndarray, "orbit time axis"]:
+    implied: Float[np.ndarray, "orbit time *body axis"], arc_start: int = 0
+) -> Float[np.ndarray, "orbit time *body axis"]:
     """The acceleration at each time, from second differences averaging it over a step.
 
     A second difference s of a smooth arc is a + dt²/12 · a'' + O(dt⁴), so a = s − (second
     difference of s)/12: Numerov's relation, solved for a to the same order. It uses the implied
     values at neighbouring times of the same arc and nothing else. The ends of the arc take the
-    second difference from the three nearest values inside.
-
-    Args:
-        implied: au/yr^2 at evenly spaced times; NaN where unknown.
-        arc_start: index of the first time whose second difference lies on the arc; earlier times
-            (before a kick) are not used.
-
-    Returns:
-        au/yr^2; NaN before the arc, and where a neighbour is unknown.
+    second difference from the three nearest values inside. Times before `arc_start`, the first
+    whose second difference lies on the arc, are not used (they precede a kick). NaN there, and
+    where a neighbour is unknown.
 
     Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (2nd ed. 1993),
         eq. III.10.12 (Cowell-Störmer of order 4).
@@ -71,7 +45,7 @@ def finite_step_corrected(
     arc = implied[:, arc_start:]
     bend = np.full(arc.shape, np.nan)
     bend[:, 1:-1] = arc[:, 2:] - 2 * arc[:, 1:-1] + arc[:, :-2]
-    known = np.isfinite(bend[..., 0])
+    known = np.isfinite(bend).reshape(*bend.shape[:2], -1)[..., 0]
     for orbit in range(len(arc)):
         (inner,) = np.nonzero(known[orbit])
         if len(inner):
@@ -96,11 +70,6 @@ def within(
 
     Outside, any model extrapolates. The separation of two bodies must also occur on the undisturbed
     orbits: the heavier one may be anywhere near the barycentre.
-
-    Args:
-        arcs: the states.
-        orbits: undisturbed.
-        radius: smallest and largest distance from the centre in the training orbits, au.
     """
     r = np.linalg.norm(arcs.seen.astype(np.float64), axis=-1)
     kept = ((radius[0] <= r) & (r <= radius[1])).all(axis=-1)
@@ -121,17 +90,8 @@ def force_table(
     """Force samples at the times read.
 
     For two visible bodies the rows hold the first one's acceleration and its position relative to
-    the second, both masses, and each body's own position and acceleration.
-
-    Args:
-        arcs: the states.
-        acceleration: from a read-out, au/yr^2.
-        law: gives the true values; None if it, and the masses, are unknown.
-        dt: time between two states, yr.
-        kept: rows that may be used.
-
-    Raises:
-        ValueError: if no row remains.
+    the second, both masses, and each body's own position and acceleration. Without a law the true
+    values are left out, and the masses, which are then unknown. ValueError if no row remains.
     """
     times = np.array(arcs.read)
     found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)

@@ -11,8 +11,9 @@ from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
 from worldmodel.predictors.ellipse import ByEllipse
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
-from worldmodel.probes.acceleration import read_acceleration, true_acceleration
+from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
+from worldmodel.probes.integrated_arcs import States, drawn_states
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.readouts.base import Reading, side_by_side
 from worldmodel.probes.states import Arcs
@@ -22,20 +23,18 @@ Numbers = dict[str, float | None]
 
 
 def beside_controls(
-    experiment: Experiment, measure: Callable[[ArcPredictor], Numbers], what: str, states: int
+    experiment: Experiment,
+    count: int,
+    measure: Callable[[ArcPredictor, States, Experiment], Numbers],
+    what: str,
 ) -> Reading:
     """A measure of the model, and of each control unless one is in its place, as a reading.
 
-    A model without an untrained form is compared with the others. Numbers of controls are called
-    NAME_CONTROL.
-
-    Args:
-        experiment: the model and its data.
-        measure: gives numbers by name.
-        what: is measured, for the title.
-        states: read.
+    Both read the same states, at most `count`. A model without an untrained form is compared with
+    the others. Numbers of controls are called NAME_CONTROL.
     """
-    own = measure(experiment.predictor)
+    states = drawn_states(experiment, count)
+    own = measure(experiment.predictor, states, experiment)
     others: dict[str, Numbers] = {}
     for name in COMPARED if experiment.config.control == "none" else ():
         control = CONTROLS[name]
@@ -43,9 +42,9 @@ def beside_controls(
             model = control.network(experiment.trained, experiment.config.seed)
         except ValueError:
             continue
-        others[name] = measure(experiment.with_control(control, model))
+        others[name] = measure(experiment.with_control(control, model), states, experiment)
     more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
-    metrics = {**own, **more, "states": states}
+    metrics = {**own, **more, "states": len(states[2])}
     text = side_by_side(f"{experiment.who}: {what}", {experiment.who: own, **others})
     return Reading(metrics, "orbit", text, details={"controls": others})
 
@@ -56,16 +55,10 @@ def against_known(
     acceleration: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
 ) -> dict[str, Any]:
-    """A model's accelerations beside a fitted ellipse's and copiers' on the same states.
+    """A model's accelerations, au/yr^2, beside a fitted ellipse's and copiers' on the same states.
 
     One copier (`worldmodel.predictors.parrot`) looks at the model's context, the other at its
-    training orbits.
-
-    Args:
-        experiment: gives the law and the step.
-        arcs: the states.
-        acceleration: implied by the model's predictions, au/yr^2.
-        kept: rows that may be used.
+    training orbits. Only the rows that are kept count.
 
     Returns:
         `ellipse`, `copier`, and `training_copier` if the training orbits are known: its `r2`;
@@ -82,9 +75,8 @@ def against_known(
     memory = experiment.training_positions
     if memory is not None and memory.shape[1] > STRETCH:
         known["training_copier"] = on_arcs(Parrot(length, memory=memory), "parrot")
-    found = {
-        name: _beside(each, experiment, arcs, acceleration, kept) for name, each in known.items()
-    }
+    given = experiment, arcs, acceleration, kept
+    found = {name: _beside(each, *given) for name, each in known.items()}
     return {name: beside for name, beside in found.items() if beside}
 
 
@@ -92,7 +84,7 @@ def _beside(
     other: ArcPredictor, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:  # fmt: skip
-    said = read_acceleration(other, arcs, experiment.facts.dt, experiment.config.correction)
+    said = experiment.acceleration(arcs, other)
     times = np.array(arcs.read)
     true = true_acceleration(arcs, experiment.law)[:, times]
     both = (acceleration[:, times], said[:, times])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
@@ -16,6 +16,7 @@ from worldmodel.predictors.base import ArcPredictor, Control, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
+from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
 from worldmodel.source import DataFacts, Source, Trajectories
@@ -32,11 +33,8 @@ MOST_REMEMBERED = 2000
 class Experiment:
     """A model or its stand-in, data, and the options.
 
-    Args:
-        model: a model, or the folder of its run.
-        data: path of a data set, or the data set itself.
-        config: which states, and what is read instead of the model.
-        trained_on: the model's training data set, instead of that in `config`.
+    The model may be the folder of its run, the data its path; `trained_on` is the model's training
+    data set, instead of that in the options.
     """
 
     def __init__(
@@ -66,11 +64,7 @@ class Experiment:
         return on_arcs(control.predictor(model, law, self.remembered), control.name)
 
     def remembered(self) -> Float[np.ndarray, "orbit time axis"]:
-        """Positions of the training orbits, for lookups.
-
-        Raises:
-            ValueError: if they are unknown.
-        """
+        """Positions of the training orbits, for lookups; ValueError if they are unknown."""
         if self.training_positions is None:
             raise ValueError(
                 f"--control {self.config.control} looks up the orbits that the model was trained "
@@ -95,11 +89,8 @@ class Experiment:
     @cached_property
     def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
         """Positions of the training orbits, evenly spread over them if there are more than
-        `MOST_REMEMBERED`; None for several bodies, and if they are unknown.
-
-        Raises:
-            ValueError: if their step or shape differs from the data's.
-        """
+        `MOST_REMEMBERED`; None for several bodies, and if they are unknown. ValueError if their
+        step or shape differs from the data's."""
         source = self._training_source()
         if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
             return None
@@ -127,11 +118,7 @@ class Experiment:
 
     @property
     def law(self) -> ForceLaw:
-        """The law that moves the data.
-
-        Raises:
-            ValueError: if it is unknown.
-        """
+        """The law that moves the data; ValueError if it is unknown."""
         if self.known_law is None:
             raise ValueError(
                 f"the law that moves {self.facts.path} is not known, and what was asked for needs "
@@ -163,12 +150,8 @@ class Experiment:
     def far_arcs(
         self, count: int, radius: tuple[float, float] | None = None
     ) -> tuple[Arcs, np.ndarray]:
-        """Arcs unlike any training orbit, and the family of each; see `states.far`.
-
-        Args:
-            count: per family, at most.
-            radius: smallest and largest distance, au; by default those of training.
-        """
+        """Arcs unlike any training orbit, and the family of each; see `states.far`. Distances are
+        those of training, unless others are given."""
         length, radius = self.predictor.context_length, radius or self.radius
         return far(self.orbits, self.law, length, radius, count, self.random())
 
@@ -179,19 +162,29 @@ class Experiment:
             return undisturbed(orbits, self.predictor.context_length)
         return self.kicked_arcs(orbits)
 
-    def kicked_arcs(self, orbits: Orbits) -> Arcs:
-        """Kicked orbits, from the first step read after the kick."""
-        config, context_length = self.config, self.predictor.context_length
-        first = config.kick_first or (2 if orbits.gm_varies else 1)
-        return kicked(
-            orbits,
-            self.law,
-            context_length,
-            config.kick_steps + first - 1,
-            config.kick_angle,
-            config.kick_scale,
-            self.random(),
-        ).read_from(first)
+    def kicked_arcs(self, orbits: Orbits, steps: int | None = None) -> Arcs:
+        """Kicked orbits: the steps after the kick that the options name, or the first ones."""
+        config, first = self.config, 1
+        if steps is None:
+            first = config.kick_first or (2 if orbits.gm_varies else 1)
+            steps = config.kick_steps + first - 1
+        kick = config.kick_angle, config.kick_scale, self.random()
+        length = self.predictor.context_length
+        return kicked(orbits, self.law, length, range(first, steps + 1), *kick)
+
+    def acceleration(
+        self, arcs: Arcs, predictor: ArcPredictor | None = None
+    ) -> Float[np.ndarray, "orbit time body axis"]:
+        """Accelerations that the predictions imply for every visible body, au/yr^2."""
+        predicted = (predictor or self.predictor).predict(arcs)
+        implied = implied_acceleration(predicted, arcs.seen, self.facts.dt)
+        if self.config.correction == "numerov":
+            return finite_step_corrected(implied, arcs.start)
+        return implied
+
+    def within(self, arcs: Arcs) -> Bool[np.ndarray, "orbit time"]:
+        """Whether every visible body is at a distance seen in training."""
+        return within(arcs, self.orbits, self.radius)
 
     @property
     def states(self) -> str:
@@ -228,15 +221,10 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
 
 
 def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
-    """The model meant: our network or the folder of its run, or any predictor.
-
-    Raises:
-        ValueError: if there is none, or it is not a predictor.
-    """
+    """The model meant: our network or the folder of its run, or any predictor."""
     if isinstance(model, WorldModel):
         return model
-    if isinstance(model, os.PathLike):
-        return WorldModel.load(model, checkpoint)
-    if isinstance(model, str) and (":" not in model or Path(model).exists()):
+    named = isinstance(model, str) and (":" not in model or Path(model).exists())
+    if named or isinstance(model, os.PathLike):
         return WorldModel.load(model, checkpoint)
     return load_predictor(model)

@@ -16,13 +16,7 @@ Batch = tuple[Tensor, Tensor]
 
 
 class Tuned(nn.Module):
-    """A backbone with a new linear head.
-
-    Args:
-        backbone: trained too.
-        outputs: numbers that the head gives at each time.
-        frozen: leave the backbone unchanged and train only the head.
-    """
+    """A backbone with a new linear head; if `frozen` the head alone is trained."""
 
     def __init__(self, backbone: Backbone, outputs: int, frozen: bool) -> None:
         super().__init__()
@@ -55,12 +49,6 @@ def fine_tune(
         batch: gives (positions, labels) of a step, (batch, time, body, axis) in au and
             (batch, time, output); NaN labels do not count, nor do those at times without an output
             of the backbone.
-        outputs: numbers at each time.
-        steps: optimiser steps.
-        learning_rate: of the backbone.
-        head_rate: of the head.
-        frozen: train the head alone.
-        seed: of the head's weights.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with torch.random.fork_rng():

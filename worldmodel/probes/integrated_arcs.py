@@ -5,8 +5,7 @@ from jaxtyping import Bool, Float
 
 from orbits.forces import ForceLaw
 from worldmodel.predictors.base import ArcPredictor
-from worldmodel.predictors.law import follow
-from worldmodel.probes.acceleration import within
+from worldmodel.predictors.law import followed_back
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.states import Arcs
 
@@ -16,12 +15,8 @@ States = tuple[
 """Positions, velocities and GM."""
 
 
-def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray]:
-    """States of the experiment's undisturbed orbits, and the numbers of their orbits.
-
-    Raises:
-        ValueError: for two visible bodies.
-    """
+def drawn_states(experiment: Experiment, count: int) -> States:
+    """At most so many states of undisturbed orbits; ValueError for two visible bodies."""
     orbits = experiment.orbits
     if orbits.mass is not None:
         raise ValueError(
@@ -32,48 +27,15 @@ def drawn_states(experiment: Experiment, count: int) -> tuple[States, np.ndarray
     total = orbits.position.shape[0] * orbits.position.shape[1]
     chosen = np.sort(random.choice(total, min(count, total), replace=False))
     orbit, time = np.unravel_index(chosen, orbits.position.shape[:2])
-    gm = orbits.trajectories.gm[orbit]
     position, velocity = (
         states[orbit, time].astype(np.float64) for states in (orbits.position, orbits.velocity)
     )
-    return (position, velocity, gm), orbits.trajectories.index[orbit]
+    return position, velocity, orbits.trajectories.gm[orbit]
 
 
 def arcs_through(states: States, law: ForceLaw, dt: float, length: int) -> Arcs:
-    """Arcs under the law that end in the given states.
-
-    Args:
-        states: where they end.
-        law: moves the bodies.
-        dt: yr.
-        length: times of each.
-    """
-    x, v, gm = states
-    position, velocity = [x], [v]
-    for _ in range(length - 1):
-        x, v = (part[:, 0] for part in follow(law, x[:, None], v[:, None], gm, -dt))
-        position.append(x)
-        velocity.append(v)
-    places, speeds = (np.stack(parts[::-1], axis=1) for parts in (position, velocity))
-    return of_positions(places, speeds, gm)
-
-
-def of_positions(
-    position: Float[np.ndarray, "orbit time axis"],
-    velocity: Float[np.ndarray, "orbit time axis"],
-    gm: Float[np.ndarray, " orbit"],
-) -> Arcs:
-    """Arcs of one visible body, read at their last time."""
-    times = position.shape[1]
-    return Arcs(
-        position=position,
-        velocity=velocity,
-        gm=gm,
-        index=np.arange(len(gm)),
-        start=1,
-        read=range(times - 1, times),
-        seen=position[:, :, None],
-    )
+    """Arcs of so many times under the law that end in the given states."""
+    return Arcs.relative(*followed_back(law, *states, dt, length - 1), states[2])
 
 
 def pushed(predictor: ArcPredictor, arcs: Arcs, dt: float) -> Float[np.ndarray, "orbit axis"]:
@@ -84,9 +46,7 @@ def pushed(predictor: ArcPredictor, arcs: Arcs, dt: float) -> Float[np.ndarray, 
 
 def inside(arcs: Arcs, experiment: Experiment) -> Bool[np.ndarray, " orbit"]:
     """Whether an arc stays within the training orbits' distances throughout."""
-    return np.isfinite(arcs.position).all(axis=(1, 2)) & within(
-        arcs, experiment.orbits, experiment.radius
-    ).all(axis=1)
+    return np.isfinite(arcs.position).all(axis=(1, 2)) & experiment.within(arcs).all(axis=1)
 
 
 def rms(vectors: Float[np.ndarray, "*rest axis"]) -> float:

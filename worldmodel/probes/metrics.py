@@ -16,19 +16,18 @@ KICK_STEP_REPORTED = 4
 
 
 def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
-    """Metrics of a table of force samples; errors if it holds the true accelerations.
-
-    Args:
-        table: force samples.
-        bootstrap: resamplings over orbits for the intervals of exponents.
-        seed: of the resampling.
-    """
+    """Metrics of a table of force samples; errors if it holds the true accelerations. Intervals of
+    exponents come from so many resamplings over orbits."""
     position, found = vectors(table), vectors(table, "a_")
-    known = "true_a_x" in table
-    true = vectors(table, "true_a_") if known else np.full_like(found, np.nan)
     orbit = table["orbit"].to_numpy()
-    metrics: dict[str, Any] = {
-        **_errors(found, true if known else None),
+    metrics: dict[str, Any] = {}
+    known = "true_a_x" in table
+    if known:
+        true = vectors(table, "true_a_")
+        off, size = (np.linalg.norm(vectors, axis=-1) for vectors in (found - true, true))
+        metrics |= {"r2": r_squared(found, true)}
+        metrics |= {"median_relative_error": float(np.median(off / size))}
+    metrics |= {
         "non_central": non_central_part(found, position),
         **power_of_distance(found, position, attracting_gm(table), orbit, bootstrap, seed),
         **_mass_metrics(table, found, position, bootstrap, seed),
@@ -45,38 +44,33 @@ def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
     return metrics
 
 
-def _errors(found: np.ndarray, true: np.ndarray | None) -> dict[str, Any]:
-    if true is None:
-        return {}
-    return {
-        "r2": r_squared(found, true),
-        "median_relative_error": median_relative_error(found, true),
-    }
-
-
 def _mass_metrics(
     table: pd.DataFrame, found: np.ndarray, position: np.ndarray, bootstrap: int, seed: int
 ) -> dict[str, Any]:
-    """What only data with different masses reveal: exponents, and the third law."""
+    """What only data with different masses reveal, and the third law.
+
+    The fit |a_r| = c · Π m^q · r^−n assumes nothing about the masses that vary: GM of the
+    attracting body, mass of the attracted one. NAME_exponent is q of each; the values are None if
+    too few rows attract.
+    """
     masses = {"gm": attracting_gm(table)}
     if "m1" in table:
         masses["own_mass"] = table["m1"].to_numpy()
     varying = {name: values for name, values in masses.items() if varies(values)}
     metrics: dict[str, Any] = {"gm_varies": "gm" in varying}
     if varying:
-        orbit = table["orbit"].to_numpy()
-        metrics |= powers_of_mass(found, position, varying, orbit, bootstrap, seed)
+        radial = -radial_part(found, position)
+        kept = radial > 0
+        orbit, exponents = table["orbit"].to_numpy()[kept], dict.fromkeys(varying, Interval())
+        if len(np.unique(orbit)) >= 2 * (len(varying) + 2):
+            features = {name: values[kept] for name, values in varying.items()}
+            features["r"] = np.linalg.norm(position[kept], axis=-1)
+            exponents = power_law(radial[kept], features, orbit, bootstrap, seed).exponents
+        metrics |= {f"{name}_exponent": dataclasses.asdict(exponents[name]) for name in varying}
     if "m1" in table:
         both = [table[[f"a{axis}{body}" for axis in axes_of(table)]] for body in (1, 2)]
         metrics["third_law"] = third_law(np.stack(both, axis=1), table[["m1", "m2"]].to_numpy())
     return metrics
-
-
-def median_relative_error(
-    found: Float[np.ndarray, "row axis"], true: Float[np.ndarray, "row axis"]
-) -> float:
-    """Median of |found − true| / |true|."""
-    return float(np.median(np.linalg.norm(found - true, axis=-1) / np.linalg.norm(true, axis=-1)))
 
 
 def power_of_distance(
@@ -100,45 +94,11 @@ def power_of_distance(
     kept = radial > 0
     r = np.linalg.norm(position[kept], axis=-1)
     fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], bootstrap, seed)
+    power = fit.exponents["r"]
+    if power.value is not None and power.low is not None and power.high is not None:
+        power = Interval(-power.value, -power.high, -power.low)
     return {
-        "exponent": dataclasses.asdict(_negative(fit.exponents["r"])),
+        "exponent": dataclasses.asdict(power),
         "scale": dataclasses.asdict(fit.constant),
         "attractive": float(kept.mean()),
     }
-
-
-def powers_of_mass(
-    acceleration: Float[np.ndarray, "row axis"],
-    position: Float[np.ndarray, "row axis"],
-    masses: dict[str, Float[np.ndarray, " row"]],
-    orbit: np.ndarray,
-    bootstrap: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Fit |a_r| = c · Π m^q · r^−n: as `power_of_distance`, with nothing assumed about the masses.
-
-    Args:
-        acceleration: au/yr^2.
-        position: of the attracted body relative to the attracting one, au.
-        masses: by name: GM of the attracting body, mass of the attracted one; those that vary.
-        orbit: (row,) statistical units.
-        bootstrap: resamplings over orbits.
-        seed: of the resampling.
-
-    Returns:
-        NAME_exponent {value, low, high}: q of each; the values are None if too few rows attract.
-    """
-    radial = -radial_part(acceleration, position)
-    kept = radial > 0
-    exponents = {name: Interval() for name in masses}
-    if len(np.unique(orbit[kept])) >= 2 * (len(masses) + 2):
-        features = {name: values[kept] for name, values in masses.items()}
-        features["r"] = np.linalg.norm(position[kept], axis=-1)
-        exponents = power_law(radial[kept], features, orbit[kept], bootstrap, seed).exponents
-    return {f"{name}_exponent": dataclasses.asdict(exponents[name]) for name in masses}
-
-
-def _negative(interval: Interval) -> Interval:
-    if interval.value is None or interval.low is None or interval.high is None:
-        return interval
-    return Interval(-interval.value, -interval.high, -interval.low)

@@ -83,13 +83,7 @@ class States:
 
 
 class Patched:
-    """One predictor on the states: its acceleration, and its activations at the last position.
-
-    Args:
-        inside: the torch module of the predictor.
-        context_length: positions that it sees.
-        states: shown to it.
-    """
+    """One predictor on the states: its acceleration, and its activations at the last position."""
 
     def __init__(self, inside: Inside, context_length: int, states: States) -> None:
         self.inside, self.states = inside, states
@@ -104,10 +98,10 @@ class Patched:
         """Activations at the last position, for sites with a vector for each state that varies and
         is no narrower than the force."""
         for site in inside.layers:
-            tables = [part.get(site) for part in parts]
-            if any(table is None for table in tables):
+            tables = [table for part in parts if (table := part.get(site)) is not None]
+            if len(tables) < len(parts):
                 continue
-            values = torch.cat([table for table in tables if table is not None])
+            values = torch.cat(tables)
             if values.shape[1] >= states.force.shape[1] and (values != values[0]).any():
                 self.layers[site] = values
 
@@ -118,12 +112,7 @@ class Patched:
         return ((said - 2 * seen[:, -1] + seen[:, -2]) / self.states.dt**2)[:, 0]
 
     def answer(self, site: str, edit: Callable[[Tensor, Tensor], Edit]) -> Answer:
-        """The tested states' answer when a site is edited.
-
-        Args:
-            site: name of a submodule.
-            edit: from receivers and donors.
-        """
+        """The tested states' answer when a site is edited, given receivers and donors."""
         receivers, donors = self.states.pairs
         with torch.no_grad():
             said = []
@@ -181,13 +170,8 @@ class Patched:
         return decoded, torch.from_numpy(orth(ridge.coef_.T))
 
     def rotation(self, site: str, sign: int, steps: int, seed: int) -> Tensor:
-        """The subspace whose exchange best moves the acceleration by the force, or against it.
-
-        Args:
-            site: name of a submodule.
-            sign: 1, or −1 for the opposite of the force.
-            steps: of Adam.
-            seed: of the pairs, and of the initial subspace.
+        """The subspace whose exchange best moves the acceleration by the force (`sign` 1), or by
+        its opposite (−1).
 
         Source: distributed alignment search, Geiger et al., arXiv:2303.02536.
         """
@@ -214,14 +198,7 @@ class Patched:
 
 
 def asked_at(patched: Patched, site: str, steps: int, seed: int) -> dict[str, float]:
-    """All that the read-out `causal` measures at a site.
-
-    Args:
-        patched: the predictor.
-        site: name of a submodule.
-        steps: of each rotation; 0 learns none.
-        seed: of the rotations.
-    """
+    """All that the read-out `causal` measures at a site; without steps no rotation is learned."""
     decoded, subspace = patched.probe(site)
     probe = patched.exchanged(site, subspace)
     found = {"decoded": decoded, "probe": probe.followed}
@@ -252,13 +229,8 @@ class KnownForce(nn.Module):
     """The positive control: `hidden` holds the force in known directions, from which the prediction
     is made.
 
-    Position and velocity, also in `hidden`, are not used there: inertia bypasses it.
-
-    Args:
-        law: of the force.
-        gm: au^3/yr^2, of all orbits.
-        states: give dt and the units.
-        width: of `hidden`.
+    Position and velocity, also in `hidden`, are not used there: inertia bypasses it. All orbits
+    have one GM.
     """
 
     def __init__(self, law: ForceLaw, gm: float, states: States, width: int = 256) -> None:

@@ -1,6 +1,7 @@
 """States to probe: undisturbed arcs, and arcs kicked in mid-orbit."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,18 +10,9 @@ from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
-from worldmodel.kick import KickedArcs, kick, kicked_at
-from worldmodel.source import Source, Trajectories
-
-
-@dataclasses.dataclass(frozen=True)
-class ManyBodies:
-    """What only a law needs of systems with over two visible bodies."""
-
-    mass: Float[np.ndarray, "orbit body"]
-    """M_sun; NaN if unknown."""
-    velocity: Float[np.ndarray, "orbit time body axis"]
-    """au/yr."""
+from worldmodel.kick import kicked_at, turned_at_random
+from worldmodel.predictors.law import follow, followed_back
+from worldmodel.source import DataFacts, Source, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,13 +43,27 @@ class Arcs:
     """(orbit,) which planet it is, for planets."""
     kick: int | None = None
     """Time of the kick; None if undisturbed."""
-    many: ManyBodies | None = None
-    """For more than two visible bodies; `position` is then the second's from the first."""
+    many: tuple[np.ndarray, np.ndarray] | None = None
+    """For more than two visible bodies, what only a law needs: (orbit, body) masses, M_sun, NaN if
+    unknown, and (orbit, time, body, axis) velocities; `position` is the second's from the first."""
+
+    @classmethod
+    def relative(
+        cls, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, **fields: Any
+    ) -> "Arcs":
+        """Arcs of relative motion, of which a model sees each body's share; by default they are
+        numbered in turn, and read at their last time."""
+        last = position.shape[1] - 1
+        usual: dict[str, Any] = {"index": np.arange(len(gm)), "start": 1}
+        usual["read"] = range(last, last + 1)
+        arcs = cls(position, velocity, gm, seen=position[:, :, None], **(usual | fields))
+        return dataclasses.replace(arcs, seen=arcs.seen * arcs.shares[:, None, :, None])
 
     @property
     def shares(self) -> Float[np.ndarray, "orbit body"]:
-        """Each body's share of the relative position: x_b = share · x."""
-        return shares_of(self.mass, len(self.gm))
+        """Each body's share of the relative position, x_b = share · x: (m2, −m1)/(m1 + m2) of two
+        visible bodies, 1 if relative."""
+        return np.ones((len(self.gm), 1)) if self.mass is None else relative_shares(self.mass)
 
     def some(self, kept: np.ndarray) -> "Arcs":
         """The arcs of some orbits (a mask or indices)."""
@@ -74,6 +80,11 @@ class Arcs:
         steps = time[:, None] + np.arange(1 - length, 1)
         return self.seen[orbit[:, None], steps].astype(np.float64)
 
+    def at(self, orbit: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity and GM of some states, float64."""
+        x, v = (states[orbit, time].astype(np.float64) for states in (self.position, self.velocity))
+        return x, v, self.gm[orbit]
+
     def draw(
         self, states: int, random: np.random.Generator
     ) -> tuple[Int[np.ndarray, " state"], Int[np.ndarray, " state"]]:
@@ -81,21 +92,6 @@ class Arcs:
         each = min(len(self.read), max(1, round(states / len(self.gm))))
         times = [np.sort(random.choice(len(self.read), each, replace=False)) for _ in self.gm]
         return np.repeat(np.arange(len(self.gm)), each), np.concatenate(times) + self.read.start
-
-    def read_from(self, first: int) -> "Arcs":
-        """The arcs from `first` steps after the kick on; earlier times are not read."""
-        later = first - 1
-        read = range(self.read.start + later, self.read.stop)
-        return dataclasses.replace(self, start=self.start + later, read=read)
-
-
-def shares_of(
-    mass: Float[np.ndarray, "orbit body"] | None, orbits: int
-) -> Float[np.ndarray, "orbit body"]:
-    """(m2, −m1)/(m1 + m2) of two visible bodies, 1 if relative."""
-    if mass is None:
-        return np.ones((orbits, 1))
-    return relative_shares(mass)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,11 +110,7 @@ class Orbits:
 
 
 def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
-    """Some orbits of a data set.
-
-    Raises:
-        ValueError: if the data set holds systems other than one or two bodies.
-    """
+    """Some orbits of a data set; ValueError if it holds more than two visible bodies."""
     facts = source.facts
     two = facts.system == "barycentric"
     if facts.bodies != 1 and not two:
@@ -132,30 +124,32 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
         return Orbits(chosen, chosen.position[:, :, 0], chosen.velocity[:, :, 0], None)
     seen = (states.astype(np.float64) for states in (chosen.position, chosen.velocity))
     position, velocity = relative_states(facts.system, *seen)
-    mass = np.asarray(source.dataset["mass"].isel(orbit=numbers).values, dtype=np.float64)
-    return Orbits(chosen, position, velocity, mass)
+    return Orbits(chosen, position, velocity, source.masses(numbers))
+
+
+def times_read(facts: DataFacts, context_length: int) -> range:
+    """Times of undisturbed orbits with a full context, and a position before the present one;
+    ValueError if there are fewer than three."""
+    times = range(max(1, context_length - 1), facts.samples)
+    if len(times) < 3:
+        raise ValueError(
+            f"{facts.path} has {facts.samples} states in each orbit; a model with context "
+            f"{context_length} can be probed from {times.start + 3} states on."
+        )
+    return times
 
 
 def undisturbed(orbits: Orbits, context_length: int) -> Arcs:
-    """Whole orbits, read wherever the context is full.
-
-    Raises:
-        ValueError: if too short for three such times.
-    """
+    """Whole orbits, read at `times_read`; raises as that does."""
     chosen = orbits.trajectories
-    start, stop = max(1, context_length - 1), chosen.position.shape[1]
-    if stop - start < 3:
-        raise ValueError(
-            f"{chosen.facts.path} has {stop} states in each orbit; a model with context "
-            f"{context_length} can be probed from {start + 3} states on."
-        )
+    times = times_read(chosen.facts, context_length)
     return Arcs(
         position=orbits.position,
         velocity=orbits.velocity,
         gm=chosen.gm,
         index=chosen.index,
-        start=start,
-        read=range(start, stop),
+        start=times.start,
+        read=times,
         seen=chosen.position,
         mass=orbits.mass,
         body=chosen.body,
@@ -166,33 +160,21 @@ def kicked(
     orbits: Orbits,
     law: ForceLaw,
     context_length: int,
-    steps: int,
+    steps: range,
     angle: float,
     scale: tuple[float, float],
     random: np.random.Generator,
 ) -> Arcs:
-    """Orbits whose relative velocity is turned and rescaled, read 1, 2, ... steps later.
+    """Orbits whose relative velocity is turned and rescaled, read some steps later (1, 2, ...).
 
     They are kicked in mid-orbit, or later if the context would not be full one step after. Both
-    bodies of a barycentric orbit are kicked, so the barycentre stays put.
-
-    Raises:
-        ValueError: if the orbits are too short, or all of them fall into the centre.
+    bodies of a barycentric orbit are kicked, so the barycentre stays put. ValueError if the orbits
+    are too short, or all of them fall into the centre.
     """
-    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
-    arcs = kick(
-        orbits.position,
-        orbits.velocity,
-        chosen.gm,
-        law,
-        chosen.facts.dt,
-        at,
-        max(steps + 1, 3),
-        angle,
-        scale,
-        random,
-    )
-    return _after_kick(orbits, arcs, chosen.gm, law, steps)
+    at = _time_of_kick(orbits, context_length)
+    x, v = (states[:, at].astype(np.float64) for states in (orbits.position, orbits.velocity))
+    velocity = turned_at_random(x, v, angle, scale, random)
+    return _after_kick(orbits, law, at, steps, orbits.trajectories.gm, velocity)
 
 
 def kicked_in_mass(
@@ -205,39 +187,26 @@ def kicked_in_mass(
     """Orbits whose central mass changes in mid-orbit while position and velocity go on.
 
     The new GM is drawn log-uniformly between the smallest and the largest GM of the orbits. The
-    masses of a barycentric pair change by one factor, which keeps the barycentre in place.
-
-    Raises:
-        ValueError: if the orbits are too short, or all of them fall into the centre.
+    masses of a barycentric pair change by one factor, which keeps the barycentre in place. Raises
+    as `kicked` does.
     """
-    chosen, at = orbits.trajectories, _time_of_kick(orbits, context_length)
-    low, high = np.log(chosen.gm.min()), np.log(chosen.gm.max())
-    gm = np.exp(random.uniform(low, high, len(chosen.gm)))
-    arcs = kicked_at(
-        orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, max(steps + 1, 3)
-    )
-    return _after_kick(orbits, arcs, gm, law, steps)
-
-
-@dataclasses.dataclass(frozen=True)
-class Family:
-    """A kind of far states: speeds over the local circular one, and directions of motion."""
-
-    speed: tuple[float, float]
-    angle: tuple[float, float]
-    """From the outward direction, rad, either side."""
+    at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
+    gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))
+    return _after_kick(orbits, law, at, range(1, steps + 1), gm)
 
 
 FAR = {
-    "at rest": Family((0.0, 0.05), (0.0, np.pi)),
-    "inward": Family((0.25, 1.4), (np.pi, np.pi)),
-    "outward": Family((0.25, 1.4), (0.0, 0.0)),
-    "slow": Family((0.25, 0.75), (np.pi / 2, np.pi / 2)),
-    "circular": Family((0.75, 1.25), (np.pi / 2, np.pi / 2)),
-    "fast": Family((1.25, 2.0), (np.pi / 2, np.pi / 2)),
-    "unbound": Family((1.5, 2.0), (0.0, np.pi)),
+    "at rest": ((0.0, 0.05), (0.0, np.pi)),
+    "inward": ((0.25, 1.4), (np.pi, np.pi)),
+    "outward": ((0.25, 1.4), (0.0, 0.0)),
+    "slow": ((0.25, 0.75), (np.pi / 2, np.pi / 2)),
+    "circular": ((0.75, 1.25), (np.pi / 2, np.pi / 2)),
+    "fast": ((1.25, 2.0), (np.pi / 2, np.pi / 2)),
+    "unbound": ((1.5, 2.0), (0.0, np.pi)),
 }
-"""States of motion; bound orbits of moderate eccentricity contain only the circular ones."""
+"""States of motion: ranges of the speed over the local circular one, and of the angle from the
+outward direction, rad, either side. Bound orbits of moderate eccentricity contain only the circular
+ones."""
 
 TRIED = 8
 """Factor of surplus states drawn, as arcs may leave the distances of training."""
@@ -253,19 +222,13 @@ def far(
 ) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
     """True arcs of the law unlike any training orbit, within the distances of training.
 
-    Distances are drawn log-uniformly, speeds and directions by family. Each arc is followed back
-    for a full context and one step ahead, and is read at one time.
-
-    Args:
-        orbits: source of GM and masses.
-        law: moves the bodies.
-        context_length: positions seen up to the one read, that included.
-        radius: smallest and largest distance of the training orbits, au.
-        count: arcs per family, at most.
-        random: draws the states.
+    Distances are drawn log-uniformly, speeds and directions by family, GM and masses from the
+    orbits. Each arc is followed back for a full context and one step ahead, and is read at one
+    time.
 
     Returns:
-        The arcs, none if none stays within these distances, and each one's family in `FAR`.
+        The arcs, at most `count` per family and none if none stays within `radius` (au), and each
+        one's family in `FAR`.
     """
     dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
     if orbits.mass is not None:  # distances from each other, not from the barycentre
@@ -274,63 +237,31 @@ def far(
     row = random.integers(len(orbits.trajectories.gm), size=TRIED * count * len(FAR))
     gm = orbits.trajectories.gm[row]
     family = np.arange(len(row)) % len(FAR)
-    outward, across = _directions(len(row), axes, random)
+    outward, other = random.standard_normal((2, len(row), axes))
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
     distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
     x = distance[:, None] * outward
     pull = np.linalg.norm(law.acceleration(x, gm), axis=1)
-    kinds = [list(FAR.values())[k] for k in family]
-    speed = random.uniform(*np.transpose([kind.speed for kind in kinds]))
-    angle = random.uniform(*np.transpose([kind.angle for kind in kinds]))[:, None]
+    speeds, angles = np.array(list(FAR.values()))[family].transpose(1, 2, 0)
+    speed, angle = random.uniform(*speeds), random.uniform(*angles)[:, None]
     speed *= np.sqrt(pull * np.linalg.norm(x, axis=1))
     v = speed[:, None] * (np.cos(angle) * outward + np.sin(angle) * across)
-    position, velocity = _followed(law, x, v, gm, dt, context_length)
-    mass = None
-    if orbits.mass is not None:
-        mass = orbits.mass[row]
-    r = np.linalg.norm(position, axis=-1)
-    inside = (
-        np.all((radius[0] <= r) & (r <= radius[1]), axis=1) if mass is None else np.all(r > 0, 1)
-    )
-    kept = np.concatenate([np.flatnonzero(inside & (family == k))[:count] for k in range(len(FAR))])
-    shares = shares_of(mass, len(row))
-    arcs = Arcs(
-        position=position,
-        velocity=velocity,
-        gm=gm,
-        index=np.arange(len(row)),
-        start=1,
-        read=range(context_length, context_length + 1),
-        seen=position[:, :, None] * shares[:, None, :, None],
-        mass=mass,
-    )
-    return arcs.some(kept), family[kept]
-
-
-def _directions(
-    count: int, axes: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors in random directions, and one across each, either side."""
-    outward, other = random.standard_normal((2, count, axes))
-    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
-    return outward, across / np.linalg.norm(across, axis=1, keepdims=True)
-
-
-def _followed(
-    law: ForceLaw, x: np.ndarray, v: np.ndarray, gm: np.ndarray, dt: float, before: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit, time, axis) states: some steps before the given ones, those, and one after."""
-    from worldmodel.predictors.law import follow
-
-    arcs = [(x, v)]
     with np.errstate(all="ignore"):  # some fall into the centre, and are left out
-        for _ in range(before):
-            place, speed = follow(law, arcs[0][0][:, None], arcs[0][1][:, None], gm, -dt)
-            arcs.insert(0, (place[:, 0], speed[:, 0]))
-        ahead = follow(law, x[:, None], v[:, None], gm, dt)
-    arcs.append((ahead[0][:, 0], ahead[1][:, 0]))
-    position, velocity = (np.stack(parts, axis=1) for parts in zip(*arcs, strict=True))
-    return np.nan_to_num(position, nan=0.0), velocity
+        before = followed_back(law, x, v, gm, dt, context_length)
+        ahead = follow(law, x, v, gm, dt)
+    position, velocity = (
+        np.concatenate((behind, last[:, None]), axis=1)
+        for behind, last in zip(before, ahead, strict=True)
+    )
+    position = np.nan_to_num(position, nan=0.0)
+    r = np.linalg.norm(position, axis=-1)
+    mass = None if orbits.mass is None else orbits.mass[row]
+    inside = np.all((radius[0] <= r) & (r <= radius[1]) if mass is None else r > 0, axis=1)
+    kept = np.concatenate([np.flatnonzero(inside & (family == k))[:count] for k in range(len(FAR))])
+    read = range(context_length, context_length + 1)
+    return Arcs.relative(position, velocity, gm, read=read, mass=mass).some(kept), family[kept]
 
 
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:
@@ -345,9 +276,19 @@ def _time_of_kick(orbits: Orbits, context_length: int) -> int:
 
 
 def _after_kick(
-    orbits: Orbits, arcs: KickedArcs, gm: np.ndarray, law: ForceLaw, steps: int
+    orbits: Orbits,
+    law: ForceLaw,
+    at: int,
+    steps: range,
+    gm: np.ndarray,
+    velocity: np.ndarray | None = None,
 ) -> Arcs:
+    """Orbits kicked at a time, read some steps after it."""
     chosen = orbits.trajectories
+    followed_for = max(steps.stop, 3)
+    arcs = kicked_at(
+        orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, followed_for, velocity
+    )
     followed = np.isfinite(arcs.position[:, -1]).all(axis=-1)
     if not followed.any():
         raise ValueError(
@@ -357,16 +298,14 @@ def _after_kick(
     mass = orbits.mass
     if mass is not None:
         mass = mass * (gm / (G * mass.sum(axis=1)))[:, None]
-    shares = shares_of(mass, len(gm))
-    return Arcs(
-        position=arcs.position,
-        velocity=arcs.velocity,
-        gm=gm,
+    return Arcs.relative(
+        arcs.position,
+        arcs.velocity,
+        gm,
         index=chosen.index,
-        start=arcs.kick + 1,
-        read=range(arcs.kick + 1, arcs.kick + 1 + steps),
-        seen=arcs.position[:, :, None] * shares[:, None, :, None],
+        start=at + steps.start,
+        read=range(at + steps.start, at + steps.stop),
         mass=mass,
         body=chosen.body,
-        kick=arcs.kick,
+        kick=at,
     ).some(followed)

@@ -46,7 +46,7 @@ def test_a_misjudged_velocity_does_not_show_as_a_force():
 def test_the_model_s_jacobians_are_its_derivatives(some_run, few_orbits, attention):
     model = WorldModel.load(some_run(few_orbits, attention=attention, context_length=4))
     arcs = undisturbed(read_orbits(Source(few_orbits), np.arange(3)), 4)
-    found = OfPositions(model).jacobians(arcs, np.array([0, 2]), np.array([5, 9]))
+    found, _ = OfPositions(model).jacobians(arcs, np.array([0, 2]), np.array([5, 9]))
     assert found.shape == (2, 4, 2, 2)
     contexts = np.stack((arcs.seen[0, 2:6], arcs.seen[2, 6:10])).astype(np.float64)
     model.network.double()

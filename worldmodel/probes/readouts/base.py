@@ -25,10 +25,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from orbits.files import write_json
 from orbits.options import Options
+from orbits.palette import CYCLE
 from orbits.printing import facts, table, wrapped
 
 if TYPE_CHECKING:
@@ -143,20 +145,22 @@ class ReadOut(Options, ABC):
     """Whether it works only for networks of `worldmodel train`."""
 
     def shown(self, held_out: int, context_length: int) -> Shown:
-        """The orbits that a run gives it: the held-out ones by default.
-
-        Args:
-            held_out: number of those.
-            context_length: of the model.
-        """
+        """The orbits that a run gives it: by default the held-out ones, of which there are so
+        many."""
         return Shown(held_out)
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        """The picture of a reading: bars of its numbers, unless there is a better one."""
-        from worldmodel.plot import plot_numbers
+        """The picture of a reading: its force samples, or else bars of its numbers."""
+        if cls.writes_table:
+            from orbits.plot import plot_forces
 
-        return plot_numbers(reading, axes, cls.labels)
+            return plot_forces(reading.forces.table, axes)
+        numbers = {n: v for n, v in reading.metrics.items() if isinstance(v, float)}  # no counts
+        names = [fill(cls.labels.get(name, name.replace("_", " ")), 30) for name in numbers]
+        axes.barh(names, list(numbers.values()), color=CYCLE[0])
+        axes.invert_yaxis()
+        return axes
 
     @abstractmethod
     def read(self, experiment: "Experiment") -> Reading:

@@ -126,7 +126,7 @@ class Causal(ReadOut):
         import torch
 
         from worldmodel.predictors.inside import Inside
-        from worldmodel.probes.acceleration import true_acceleration, within
+        from worldmodel.probes.acceleration import true_acceleration
         from worldmodel.probes.patching import KnownForce, States
 
         experiment.model.inside(NEEDED)  # what is missing is said before anything is computed
@@ -138,7 +138,7 @@ class Causal(ReadOut):
                 "around a centre."
             )
         orbit, time = arcs.draw(self.states, random)
-        kept = within(arcs, experiment.orbits, experiment.radius)[orbit, time]
+        kept = experiment.within(arcs)[orbit, time]
         orbit, time = orbit[kept], time[kept]
         found = len(np.unique(orbit))
         if found < self.least_orbits:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from orbits.forces import ForceLaw
     from worldmodel.probes.experiment import Experiment
-    from worldmodel.source import DataFacts, Trajectories
-    from worldmodel.world_model import WorldModel
+    from worldmodel.source import Trajectories
 
 SHOWN_STEPS = (1, 4, 16, 64)
 MOST_ORBITS = 100
@@ -51,9 +50,10 @@ class Evaluate(ReadOut):
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from worldmodel.plot import plot_roll_out
-
-        return plot_roll_out(reading, axes)
+        errors = reading.details["rollout"]["median_error"]
+        axes.loglog(np.arange(1, len(errors) + 1), errors)
+        axes.set(xlabel="steps rolled out", ylabel="median error (au)")
+        return axes
 
     def read(self, experiment: "Experiment") -> Reading:
         """Next-step errors, roll-out errors by time, and drifts of invariants.
@@ -70,7 +70,13 @@ class Evaluate(ReadOut):
 
         model, facts = experiment.model, experiment.facts
         require_long_enough(facts, model.context_length)
-        steps = _steps(facts, model.context_length, self.steps)
+        longest = facts.samples - model.context_length
+        if self.steps > longest:
+            raise ValueError(
+                f"{facts.path} has {facts.samples} states in each orbit, which leaves {longest} "
+                f"after the first context; {self.steps} steps were asked for."
+            )
+        steps = self.steps or longest
         chosen = experiment.trajectories
         one, rolled = next_step(model, chosen), rollout_errors(model, chosen, steps)
         errors = rolled["median_error"]
@@ -84,23 +90,16 @@ class Evaluate(ReadOut):
         return Reading(metrics, "orbit", text, details={"next_step": one, "rollout": rolled})
 
 
-def _steps(facts: "DataFacts", context_length: int, wanted: int) -> int:
-    """Length of the roll-outs; by default to the end of the orbits."""
-    longest = facts.samples - context_length
-    if wanted > longest:
-        raise ValueError(
-            f"{facts.path} has {facts.samples} states in each orbit, which leaves {longest} after "
-            f"the first context; {wanted} steps were asked for."
-        )
-    return wanted or longest
-
-
 def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
     """Any predictor's error of the next position, beside that of a straight line; for our networks
     also the loss, as in training, and the share of acceleration in the target.
 
     Errors are root mean squares, au, and medians over the distance from the origin (`relative`).
     """
+    import torch
+
+    from worldmodel.data import held_out_crops
+    from worldmodel.objective import mean_loss
     from worldmodel.world_model import WorldModel
 
     position = chosen.position.astype(np.float64)
@@ -111,12 +110,12 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
     found: dict[str, float] = {}
     if isinstance(model, WorldModel):
-        config = model.record.train.model
-        target = "position" if config.head == "tokens" else config.target
-        found = {
-            "loss": mean_loss(model, chosen),
-            "acceleration_share": acceleration_share(target, position),
-        }
+        network = model.network
+        crops = held_out_crops(chosen.position, first).to(next(network.parameters()).device)
+        target = "position" if network.config.head == "tokens" else network.config.target
+        with torch.no_grad():
+            found["loss"] = mean_loss(network.config, network.scales, network, crops, 1024)
+        found["acceleration_share"] = acceleration_share(target, position)
     for name, length in (("", size), ("straight_line_", straight_size)):
         found[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
         found[f"{name}relative_error"] = float(np.median(length / distance))
@@ -125,12 +124,7 @@ def next_step(model: Any, chosen: "Trajectories") -> dict[str, float]:
 
 def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."]) -> float:
     """Share of acceleration in a target's mean square: 1 for the residual, for others the less the
-    shorter the time step.
-
-    Args:
-        target: as in `worldmodel.objective.raw_target`.
-        position: at three or more equal time steps, au.
-    """
+    shorter the time step; from three or more positions."""
     import torch
 
     from worldmodel.objective import raw_target
@@ -138,23 +132,6 @@ def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."
     x = torch.from_numpy(position)
     bend, whole = (raw_target(name, x[:, :-1], x[:, 1:])[:, 1:] for name in ("residual", target))
     return float(bend.square().mean() / whole.square().mean())
-
-
-def mean_loss(model: "WorldModel", chosen: "Trajectories") -> float:
-    """The training loss over contexts of some orbits."""
-    import torch
-
-    from worldmodel.data import held_out_crops
-    from worldmodel.objective import loss
-
-    config, scales = model.record.train.model, model.record.scales
-    crops = held_out_crops(chosen.position, config.context_length)
-    device, total = next(model.network.parameters()).device, 0.0
-    with torch.no_grad():
-        for part in crops.to(device).split(1024):
-            seen, following = part[:, :-1], part[:, 1:]
-            total += len(part) * float(loss(config, scales, model.network(seen), seen, following))
-    return total / len(crops)
 
 
 def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, Any]:
@@ -179,7 +156,7 @@ def rollout_errors(model: Any, chosen: "Trajectories", steps: int) -> dict[str, 
     drifts: dict[str, float | None] = dict.fromkeys(DRIFTS)
     law = known_law(chosen.facts.law)
     if law is not None and chosen.facts.bodies == 1 and steps >= 3:
-        drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen, dt)
+        drifts |= _drifts(law, rolled[:, :, 0], true[:, :, 0], chosen)
     return {
         "time": dt * np.arange(1, steps + 1),
         "median_error": np.median(error, axis=0),
@@ -193,13 +170,12 @@ def _drifts(
     rolled: Float[np.ndarray, "orbit time axis"],
     true: Float[np.ndarray, "orbit time axis"],
     chosen: "Trajectories",
-    dt: float,
 ) -> dict[str, float]:
     from orbits.invariants import angular_momentum, energy_scale, specific_energy
 
     invariants = []
     for position in (rolled, true):
-        velocity = (position[:, 2:] - position[:, :-2]) / (2 * dt)
+        velocity = (position[:, 2:] - position[:, :-2]) / (2 * chosen.facts.dt)
         inner = position[:, 1:-1]
         momentum = angular_momentum(inner, velocity).reshape(*inner.shape[:2], -1)
         energy = specific_energy(law, inner, velocity, chosen.gm)

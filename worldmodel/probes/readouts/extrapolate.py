@@ -102,20 +102,13 @@ def segment_losses(
     """Mean loss in each consecutive segment of `length` times, with all earlier times seen.
 
     A causal model's output at a time does not depend on what follows, so one pass over the longest
-    sequence gives every shorter one.
-
-    Args:
-        model: a trained model.
-        positions: (orbit, time, body, axis), au; the last is only predicted.
-        length: times in a segment; the first segment scores one less if that is more than one,
-            since a single position says nothing about the velocity.
+    sequence gives every shorter one. The last position is only predicted. The first segment scores
+    one less if `length` is more than one, since a single position says nothing about the velocity.
     """
-
     from worldmodel.objective import loss
 
-    parameter = next(model.network.parameters())
-    positions = positions.to(parameter.device, parameter.dtype)
     network, scales = model.network, model.record.scales
+    positions = positions.to(next(network.parameters()))
     times = positions.shape[1] - 1
     starts = range(0, times, length)
     total = np.zeros(len(starts))

@@ -153,11 +153,7 @@ class Far(ReadOut):
 
 def _accelerations(experiment: "Experiment", arcs: "Arcs") -> np.ndarray:
     """(arc, axis) implied accelerations at the first time read, au/yr^2."""
-    from worldmodel.probes.acceleration import read_acceleration
-
-    dt, correction = experiment.facts.dt, experiment.config.correction
-    said = read_acceleration(experiment.predictor, arcs, dt, correction)
-    return np.asarray(said[:, arcs.read.start, 0] / arcs.shares[:, :1])
+    return np.asarray(experiment.acceleration(arcs)[:, arcs.read.start, 0] / arcs.shares[:, :1])
 
 
 def _relative(off: np.ndarray, true: np.ndarray) -> np.ndarray:
@@ -171,11 +167,9 @@ def _median(values: np.ndarray) -> float | None:
 
 def _after_kick(experiment: "Experiment", field: "WholeField") -> float | None:
     """Median error against a field, one step after a kick, if kicked states can be made."""
-    from worldmodel.probes.acceleration import within
-
     arcs = experiment.kicked_arcs(experiment.orbits)
     at, acceleration = arcs.read.start, _accelerations(experiment, arcs)
-    kept = within(arcs, experiment.orbits, experiment.radius)[:, at]
+    kept = experiment.within(arcs)[:, at]
     kept &= np.isfinite(acceleration).all(axis=1)
     if not kept.any():
         return None

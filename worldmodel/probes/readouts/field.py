@@ -1,10 +1,10 @@
 """Field: whether the implied force depends on position alone, is curl-free and central."""
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from orbits.options import AtLeast
 from worldmodel.config import Count
@@ -50,29 +50,26 @@ class Field(ReadOut):
         The same is given of the law, the ellipse, the parrot and the untrained model.
         """
         from worldmodel.probes.comparison import beside_controls
-        from worldmodel.probes.integrated_arcs import drawn_states
 
-        states, _ = drawn_states(experiment, self.states)
-
-        def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
-            return field_numbers(predictor, states, self.velocities, experiment)
-
+        measure = functools.partial(field_numbers, count=self.velocities)
         what = "what the force depends on beside the place, in units of itself"
-        return beside_controls(experiment, measure, what, len(states[2]))
+        return beside_controls(experiment, self.states, measure, what)
 
 
 def field_numbers(
-    predictor: "ArcPredictor", states: "States", count: int, experiment: "Experiment"
+    predictor: "ArcPredictor", states: "States", experiment: "Experiment", count: int
 ) -> dict[str, float | None]:
-    """The numbers of `Field.read`."""
+    """The numbers of `Field.read`, with so many velocities."""
     from orbits.powers import non_central_part
+    from worldmodel.kick import turned_at_random
     from worldmodel.probes.acceleration import true_acceleration
     from worldmodel.probes.integrated_arcs import arcs_through, inside, pushed, rms
 
     law, dt, random = experiment.law, experiment.facts.dt, experiment.random()
     length = max(predictor.context_length, 2)
     x, v, gm = states
-    turned = _velocities(states, count, experiment, random)
+    kick = experiment.config.kick_angle, experiment.config.kick_scale, random
+    turned = [v, *(turned_at_random(x, v, *kick) for _ in range(count - 1))]
     by_velocity = [arcs_through((x, u, gm), law, dt, length) for u in turned]
     kept = np.all([inside(arcs, experiment) for arcs in by_velocity], axis=0)
     if not kept.any():
@@ -83,25 +80,12 @@ def field_numbers(
     pushes = np.stack([pushed(predictor, arcs.some(kept), dt) for arcs in by_velocity])
     size = rms(true_acceleration(by_velocity[0].some(kept), law)[:, -1, 0])
     flat = pushes.reshape(-1, pushes.shape[2])
-    places = np.tile(x[kept], (count, 1))
-    result: dict[str, float | None] = {
+    return {
         "velocity": rms(pushes - pushes.mean(axis=0)) / size,
         "history": _histories(predictor, states, turned, kept, experiment) / size,
         "curl": _curl(predictor, (x[kept], v[kept], gm[kept]), experiment) / size,
-        "across": float(non_central_part(flat, places)),
+        "across": float(non_central_part(flat, np.tile(x[kept], (count, 1)))),
     }
-    return result
-
-
-def _velocities(
-    states: "States", count: int, experiment: "Experiment", random: np.random.Generator
-) -> list[Float[np.ndarray, "state axis"]]:
-    """The state's own velocity, then turned and rescaled ones."""
-    from worldmodel.kick import turned_at_random
-
-    x, v, _ = states
-    kick = experiment.config.kick_angle, experiment.config.kick_scale
-    return [v, *(turned_at_random(x, v, *kick, random) for _ in range(count - 1))]
 
 
 def _histories(
@@ -112,7 +96,8 @@ def _histories(
     experiment: "Experiment",
 ) -> float:
     """Spread of the acceleration over pasts of the same last step, au/yr^2."""
-    from worldmodel.probes.integrated_arcs import arcs_through, of_positions, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, pushed, rms
+    from worldmodel.probes.states import Arcs
 
     law, dt = experiment.law, experiment.facts.dt
     length = max(predictor.context_length, 2)
@@ -124,7 +109,7 @@ def _histories(
         past = arcs_through((at, own + change - turned[0], gm), law, dt, length - 1)
         position = np.concatenate((past.position, end.position[:, 1:]), axis=1)
         velocity = np.concatenate((past.velocity[:, :-1], end.velocity), axis=1)
-        pushes.append(pushed(predictor, of_positions(position, velocity, gm).some(kept), dt))
+        pushes.append(pushed(predictor, Arcs.relative(position, velocity, gm).some(kept), dt))
     spread = np.stack(pushes)
     return rms(spread - spread.mean(axis=0))
 
@@ -134,17 +119,15 @@ def _curl(predictor: "ArcPredictor", states: "States", experiment: "Experiment")
     from worldmodel.probes.integrated_arcs import arcs_through, pushed
 
     x, v, gm = states
-    length, dt = max(predictor.context_length, 2), experiment.facts.dt
+    law, dt, length = experiment.law, experiment.facts.dt, max(predictor.context_length, 2)
     r = np.linalg.norm(x, axis=-1, keepdims=True)
     axes = x.shape[1]
     gradient = np.empty((len(gm), axes, axes))
     for axis in range(axes):
         shift = SHIFT * r * np.eye(axes)[axis]
         ends = [
-            pushed(
-                predictor, arcs_through((x + sign * shift, v, gm), experiment.law, dt, length), dt
-            )
-            for sign in (1, -1)
+            pushed(predictor, arcs_through((x + moved, v, gm), law, dt, length), dt)
+            for moved in (shift, -shift)
         ]
         gradient[:, :, axis] = (ends[0] - ends[1]) / (2 * SHIFT * r)
     twice = gradient - gradient.swapaxes(1, 2)

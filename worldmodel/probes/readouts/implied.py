@@ -9,8 +9,6 @@ from orbits.printing import plural
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from worldmodel.probes.experiment import Experiment
 
 
@@ -21,49 +19,37 @@ class Implied(ReadOut):
     name: ClassVar[str] = "implied"
     what: ClassVar[str] = "accelerations, as a table"
     question: ClassVar[str] = "The accelerations that the model's predictions imply."
-    needs_law: ClassVar[bool] = False
     writes_table: ClassVar[bool] = True
-
-    @classmethod
-    def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from orbits.plot import plot_forces
-
-        return plot_forces(reading.forces.table, axes)
 
     def read(self, experiment: "Experiment") -> Reading:
         """The accelerations that the predictions imply.
 
         Kicked states are read from the first step after the kick on, if their distance from the
-        centre is within the training orbits': outside, any model extrapolates. Where masses differ
+        centre is within the training orbits': outside, any model extrapolates. Of more than two
+        bodies each is read relative to the first, on undisturbed orbits. Where masses differ
         between orbits they are read from the second step on: the force then takes three positions
         (place, velocity and mass), and one step after a kick only two lie on the new orbit. Orbits
         that fall into the centre within those steps give no rows.
         """
-        if experiment.facts.bodies > 2:
-            return self._of_bodies(experiment)
-        from worldmodel.probes.acceleration import force_table, read_acceleration, within
+        from worldmodel.probes.acceleration import force_table
         from worldmodel.probes.comparison import against_known
         from worldmodel.probes.metrics import measure
+        from worldmodel.probes.n_body import table_of_bodies
 
-        config, dt = experiment.config, experiment.facts.dt
-        arcs = experiment.arcs()
-        acceleration = read_acceleration(experiment.predictor, arcs, dt, config.correction)
-        kept = np.ones(arcs.position.shape[:2], dtype=bool)
-        if arcs.kick is not None:
-            kept = within(arcs, experiment.orbits, experiment.radius)
-        table = force_table(arcs, acceleration, experiment.known_law, dt, kept)
-        metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
-        metrics |= against_known(experiment, arcs, acceleration, kept)
-        return Reading(metrics, experiment.states, report(metrics, experiment), table)
-
-    def _of_bodies(self, experiment: "Experiment") -> Reading:
-        """The same for more than two bodies, each relative to the first; undisturbed states."""
-        from worldmodel.probes.metrics import measure
-        from worldmodel.probes.n_body import read_bodies, table_of_bodies
-
-        config = experiment.config
-        table = table_of_bodies(experiment, read_bodies(experiment))
-        metrics = measure(table, config.bootstrap, config.seed) | {"correction": config.correction}
+        config, beside = experiment.config, {}
+        if experiment.facts.bodies > 2:
+            table = table_of_bodies(experiment)
+        else:
+            arcs = experiment.arcs()
+            acceleration = experiment.acceleration(arcs)
+            kept = np.ones(arcs.position.shape[:2], dtype=bool)
+            if arcs.kick is not None:
+                kept = experiment.within(arcs)
+            law, dt = experiment.known_law, experiment.facts.dt
+            table = force_table(arcs, acceleration, law, dt, kept)
+            beside = against_known(experiment, arcs, acceleration, kept)
+        metrics = measure(table, config.bootstrap, config.seed)
+        metrics |= {"correction": config.correction, **beside}
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
 

@@ -43,18 +43,6 @@ NEEDED = "the read-out inductive_bias (fine-tuning)"
 
 
 @dataclass(frozen=True)
-class Taught:
-    """Contexts for teaching and testing, and the standardised states that they end in."""
-
-    contexts: Float[np.ndarray, "example time body axis"]
-    known: Float[np.ndarray, "example feature"]
-    shown: Float[np.ndarray, "state time body axis"]
-    partners: Float[np.ndarray, "state time body axis"]
-    """Of the same states as shown, after other pasts."""
-    asked: Float[np.ndarray, "state feature"]
-
-
-@dataclass(frozen=True)
 class InductiveBias(ReadOut):
     """Fine-tuning on small data sets of random labels; published: 100 sets of 100 sequences."""
 
@@ -94,10 +82,9 @@ class InductiveBias(ReadOut):
         """
         experiment.model.backbone(NEEDED)  # what is missing is said before the states are made
         experiment.untrained.backbone(NEEDED)
-        random = experiment.random()
-        taught = self._drawn_contexts(experiment, random)
-        answers = self._answers(experiment, taught, random)
-        metrics: dict[str, Any] = {"states": len(taught.shown), "datasets": self.datasets}
+        answers = self._answers(experiment)
+        states = answers["oracle"].shape[2]
+        metrics: dict[str, Any] = {"states": states, "datasets": self.datasets}
         curves, columns = {}, {}
         for who in ("trained", "untrained"):
             r_ib, d_ib, curves[who] = biases(answers[who], answers["oracle"][:, 0])
@@ -111,8 +98,10 @@ class InductiveBias(ReadOut):
         text = side_by_side(title, columns, self.labels)
         return Reading(metrics, experiment.states, text, details=details)
 
-    def _drawn_contexts(self, experiment: "Experiment", random: np.random.Generator) -> Taught:
-        arcs = experiment.arcs()
+    def _answers(self, experiment: "Experiment") -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
+        """Answers of oracle and both networks, taught each data set, to contexts of some states and
+        to others with another past."""
+        config, random, arcs = experiment.config, experiment.random(), experiment.arcs()
         if len(arcs.gm) < 4:
             raise ValueError(
                 f"{len(arcs.gm)} orbit(s) cannot be split into examples and tests; give 4 or more."
@@ -121,56 +110,40 @@ class InductiveBias(ReadOut):
         examples = _drawn(arcs, range(half), self.examples * self.datasets, random)
         tests = _drawn(arcs, range(half, len(arcs.gm)), self.tests, random)
         length, dt = experiment.model.context_length, experiment.facts.dt
-        shown, partners = (
-            arcs.contexts(*tests, length),
-            other_pasts(arcs, *tests, length, experiment.law, dt, random, experiment.config),
-        )
-        usable = np.isfinite(partners).all(axis=(1, 2, 3))
-        states = [states_at(arcs, *drawn) for drawn in (examples, tests)]
-        middle, width = states[0].mean(axis=0), states[0].std(axis=0)
+        taught, shown = (arcs.contexts(*drawn, length) for drawn in (examples, tests))
+        others = other_pasts(arcs, *tests, length, experiment.law, dt, random, config)
+        usable = np.isfinite(others).all(axis=(1, 2, 3))
+        both = shown[usable], others[usable]
+        states = [arcs.at(*drawn) for drawn in (examples, tests)]
+        known, asked = (np.column_stack((x, v, np.log(gm))) for x, v, gm in states)
+        middle, width = known.mean(axis=0), known.std(axis=0)
         width = np.where(width > 1e-9, width, 1.0)
-        return Taught(
-            contexts=arcs.contexts(*examples, length),
-            known=(states[0] - middle) / width,
-            shown=shown[usable],
-            partners=partners[usable],
-            asked=((states[1] - middle) / width)[usable],
-        )
-
-    def _answers(
-        self, experiment: "Experiment", taught: Taught, random: np.random.Generator
-    ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
-        """Answers of oracle and both networks, taught each data set."""
-        known, asked = taught.known, (taught.shown, taught.partners)
+        known, asked = (known - middle) / width, ((asked - middle) / width)[usable]
         models = {"trained": experiment.model, "untrained": experiment.untrained}
         answers: dict[str, list[np.ndarray]] = {"oracle": [], "trained": [], "untrained": []}
         for number in range(self.datasets):
             rows = slice(number * self.examples, (number + 1) * self.examples)
             labels = known[rows] @ random.normal(size=known.shape[1])
             labels = (labels - labels.mean()) / labels.std()
-            oracle = _by_oracle(known[rows], labels, taught.asked)
+            fitted = np.linalg.lstsq(_with_ones(known[rows]), labels, rcond=None)[0]
+            oracle = _with_ones(asked) @ fitted  # a linear function of the true state
             answers["oracle"].append(np.stack((oracle, oracle)))
             for who, model in models.items():
-                if who == "trained" and experiment.config.control == "injected":
+                if who == "trained" and config.control == "injected":
                     answers[who].append(np.stack((oracle, oracle)))
                 else:
-                    seed = experiment.config.seed + 1000 * number
-                    contexts = taught.contexts[rows]
-                    answers[who].append(_by_model(self, model, contexts, labels, asked, seed))
+                    seed = config.seed + 1000 * number
+                    answers[who].append(_by_model(self, model, taught[rows], labels, both, seed))
         return {who: np.stack(values) for who, values in answers.items()}
 
 
 def biases(
     answers: Float[np.ndarray, "dataset 2 state"], oracle: Float[np.ndarray, "dataset state"]
 ) -> tuple[float, float, dict[str, list[float]]]:
-    """R-IB, D-IB, and the curve of distances.
+    """R-IB, D-IB, and the mean distances of the oracle and of the model in bins of the oracle's.
 
-    Args:
-        answers: for each data set, answers to contexts and to others of the same states.
-        oracle: the answers from the true state.
-
-    Returns:
-        R-IB; D-IB; mean distances of the oracle and of the model in bins of the oracle's.
+    For each data set there are answers to contexts and to others of the same states, and the
+    oracle's from the true state.
     """
     from scipy.spatial.distance import pdist
 
@@ -210,29 +183,12 @@ def other_pasts(
     contexts = arcs.contexts(orbit, time, length)
     if length <= 2:
         return contexts
-    position, velocity = (
-        states[orbit, time - 1].astype(np.float64) for states in (arcs.position, arcs.velocity)
-    )
-    before = turned_at_random(position, velocity, config.kick_angle, config.kick_scale, random)
+    x, v, gm = arcs.at(orbit, time - 1)
+    before = turned_at_random(x, v, config.kick_angle, config.kick_scale, random)
     # Back in time: a central attraction does not know the sign of the velocity.
-    back = kicked_at(
-        position[:, None], -before[:, None], arcs.gm[orbit], law, dt, at=0, steps=length - 2
-    ).position[:, ::-1]
-    shares = arcs.shares[orbit]
-    contexts[:, :-1] = back[:, :, None] * shares[:, None, :, None]
+    back = kicked_at(x[:, None], -before[:, None], gm, law, dt, at=0, steps=length - 2)
+    contexts[:, :-1] = back.position[:, ::-1, None] * arcs.shares[orbit][:, None, :, None]
     return contexts
-
-
-def states_at(
-    arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
-) -> Float[np.ndarray, "state component"]:
-    """Relative position, velocity and log GM."""
-    parts = (
-        arcs.position[orbit, time],
-        arcs.velocity[orbit, time],
-        np.log(arcs.gm[orbit])[:, None],
-    )
-    return np.concatenate(parts, axis=1).astype(np.float64)
 
 
 def _drawn(
@@ -243,13 +199,8 @@ def _drawn(
     return random.choice(orbits, count), random.integers(first, arcs.read.stop, count)
 
 
-def _by_oracle(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Answers of a linear function of the true state, fitted to the examples."""
-
-    def design(states: np.ndarray) -> np.ndarray:
-        return np.concatenate((states, np.ones((len(states), 1))), axis=1)
-
-    return design(asked) @ np.linalg.lstsq(design(known), labels, rcond=None)[0]
+def _with_ones(states: np.ndarray) -> np.ndarray:
+    return np.column_stack((states, np.ones(len(states))))
 
 
 def _by_model(

@@ -56,12 +56,9 @@ class Jacobian(ReadOut):
         - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the
           position, with g from `gradient`.
         """
-        from worldmodel.probes.acceleration import within
-
         law, dt = experiment.law, experiment.facts.dt
         arcs = experiment.arcs()
-        usable = within(arcs, experiment.orbits, experiment.radius)[:, np.array(arcs.read)]
-        orbit, time = np.nonzero(usable)
+        orbit, time = np.nonzero(experiment.within(arcs)[:, np.array(arcs.read)])
         if not len(orbit):
             raise ValueError(
                 "no state can be read: every one lies outside the distances of the training orbits."
@@ -69,7 +66,7 @@ class Jacobian(ReadOut):
         count = min(self.states, len(orbit))
         chosen = np.sort(experiment.random().choice(len(orbit), count, replace=False))
         orbit, time = orbit[chosen], time[chosen] + arcs.read.start
-        found = experiment.predictor.jacobians(arcs, orbit, time)
+        found, error = experiment.predictor.jacobians(arcs, orbit, time)
         values = {
             **deviations(found),
             "locality": locality(found),
@@ -80,7 +77,6 @@ class Jacobian(ReadOut):
         }
         metrics: dict[str, Any] = {name: float(value[1]) for name, value in quartiles.items()}
         metrics["states"] = count
-        error = experiment.predictor.jacobian_error()
         if error is not None:
             metrics["difference_error"] = error
         by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
@@ -94,11 +90,11 @@ def deviations(
     jacobians: Float[np.ndarray, "state context out in"],
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Distance of the Jacobians from inertia's, and how much older positions matter."""
-    inertia = np.eye(jacobians.shape[-1])
-    older = np.linalg.norm(jacobians[:, :-2], axis=(2, 3))
+    norms = np.linalg.norm(_beside_inertia(jacobians), axis=(2, 3))
+    older = norms[:, :-2]
     return {
-        "current": np.linalg.norm(jacobians[:, -1] - 2 * inertia, axis=(1, 2)),
-        "previous": np.linalg.norm(jacobians[:, -2] + inertia, axis=(1, 2)),
+        "current": norms[:, -1],
+        "previous": norms[:, -2],
         "older_sum": older.sum(axis=1),
         "older_max": older.max(axis=1, initial=0.0),
     }
@@ -116,11 +112,15 @@ def locality(
     locality 1 too. So has an untrained one whose target is the residual from linear extrapolation,
     with inertia in its architecture; look at the gradients then.
     """
-    width = jacobians.shape[-1]
+    missed = np.sum(_beside_inertia(jacobians) ** 2, axis=(1, 2, 3))
+    return np.clip(1 - missed / (2 * jacobians.shape[-1]), 0, None)
+
+
+def _beside_inertia(jacobians: np.ndarray) -> np.ndarray:
     deviation = jacobians.copy()
-    deviation[:, -1] -= 2 * np.eye(width)
-    deviation[:, -2] += np.eye(width)
-    return np.clip(1 - np.sum(deviation**2, axis=(1, 2, 3)) / (2 * width), 0, None)
+    deviation[:, -1] -= 2 * np.eye(jacobians.shape[-1])
+    deviation[:, -2] += np.eye(jacobians.shape[-1])
+    return deviation
 
 
 def gradient(
@@ -135,16 +135,8 @@ def gradient(
     implied acceleration changes by (Σ J(s) − I) u / dt²: ∂a/∂x · u with an error of order dt².
     (J(t) − 2I) u / dt² would move x(t) alone, and the velocity with it: the same to first order for
     an exact integrator, with an error of order dt; and a model that misjudges the velocity a
-    little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing.
-
-    Args:
-        jacobians: of predictions of the visible bodies.
-        direction: of the relative position, unit vectors.
-        shares: of each body in the relative position; both move about their barycentre.
-        dt: yr.
-
-    Returns:
-        1/yr^2 times au per au.
+    little, by ε in J(t) and −ε in J(t−1), would show ε/dt² there instead of nothing. Two bodies
+    both move about their barycentre, by their shares.
     """
     axes = direction.shape[1]
     moved = (shares[:, :, None] * direction[:, None]).reshape(len(direction), -1)
@@ -161,8 +153,7 @@ def gradient_errors(
     dt: float,
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Relative errors of the radial and tangential gradients against the law's."""
-    position = arcs.position[orbit, time].astype(np.float64)
-    velocity, gm, shares = arcs.velocity[orbit, time], arcs.gm[orbit], arcs.shares[orbit]
+    position, velocity, gm = arcs.at(orbit, time)
     r = np.linalg.norm(position, axis=-1)
     outward = position / r[:, None]
     across = velocity - (velocity * outward).sum(-1, keepdims=True) * outward
@@ -175,6 +166,6 @@ def gradient_errors(
     }
     errors = {}
     for name, direction in (("radial", outward), ("tangential", across)):
-        found = (gradient(jacobians, direction, shares, dt) * direction).sum(-1)
+        found = (gradient(jacobians, direction, arcs.shares[orbit], dt) * direction).sum(-1)
         errors[f"{name}_error"] = np.abs(found / true[name] - 1)
     return errors

@@ -56,36 +56,20 @@ class KickResponse(ReadOut):
         (`r2_least`) and `recovery`: the first number of steps from which R² stays at 0.9 or more,
         None if it never does.
         """
-        from worldmodel.probes.acceleration import read_acceleration, true_acceleration, within
-        from worldmodel.probes.states import kicked, kicked_in_mass
+        from worldmodel.probes.acceleration import true_acceleration
+        from worldmodel.probes.states import kicked_in_mass
 
-        config = experiment.config
+        law, orbits = experiment.law, experiment.orbits
         length, steps = experiment.predictor.context_length, self.steps
-        responses = {
-            "velocity": kicked(
-                experiment.orbits,
-                experiment.law,
-                length,
-                steps,
-                config.kick_angle,
-                config.kick_scale,
-                experiment.random(),
-            )
-        }
-        if experiment.orbits.gm_varies:
-            random = np.random.default_rng((config.seed, 1))
-            responses["gm"] = kicked_in_mass(
-                experiment.orbits, experiment.law, length, steps, random
-            )
+        responses = {"velocity": experiment.kicked_arcs(orbits, steps)}
+        if orbits.gm_varies:
+            random = np.random.default_rng((experiment.config.seed, 1))
+            responses["gm"] = kicked_in_mass(orbits, law, length, steps, random)
         details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
         metrics: dict[str, Any] = {}
         for what, arcs in responses.items():
-            kept = within(arcs, experiment.orbits, experiment.radius)
-            found = read_acceleration(
-                experiment.predictor, arcs, experiment.facts.dt, config.correction
-            )
-            true = true_acceleration(arcs, experiment.law)
-            r2, counts = response(found, true, kept, arcs)
+            found, true = experiment.acceleration(arcs), true_acceleration(arcs, law)
+            r2, counts = response(found, true, experiment.within(arcs), arcs)
             suffix = "" if what == "velocity" else "_gm"
             details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
             metrics |= summary(r2, suffix)

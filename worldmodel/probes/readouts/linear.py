@@ -5,7 +5,6 @@ every number is compared with that of the same network with fresh weights, and w
 the bare positions of the context.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -79,7 +78,16 @@ class Linear(ReadOut):
             return dict(zip(names, map(float, r2), strict=True))
 
         bare = judged(contexts.reshape(len(contexts), -1))
-        tables = _by_layer(experiment, contexts, wanted, judged)
+        tables: dict[str, dict[str, R2]] = {}
+        for who in ("trained", "untrained"):
+            if who == "trained" and config.control == "injected":
+                count = wanted.shape[1]
+                mixture = experiment.random().normal(size=(count, 2 * count))
+                layers = {LAW: (wanted - wanted.mean(axis=0)) / wanted.std(axis=0) @ mixture}
+            else:
+                model = experiment.model if who == "trained" else experiment.untrained
+                layers = model.features(contexts)
+            tables[who] = {name: judged(values) for name, values in layers.items()}
         metrics: dict[str, Any] = {
             f"{who}_{target}": max(row[target] for row in table.values())
             for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
@@ -102,25 +110,6 @@ class Linear(ReadOut):
         return Reading(metrics, experiment.states, text, details=details)
 
 
-def _by_layer(
-    experiment: "Experiment",
-    contexts: np.ndarray,
-    wanted: np.ndarray,
-    judged: Callable[[np.ndarray], R2],
-) -> dict[str, dict[str, R2]]:
-    """R² of the trained and the untrained network; or of the law in the trained one's place."""
-    if experiment.config.control == "injected":
-        trained = {LAW: judged(_mixed(wanted, experiment.random()))}
-    else:
-        layers = experiment.model.features(contexts)
-        trained = {name: judged(values) for name, values in layers.items()}
-    layers = experiment.untrained.features(contexts)
-    return {
-        "trained": trained,
-        "untrained": {name: judged(values) for name, values in layers.items()},
-    }
-
-
 def cross_validated_r2(
     features: Float[np.ndarray, "row feature"],
     targets: Float[np.ndarray, "row target"],
@@ -132,17 +121,8 @@ def cross_validated_r2(
 
     Groups are dealt to folds at random. For each fold the penalty of each target is chosen in the
     same way among the other groups, and the regression is then fitted to all of them. Features are
-    standardised within each fold.
-
-    Args:
-        features: anything.
-        targets: each has its own penalty.
-        groups: (row,) rows of one group are never on both sides.
-        folds: number of folds.
-        seed: of the dealing.
-
-    Returns:
-        1 − Σ(prediction − target)² / Σ(target − mean)², over all rows.
+    standardised within each fold. R² is 1 − Σ(prediction − target)² / Σ(target − mean)² over all
+    rows.
 
     Raises:
         ValueError: if there are fewer than two groups for every fold.
@@ -185,32 +165,20 @@ def targets_of(
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Targets for the activations, by name; NaN where a state has none."""
     from orbits.invariants import laplace_runge_lenz, specific_energy
-    from worldmodel.probes.acceleration import true_acceleration
+    from worldmodel.probes.readouts.transfer import forces
 
-    position, velocity = (
-        states[orbit, time].astype(np.float64) for states in (arcs.position, arcs.velocity)
-    )
-    gm, r = arcs.gm[orbit], np.linalg.norm(position, axis=-1)
-    force = true_acceleration(arcs, experiment.law)[orbit, time, 0]
-    if arcs.mass is not None:
-        force = force * arcs.mass[orbit, :1]
+    position, velocity, gm = arcs.at(orbit, time)
+    r = np.linalg.norm(position, axis=-1)
+    force = forces(arcs, experiment, "vector")[orbit, time]
     found = {"force": np.linalg.norm(force, axis=-1)}
     found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
     found |= {"r": r, "inverse_square": 1 / r**2}
     if experiment.law.name == "newton":
         state = position[:, None], velocity[:, None], gm  # as orbits of one time
-        energy, lrl = (
-            specific_energy(experiment.law, *state)[:, 0],
-            laplace_runge_lenz(*state)[:, 0],
-        )
+        energy = specific_energy(experiment.law, *state)[:, 0]
+        lrl = laplace_runge_lenz(*state)[:, 0]
         bound = energy < 0
         found["semi_major_axis"] = np.where(bound, -gm / (2 * energy), np.nan)
         found["eccentricity"] = np.linalg.norm(lrl, axis=-1)
         found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
     return found
-
-
-def _mixed(targets: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A random linear mixture of the standardised targets."""
-    standard = (targets - targets.mean(axis=0)) / targets.std(axis=0)
-    return standard @ random.normal(size=(targets.shape[1], 2 * targets.shape[1]))

@@ -51,15 +51,9 @@ class Symmetry(ReadOut):
         apart.
         """
         from worldmodel.probes.comparison import beside_controls
-        from worldmodel.probes.integrated_arcs import drawn_states
-
-        states, _ = drawn_states(experiment, self.states)
-
-        def measure(predictor: "ArcPredictor") -> dict[str, float | None]:
-            return violations(predictor, states, experiment)
 
         what = "symmetries broken, in units of the force"
-        return beside_controls(experiment, measure, what, len(states[2]))
+        return beside_controls(experiment, self.states, violations, what)
 
 
 def violations(
@@ -67,7 +61,8 @@ def violations(
 ) -> dict[str, float | None]:
     """Root mean square violations of each symmetry, over that of the true acceleration."""
     from worldmodel.probes.acceleration import true_acceleration
-    from worldmodel.probes.integrated_arcs import arcs_through, inside, of_positions, pushed, rms
+    from worldmodel.probes.integrated_arcs import arcs_through, inside, pushed, rms
+    from worldmodel.probes.states import Arcs
 
     law, dt, random = experiment.law, experiment.facts.dt, experiment.random()
     length = max(predictor.context_length, 2)
@@ -81,14 +76,14 @@ def violations(
     result: dict[str, float | None] = {}
     for name, mirrored in (("rotation", False), ("reflection", True)):
         turn = turns(len(arcs.gm), arcs.position.shape[2], mirrored, random)
-        moved = of_positions(arcs.position @ turn, arcs.velocity @ turn, arcs.gm)
+        moved = Arcs.relative(arcs.position @ turn, arcs.velocity @ turn, arcs.gm)
         expected = (found[:, None] @ turn)[:, 0]
         result[name] = rms(pushed(predictor, moved, dt) - expected) / size
     said = predictor.predict(arcs)[:, -1:, 0]
     back = np.concatenate((arcs.position, said), axis=1)[:, ::-1]
     _, ahead = follow(law, arcs.position[:, -1:], arcs.velocity[:, -1:], arcs.gm, dt)
     speeds = -np.concatenate((arcs.velocity, ahead), axis=1)[:, ::-1]
-    reverse = of_positions(back[:, :length], speeds[:, :length], arcs.gm)
+    reverse = Arcs.relative(back[:, :length], speeds[:, :length], arcs.gm)
     missed = predictor.predict(reverse)[:, -1, 0] - back[:, length]
     result["reversal"] = rms(missed / dt**2) / size
     result["scaling"] = scaling(predictor, states, experiment, random)

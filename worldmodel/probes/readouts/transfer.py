@@ -8,7 +8,7 @@ the counts are options, and the model sees contexts of C positions, as in traini
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -18,8 +18,6 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, Shown
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from worldmodel.predictors.backbone import Backbone
     from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.finetune import Batch
@@ -60,12 +58,6 @@ class Transfer(ReadOut):
     def shown(self, held_out: int, context_length: int) -> Shown:
         return Shown(self.labelled + self.few, seed=3_000_003)
 
-    @classmethod
-    def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from orbits.plot import plot_forces
-
-        return plot_forces(reading.forces.table, axes)
-
     def read(self, experiment: "Experiment") -> Reading:
         """The fine-tuned model's force, as force samples.
 
@@ -81,7 +73,7 @@ class Transfer(ReadOut):
         """
         from orbits.force_samples import vectors
         from orbits.statistics import r_squared
-        from worldmodel.probes.acceleration import force_table, within
+        from worldmodel.probes.acceleration import force_table
         from worldmodel.probes.metrics import measure
         from worldmodel.probes.states import undisturbed
 
@@ -95,7 +87,7 @@ class Transfer(ReadOut):
         if arcs.kick is None:
             kept = _near(arcs, undisturbed(full, experiment.model.context_length), self.points)
         else:
-            kept = within(arcs, experiment.orbits, experiment.radius)
+            kept = experiment.within(arcs)
         acceleration = _as_acceleration(found, arcs)
         table = force_table(arcs, acceleration, experiment.law, experiment.facts.dt, kept)
         metrics = measure(table, config.bootstrap, config.seed)
@@ -114,23 +106,22 @@ class Transfer(ReadOut):
         few: "Orbits",
         arcs: "Arcs",
     ) -> Float[np.ndarray, "orbit time output"]:
-        """The fine-tuned network's force."""
+        """The fine-tuned network's force at the times read; NaN elsewhere."""
+        import torch
+
         from worldmodel.probes.finetune import fine_tune, last_outputs
 
         batches = Labelled(self, experiment, full, few)
-        tuned = fine_tune(
-            backbone,
-            batches,
-            batches.labels.shape[-1],
-            self.steps,
-            self.learning_rate,
-            self.head_rate,
-            self.frozen,
-            experiment.config.seed,
-        )
-        return _said(
-            arcs, lambda contexts: last_outputs(tuned, contexts) * batches.unit, experiment
-        )
+        outputs, seed = batches.labels.shape[-1], experiment.config.seed
+        rates = self.learning_rate, self.head_rate
+        tuned = fine_tune(backbone, batches, outputs, self.steps, *rates, self.frozen, seed)
+        orbit = np.repeat(np.arange(len(arcs.gm)), len(arcs.read))
+        time = np.tile(np.array(arcs.read), len(arcs.gm))
+        shown = arcs.contexts(orbit, time, experiment.model.context_length)
+        said = last_outputs(tuned, torch.from_numpy(shown)) * batches.unit
+        found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
+        found[orbit, time] = said.numpy()
+        return found
 
 
 class Labelled:
@@ -147,11 +138,13 @@ class Labelled:
         import torch
 
         from worldmodel.objective import first_scored
+        from worldmodel.probes.states import undisturbed
 
         random = np.random.default_rng((experiment.config.seed, 2))
         self.length = experiment.model.context_length
         self.count = max(1, options.batch_tokens // self.length)
-        labels = [forces(_whole(part), experiment, options.target) for part in (full, few)]
+        whole = [undisturbed(part, 1) for part in (full, few)]
+        labels = [forces(part, experiment, options.target) for part in whole]
         self.unit = float(np.sqrt(np.mean(labels[0] ** 2)))
         labels = [part / self.unit for part in labels]
         samples = labels[1].shape[1]
@@ -160,24 +153,20 @@ class Labelled:
         for orbit in range(len(masked)):
             times = scored + random.choice(samples - scored, min(2, samples - scored), False)
             masked[orbit, times] = labels[1][orbit, times]
-        seen = [part.trajectories.position for part in (full, few)]
-        self.positions = torch.from_numpy(np.concatenate(seen).astype(np.float32))
+        seen = np.concatenate([part.seen for part in whole])
+        self.positions = torch.from_numpy(seen.astype(np.float32))
         self.labels = torch.from_numpy(np.concatenate((labels[0], masked)))
         self.labels[:, :scored] = torch.nan
         self.generator = torch.Generator().manual_seed(experiment.config.seed)
 
     def __call__(self, step: int) -> "Batch":
-        import torch
+        from worldmodel.data import random_crops
 
-        orbits, samples = self.labels.shape[:2]
-        orbit = torch.randint(orbits, (self.count, 1), generator=self.generator)
-        starts = samples - self.length + 1
-        start = torch.randint(starts, (self.count, 1), generator=self.generator)
-        times = start + torch.arange(self.length)
-        labels = self.labels[orbit, times].clone()
+        crops = random_crops(self.labels, self.count, self.length, self.generator)
+        labels = self.labels[crops]
         # Nothing of the velocity is known at the first position of a context, as in training.
-        labels[:, : self.scored] = torch.nan
-        return self.positions[orbit, times], labels
+        labels[:, : self.scored] = np.nan
+        return self.positions[crops], labels
 
 
 def forces(
@@ -208,28 +197,6 @@ def _split(options: Transfer, experiment: "Experiment") -> "tuple[Orbits, Orbits
     full = np.arange(options.labelled)
     few = np.arange(facts.orbits - options.few, facts.orbits)
     return read_orbits(experiment.source, full), read_orbits(experiment.source, few)
-
-
-def _whole(orbits: "Orbits") -> "Arcs":
-    """Every state of some orbits."""
-    from worldmodel.probes.states import undisturbed
-
-    return undisturbed(orbits, 1)
-
-
-def _said(
-    arcs: "Arcs", head: Any, experiment: "Experiment"
-) -> Float[np.ndarray, "orbit time output"]:
-    """The head's output at the times read; NaN elsewhere."""
-    import torch
-
-    length, times = experiment.model.context_length, np.array(arcs.read)
-    steps = times[:, None] + np.arange(1 - length, 1)
-    contexts = arcs.seen[:, steps].reshape(-1, length, *arcs.seen.shape[2:])
-    said = head(torch.from_numpy(contexts.astype(np.float64))).numpy()
-    found = np.full((*arcs.position.shape[:2], said.shape[-1]), np.nan)
-    found[:, times] = said.reshape(len(arcs.gm), len(times), -1)
-    return found
 
 
 def _as_acceleration(
