@@ -62,11 +62,7 @@ UNARY: dict[str, Callable] = {
 
 
 class OperonEngine(Engine):
-    """Genetic programming by pyoperon; fixed by the seed.
-
-    Raises:
-        ValueError: for operators that Operon cannot be restricted to.
-    """
+    """Genetic programming by pyoperon; fixed by the seed."""
 
     name: ClassVar[str] = "operon"
     restrictable: ClassVar[bool] = True
@@ -132,15 +128,9 @@ def evolve(
 ) -> list[sympy.Expr]:
     """One run of NSGA-II (error, length); its front as sympy, scaled by least squares.
 
-    Args:
-        X: (row, feature) of order one.
-        y: (row,).
-        variables: (feature,) what each column stands for.
-        nodes: Operon's node types that trees may use.
-        seed: decides the run.
-        budget: population, generations, largest tree.
-        absolute: whether to use the mean absolute error instead of the mean square.
-        inverse: whether division has one operand, 1/x, instead of two.
+    X is (row, feature) of order one, each column standing for one of the variables. Trees use the
+    node types named; the error is the mean square, or the mean absolute one. Division has one
+    operand, 1/x, if `inverse`. The seed decides the run.
     """
     # pyoperon reads scikit-learn at import, so it is imported where it is used
     import pyoperon as op

@@ -76,11 +76,7 @@ class PySREngine(Engine):
     restrictable: ClassVar[bool] = True
 
     def __init__(self, question: Question | None = None) -> None:
-        """Check the guesses, before Julia is started.
-
-        Raises:
-            ValueError: for a guess with an operator that the search lacks.
-        """
+        """Refuse guesses with an operator that the search lacks, before Julia is started."""
         super().__init__(question)
         for guess in self.question.guesses:
             guess_for_pysr(guess, {}, self.question)
@@ -318,11 +314,7 @@ def _is_there(path: Path) -> bool:
 
 
 def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> str:
-    """A guess for PySR: names other than features become the constant 1.0.
-
-    Raises:
-        ValueError: if it needs an operator that the search lacks (says which).
-    """
+    """A guess for PySR: names other than features become the constant 1.0."""
     operators = operators_of(question)
     try:
         return written_for_julia(parse_expression(text), names, operators)
@@ -412,11 +404,7 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 
     PySR writes the file and a copy (`.bak`), one after the other; a search killed while writing
     leaves one of them whole. A formula that we refuse (an exponent of -157.9, say) is dropped with
-    a line on the standard error.
-
-    Args:
-        path: the file, with columns Complexity, Loss, Equation.
-        names: of the features; PySR's own names for them (x0, x1, ...) are replaced by these.
+    a line on the standard error. PySR's names of features (x0, x1, ...) are replaced by `names`.
 
     Raises:
         ValueError: if neither file is one, or it has names other than features.

@@ -58,14 +58,10 @@ def _is_set(value: object) -> bool:
 
 
 def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) -> list[list[str]]:
-    """Rows of a table, header first: a row per setting, numbers over its seeds.
+    """Rows of a table of cells that are done, header first: numbers over the seeds of each setting.
 
-    A number is the median with the lowest and the highest; a share has its 95 % interval.
-
-    Args:
-        frame: the table of the study, of cells that are done.
-        axes: options that vary.
-        most: columns of numbers; all by default.
+    A number is the median with the lowest and the highest; a share has its 95 % interval. At most
+    so many columns of numbers are shown.
     """
     words = settings(frame, axes)
     measures = {name: MEASURES[name] for name in [n for n in MEASURES if measured(frame, n)][:most]}
@@ -94,12 +90,7 @@ def over(values: pd.Series) -> str:
 
 
 def answer(frame: pd.DataFrame, axes: list[str]) -> str:
-    """The answer in sentences: the kinds found, and how often for each option's value.
-
-    Args:
-        frame: as for `answer_table`.
-        axes: options that vary.
-    """
+    """The answer in sentences: the kinds found, and how often for each option's value."""
     if frame.empty:
         return "No cell is done yet."
     sentences = []

@@ -67,10 +67,7 @@ class Study:
 
 
 def load_study(source: str | os.PathLike[str]) -> Study:
-    """Read and check a study.
-
-    Args:
-        source: a YAML file.
+    """Read and check a study in a YAML file.
 
     Raises:
         ValueError: if there is no such study, or it cannot run: one line that says where and why.
@@ -83,15 +80,12 @@ def load_study(source: str | os.PathLike[str]) -> Study:
 
 
 def parse_study(content: Any, folder: Path = Path()) -> Study:
-    """Make a study from a YAML file's content.
+    """Make a study from a YAML file's content; the figure's file lies in the folder.
 
-    Args:
-        content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
-            lists of values, every combination of which runs, or a list of such mappings, each
-            optionally with a `label` in words), and optionally `base` (options of all cells),
-            `figure` (`grid`, `none`, or a Python file with a `StudyFigure` called `FIGURE`) and
-            `cost` (in words).
-        folder: that the figure's file lies in.
+    The content is a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run`
+    to lists of values, every combination of which runs, or a list of such mappings, each optionally
+    with a `label` in words), and optionally `base` (options of all cells), `figure` (`grid`,
+    `none`, or a Python file with a `StudyFigure` called `FIGURE`) and `cost` (in words).
 
     Raises:
         ValueError: for an unknown key or option, a wrong type, an empty grid, identical cells, or

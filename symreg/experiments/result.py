@@ -177,13 +177,7 @@ class Run(Result):
 
 
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
-    """A finished run: the result for each set of states, against the gates.
-
-    Args:
-        config: the run's options.
-        folder: with all `laws/` and `readouts/`.
-        records: of its files.
-    """
+    """A finished run: the result for each set of states, against the gates."""
     known = known_law(config.law)
     law, t = known.spec if known else UNKNOWN, config.recover.thresholds
     asked = (*config.sources, *config.transfers)
@@ -242,12 +236,7 @@ def _source(folder: Path, name: str, law: str) -> Source:
 
 
 def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
-    """Numbers by read-out, flat; with a control, under NAME_CONTROL.
-
-    Args:
-        folder: the run directory, all files made.
-        config: the run's options.
-    """
+    """Numbers by read-out, flat; with a control, under NAME_CONTROL."""
     found = {}
     for name in config.questions:
         place = "laws" if name in config.transfers else "readouts"

@@ -29,13 +29,7 @@ SHOWN = {
 
 
 def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
-    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one.
-
-    Args:
-        study: the study.
-        folder: of the study.
-        frame: its table.
-    """
+    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one."""
     captions = {}
     summary: pd.DataFrame | None = None
     done = frame[frame["status"] == "done"]
@@ -59,12 +53,7 @@ def render(
 ) -> str:
     """The page: the question, figures, a row per cell, failures, and how it was made.
 
-    Args:
-        study: the study.
-        folder: of the study, with `figures/`.
-        frame: its table.
-        captions: by figure.
-        summary: the answer in a few rows, instead of the table by setting.
+    A summary, the answer in a few rows, replaces the table by setting.
     """
     done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}

@@ -39,23 +39,13 @@ STEP = 0.05
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of rows from a form: values and slopes made once, for any constants.
-
-    Attributes:
-        form: skeleton with free constants.
-        samples: with errors in the features.
-    """
+    """Signed distances of rows from a form, a skeleton with free constants."""
 
     form: sympy.Expr
     samples: Samples
 
     def __call__(self, constants: Sequence[float] | np.ndarray, scatter: float) -> np.ndarray:
-        """(row,) signed distances in standard errors.
-
-        Args:
-            constants: of the form.
-            scatter: factor of the target's errors.
-        """
+        """(row,) signed distances in standard errors; `scatter` multiplies the target's errors."""
         samples = self.samples
         assert samples.errors is not None  # for the type checker: the caller has made them
         assert samples.feature_errors is not None
@@ -102,13 +92,8 @@ def slopes_of(
 
 
 def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, free: int) -> float:
-    """Factor on errors for which squares over variances sum to the degrees of freedom.
-
-    Args:
-        squares: (row,) of residuals.
-        own: (row,) errors to scale.
-        spread: (row,) further, known errors.
-        free: degrees of freedom.
+    """Factor on the `own` errors for which (row,) squares over variances sum to the degrees of
+    freedom; `spread` are further, known errors.
     """
 
     def excess(logarithm: float) -> float:
@@ -123,13 +108,7 @@ def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, fre
 
 @dataclass(frozen=True)
 class Orthogonal:
-    """A law fitted by orthogonal distances.
-
-    Attributes:
-        law: with those constants.
-        intervals: of the constants, 95 %.
-        covariance: (constant, constant).
-    """
+    """A law fitted by orthogonal distances, 95 % intervals and covariance of its constants."""
 
     law: Fitted
     intervals: list[Interval]
@@ -137,12 +116,9 @@ class Orthogonal:
 
 
 def orthogonal(law: Fitted, samples: Samples, known: bool) -> Orthogonal:
-    """Fit a law's constants by orthogonal distances.
+    """Fit a law's constants by orthogonal distances, from its own.
 
-    Args:
-        law: its constants are the start.
-        samples: with errors in target and features.
-        known: whether the target's errors are known; else their common factor is fitted.
+    Unless the target's errors are known, their common factor is fitted.
     """
     distances = Distances(law.form, samples)
     constants, scatter = np.array(law.constants, dtype=float), 1.0

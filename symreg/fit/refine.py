@@ -179,11 +179,7 @@ def refit_law(law: Fitted, samples: Samples) -> Fitted:
 
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
-    """The formula with its floats refitted.
-
-    Returns:
-        None if it has too many constants, is undefined, or too slow for sympy.
-    """
+    """The formula with its floats refitted; None if it has too many, is undefined, or too slow."""
     try:
         form, start = skeleton(merged(expression))
     except TooLongError:
@@ -200,11 +196,7 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
 def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -> Fitted:
     """Drop terms and snap exponents, one at a time, while the criterion does not rise.
 
-    Args:
-        law: a fitted formula without a name.
-        samples: to refit on.
-        floor: relative error that buys nothing.
-        snap: whether exponents may become half-integers; constants may be dropped either way.
+    Without `snap` only constants are dropped.
     """
     n = samples.n_effective
     best = law

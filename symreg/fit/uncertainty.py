@@ -118,17 +118,10 @@ class Interval:
 def constant_intervals(
     law: Fitted, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
 ) -> list[Interval]:
-    """Intervals of a law's constants.
+    """Intervals of a law's constants, for a relative systematic error up to the floor.
 
     The bootstrap refits by one Gauss-Newton step, which is exact for a law linear in its constants
     and nearly so for intervals of a few per cent.
-
-    Args:
-        law: fitted to the samples.
-        samples: the rows it was fitted to.
-        floor: relative systematic error considered possible.
-        rng: of the draws.
-        draws: bootstrap replicates.
     """
     constants = np.array(law.constants)
     if not len(constants):
@@ -153,13 +146,7 @@ def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
 
 
 def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
-    """(constant, constant) for a law's constants, from correlations and interval widths.
-
-    Args:
-        law: fitted to the samples.
-        samples: the rows it was fitted to.
-        intervals: of the constants.
-    """
+    """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
     jacobian, _ = slopes(law, samples)
@@ -227,14 +214,8 @@ def _resampled(
 ) -> np.ndarray:
     """(draw, constant) shifts of the constants when groups are resampled.
 
-    Args:
-        jacobian: (row, constant) derivatives of the residuals.
-        residuals: (row,).
-        samples: the rows.
-        rng: of the draws.
-        draws: how many.
-        as_left_out: correct for what the fit took from the residuals, and for how few groups show
-            their size. Beside a systematic error that matters little.
+    `as_left_out` corrects for what the fit took from the residuals, and for how few groups show
+    their size. Beside a systematic error that matters little.
 
     Source: Cameron & Miller, J. Human Resources 50, 317 (2015), section VI: CR3 and Student's t.
     """

@@ -146,12 +146,9 @@ def _sum(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
 
 
 def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
-    """The expression with a free constant in place of every floating-point number.
+    """The expression with `_c0`, `_c1`, ... in place of its floats, and these in order.
 
     Integers and rationals stay: they are structure (`r**2`); floats are fitted.
-
-    Returns:
-        The skeleton, with constants `_c0`, `_c1`, ... in order of appearance, and their values.
     """
     values: list[float] = []
 
@@ -213,11 +210,7 @@ def evaluate(
 ) -> np.ndarray:
     """The expression at every row, float64; NaN where undefined.
 
-    Args:
-        expression: over the features and, in a skeleton, the free constants.
-        names: (feature,) names of the columns.
-        X: (row, feature).
-        constants: values of `_c0`, `_c1`, ...
+    X is (row, feature), its columns named; constants are values of `_c0`, `_c1`, ... in a skeleton.
     """
     free = tuple(f"{CONSTANT_PREFIX}{i}" for i in range(len(constants)))
     function = compiled(expression, (*names, *free))

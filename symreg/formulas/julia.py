@@ -19,15 +19,11 @@ class UnwritableError(ValueError):
 def written_for_julia(
     expression: sympy.Expr, names: Mapping[str, str], operators: Collection[str]
 ) -> str:
-    """A formula in the operators of a search.
+    """A formula in the operators of a search, as in `+`, `inv`, `exp`.
 
     PySR's parser knows neither unary minus nor `pi`, and ends the search at an operator that it was
-    not given. So signs become factors of -1.0, and powers whatever the search offers.
-
-    Args:
-        expression: in any symbols.
-        names: what each symbol is called there; a missing one is the constant 1.0.
-        operators: of the search, as in `+`, `inv`, `exp`.
+    not given. So signs become factors of -1.0, and powers whatever the search offers. A symbol
+    without a name there is the constant 1.0.
 
     Raises:
         UnwritableError: if an operator is missing.

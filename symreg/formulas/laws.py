@@ -38,10 +38,6 @@ def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     """Every reference law that can be written in the features; none without `r`.
 
     Power laws come with exponents fixed at each half-integer from -4 to 4 that has no name.
-
-    Args:
-        names: (feature,) names.
-        X: (row, feature).
     """
     if "r" not in names:
         return []

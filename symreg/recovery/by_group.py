@@ -183,15 +183,7 @@ def group_parts(samples: Samples) -> list[Samples]:
 def search_by_group(
     samples: Samples, search: Search
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """Find one form for all groups, and which of its constants they share.
-
-    Args:
-        samples: with a column for every group.
-        search: how.
-
-    Returns:
-        The outcome, the error model, and the rivals.
-    """
+    """Find one form for all groups, and which of its constants they share."""
     config, watch = search.config, search.watch
     parts = group_parts(samples)
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:SEARCHED]

@@ -56,17 +56,7 @@ def _units() -> dict[str, Unit]:
 
 
 def recognised(value: float, low: float, high: float, unit: Unit) -> KnownConstant | None:
-    """The constant nearest to a number with a unit, if it lies in the interval and within 3 %.
-
-    Args:
-        value: of the number.
-        low: limit of its interval.
-        high: the other limit.
-        unit: of all three.
-
-    Returns:
-        The constant in the number's own unit, or None.
-    """
+    """The nearest constant, in the number's own unit, if it lies in the interval and within 3 %."""
     alike = {
         name: size / unit.size
         for name, (size, _) in KNOWN.items()

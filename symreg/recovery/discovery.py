@@ -37,14 +37,7 @@ class Evidence:
 
 
 def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Samples) -> Evidence:
-    """Measure a formula on rows and ranges outside its fit.
-
-    Args:
-        law: fitted to the training rows.
-        training: rows.
-        held_out: rows of other groups.
-        whole: all of them.
-    """
+    """Measure a formula, fitted to the training rows, on rows and ranges outside its fit."""
     inner = _rms(law, training)
     outer = _rms(law, held_out)
     residuals = _residuals(law, whole)

@@ -99,10 +99,7 @@ class Finding:
 def find(problem: Problem, search: Search) -> Finding:
     """Find a law in samples and compare it.
 
-    Args:
-        problem: the samples, and the references to compare with; for any law, one choice is made
-            from the pool of all formulas.
-        search: how.
+    For any law, one choice is made from the pool of all formulas.
     """
     config, every = search.config, problem.every
     references, asked = problem.references, problem.asked
@@ -250,10 +247,6 @@ def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
     """Formulas to start from: each text is one, or the path of a PySR hall of fame.
-
-    Args:
-        texts: formulas and paths.
-        names: of the features; x0, x1, ... in a hall of fame.
 
     Raises:
         ValueError: if a text is neither, or a hall of fame is another table's.

@@ -121,11 +121,7 @@ def _across(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
 
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Masses and GM that vary, and the values of those that do not.
-
-    Raises:
-        ValueError: if one is not positive, or only one of m1 and m2 is given.
-    """
+    """Masses and GM that vary, and the values of those that do not."""
     there = [name for name in MASS_COLUMNS if name in table.columns]
     if len([name for name in there if name in MASSES]) == 1:
         raise ValueError("the table has one of the columns m1 and m2; a force needs both masses.")
@@ -168,11 +164,10 @@ class PairForce:
 
 
 def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
-    """F = m1 a1 from barycentric positions and accelerations of two bodies.
+    """F = m1 a1 from barycentric positions and accelerations of two bodies, in consistent units.
 
-    Args:
-        table: `PAIR_COLUMNS`, one row per state of the pair; any consistent units.
-        groups: (row,) statistical units.
+    The table has `PAIR_COLUMNS` and one row per state of the pair; (row,) groups are statistical
+    units.
 
     Raises:
         ValueError: if a mass is not positive, or the bodies coincide.
@@ -202,19 +197,11 @@ def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
 
 
 def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:
-    """Relative rms of the part of an attraction that depends on direction.
+    """Relative rms of the part of an attraction that depends on (row, axis) direction.
 
     The dependence on features is removed first: a product of powers, then the mean in every bin of
     distance. The rest is fitted by the first two harmonics of direction; the part of such a fit due
-    to chance is subtracted.
-
-    Args:
-        samples: the attraction, with `r` among the features.
-        directions: (row, axis) unit vectors.
-        floor: relative error below which rows count no more (`symreg.fit.scatter`).
-
-    Returns:
-        None if undetermined: not all rows attract, or there are too few.
+    to chance is subtracted. None if undetermined: not all rows attract, or there are too few.
     """
     bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
     if not usable(samples) or bins < 1:

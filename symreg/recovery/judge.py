@@ -33,14 +33,7 @@ FIT_ERROR = "the error of the fit"
 def law_gates(
     finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
 ) -> list[Gate]:
-    """Every condition on the law of a table, apart from its controls.
-
-    Args:
-        finding: of the search.
-        quantities: constant and parameters of the law.
-        t: where the lines are drawn.
-        non_central: part of the acceleration across the line to the centre, if known.
-    """
+    """Every condition on a table's law, its constant and parameters, apart from its controls."""
     verdict = finding.verdict.verdict
     gates = [
         stated("structure", verdict in MATCHING, "the form of the reference", IN_WORDS[verdict])

@@ -95,11 +95,7 @@ class Problem:
 
 
 def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
-    """The radial attraction in force samples, or the force between their two bodies.
-
-    Raises:
-        ValueError: for an unknown law, too few rows, or unphysical masses.
-    """
+    """The radial attraction in force samples, or the force between their two bodies."""
     found = radial_field(samples.table)
     wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()

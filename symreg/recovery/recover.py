@@ -113,11 +113,7 @@ def _force_samples(table: Table) -> ForceSamples:
 
 
 def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
-    """Find the law of a problem and judge it.
-
-    Raises:
-        ValueError: for an unknown engine, or one that cannot run.
-    """
+    """Find the law of a problem and judge it."""
     began = time.monotonic()
     read = read_guesses(config.guesses, problem.samples.names)
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)

@@ -73,10 +73,8 @@ def of_field(
 ) -> list[Reference]:
     """References for the radial attraction of force samples, or for the force between two bodies.
 
-    Args:
-        names: of the features; `gm`, `mass`, `m1` and `m2` are where they vary.
-        constants: their values if they do not (by default GM is the Sun's).
-        wanted: a law, a formula in the features, or None for every reference law.
+    Features `gm`, `mass`, `m1` and `m2` are there where they vary; `constants` has their values if
+    they do not (by default GM is the Sun's). Without a law or formula wanted, every reference law.
 
     Raises:
         ValueError: if the text is neither a law nor a formula in the features.
@@ -96,10 +94,6 @@ def of_field(
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
     """References for a user's table: strengths and sources are unknown.
-
-    Args:
-        names: of the features.
-        wanted: a law, a formula in the features, or None for every reference law.
 
     Raises:
         ValueError: if the text is neither a law nor a formula in the features, or a law is
@@ -220,16 +214,10 @@ def shape(reference: Reference) -> sympy.Expr:
 def in_units(
     reference: Reference, units: Mapping[str, Unit], target: str, asked: bool
 ) -> Reference:
-    """The reference with its strength's value in these units, if it has one.
-
-    Args:
-        reference: of a table.
-        units: by column.
-        target: name of the target.
-        asked: whether the reference was requested; then units that cannot match are an error.
+    """The reference with its strength's value in the units of the columns, if it has one.
 
     Raises:
-        ValueError: if they cannot match (says the strength's dimension).
+        ValueError: if a reference that was asked for cannot match (says the strength's dimension).
     """
     try:
         unit = strength_unit(shape(reference), units, target)
@@ -264,13 +252,7 @@ def _another_source_fits(reference: Reference, units: Mapping[str, Unit], target
 
 
 def strength_at_one(reference: Reference, samples: Samples, own: dict[str, float]) -> np.ndarray:
-    """(row,) the reference with strength one and its own parameters as given.
-
-    Args:
-        reference: the law.
-        samples: the rows.
-        own: values of the reference's own parameters.
-    """
+    """(row,) the reference with strength one and its own parameters as given."""
     features = {symbol(name) for name in samples.names}
     values = {s: own.get(s.name, 1.0) for s in reference.family.free_symbols - features}
     return evaluate(reference.family.subs(values), samples.names, samples.X)

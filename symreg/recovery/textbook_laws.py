@@ -86,14 +86,7 @@ LAWS = tuple(
 def recognised_laws(
     law: Fitted, names: Sequence[str], target: str, units: Mapping[str, Unit]
 ) -> tuple[str, ...]:
-    """Names of the textbook laws with a formula's form, and its units if known.
-
-    Args:
-        law: found.
-        names: of the features.
-        target: name of the target.
-        units: by column; empty if unknown.
-    """
+    """Names of the textbook laws with a formula's form, and its units if known."""
     used = sorted({s.name for s in law.form.free_symbols} & set(names))
     if not used or (not units and law.nodes < TELLING):
         return ()

@@ -60,13 +60,8 @@ def read_user_table(
 ) -> UserTable:
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
-    Args:
-        source: for `orbits.importing.tables.read_columns`.
-        columns: required names.
-        seed: of the draw of rows.
-        labels: those that need not be numbers.
-        bad_rows: what to do about rows without a finite number: refuse, or mend (leave them out).
-        targets: columns of which no powers are taken but squares, so that they may be larger.
+    Labels need not be numbers. Bad rows have no finite number somewhere: refused, or left out with
+    mend. Of targets no powers are taken but squares, so that they may be larger.
 
     Raises:
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
@@ -110,13 +105,8 @@ def samples_of(
 ) -> Samples:
     """The regression problem of a table.
 
-    Args:
-        read: the table.
-        target: name of the target.
-        features: names of the features.
-        groups: column whose equal values are one observation (an orbit); each row by default.
-        sigma: column of the target's standard errors, or a number for all rows.
-        sigma_of: by feature the column of its standard errors, a number, or a share as in 5%.
+    Equal values of the column `groups` are one observation (an orbit). `sigma` is a column of the
+    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%.
 
     Raises:
         ValueError: for a target that is constant, standard errors that are not positive (of
@@ -157,11 +147,7 @@ def samples_of(
 
 
 def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
-    """`--sigma-of` for each feature.
-
-    Raises:
-        ValueError: if a text is not `name=column`, or a name is no feature.
-    """
+    """`--sigma-of` for each feature; refuses a text that is not `name=column`, or no feature."""
     found = {}
     for text in texts:
         name, equals, given = (part.strip() for part in text.partition("="))
@@ -195,11 +181,7 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
-    """Check that no column is requested twice or named like our constants.
-
-    Raises:
-        ValueError: if one is (says which).
-    """
+    """Check that no column is requested twice or named like our constants."""
     names = [target, *features]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -210,12 +192,9 @@ def require_names(target: str, features: Sequence[str]) -> None:
 
 
 def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The informative features, and notes on those left out.
+    """The informative features, and notes on those left out; ValueError if none is left.
 
     A constant column has no measurable exponent, and a multiple of another adds nothing to it.
-
-    Raises:
-        ValueError: if none is left.
     """
     kept: list[str] = []
     notes = []
@@ -260,13 +239,7 @@ def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
 def with_indicators(
     samples: Samples, table: pd.DataFrame, column: str, taken: Sequence[str]
 ) -> tuple[Samples, tuple[str | float, ...]]:
-    """Samples with an indicator column for every value of a column, and those values.
-
-    Args:
-        samples: of all rows of the table.
-        table: with that column.
-        column: of the groups.
-        taken: names in use.
+    """Samples with an indicator column, of an unused name, for every value of a column; and those.
 
     Raises:
         ValueError: for one group, too many, one with too few rows, or rows without a group.

@@ -38,14 +38,7 @@ CURVE_STEPS = 1
 
 @dataclass(frozen=True)
 class Selection:
-    """The selection on the equations.
-
-    Attributes:
-        best: the simplest law that explains most.
-        power: the nearest power, with free exponent.
-        tried: all laws tried.
-        curve: the free curve over the law.
-    """
+    """The simplest law that explains most, the nearest power with a free exponent, and others."""
 
     best: Fit
     power: Fit
@@ -54,16 +47,11 @@ class Selection:
 
 
 def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Selection:
-    """The law that explains most with fewest parameters.
+    """The law that explains most with fewest parameters, beside (row,) known accelerations `extra`.
 
     The nearest power first. If it leaves something that no drag explains, a free curve shows
     whether any function of distance does; only then are other families tried and formulas for the
     curve searched.
-
-    Args:
-        equations: of the system.
-        config: how to weigh.
-        extra: (row,) accelerations that are known.
     """
     power = nearest_power(equations, config, extra)
     if config.law:

@@ -40,16 +40,12 @@ class Errors:
 def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     """Covariance of a fit.
 
-    The noise of every position passes through both sides of the equations, exactly to first order:
-    through the bumps' second derivatives on the left, and through the forces on the right. Any
-    remaining residual enters as well, as if overlapping bumps, and those of different widths, were
-    fully correlated; if there is one, so does the variation among parts of the equations (with
-    stretches of time or widths left out).
-
-    Args:
-        equations: of the system.
-        fit: of a shape.
-        noise: of a position, au; 0 takes the lesser estimate from positions and residuals.
+    The noise of every position (au; 0 takes the lesser estimate from positions and residuals)
+    passes through both sides of the equations, exactly to first order: through the bumps' second
+    derivatives on the left, and through the forces on the right. Any remaining residual enters as
+    well, as if overlapping bumps, and those of different widths, were fully correlated; if there is
+    one, so does the variation among parts of the equations (with stretches of time or widths left
+    out).
     """
     equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)

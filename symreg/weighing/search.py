@@ -49,11 +49,8 @@ R = symbol("r")
 class Formula(Shape):
     """A formula in r from an engine, G in front; its parameters are its other numbers.
 
-    Attributes:
-        form: in r and free constants, `r**(-2) + _c0*r`.
-        begin: values of the constants to start from.
-        charge: its complexity.
-        ends: least and largest distance at which it must be defined, au.
+    The form has free constants, `r**(-2) + _c0*r`, which start from `begin`; `charge` is its
+    complexity; it must be defined from one of the `ends` (au) to the other.
     """
 
     form: sympy.Expr
@@ -95,14 +92,9 @@ class Formula(Shape):
 def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
     """The shape of an attraction: G replaces one constant, which positions do not determine.
 
-    That is the constant in front of the steepest power of r, or of the whole if there is none.
-
-    Args:
-        expression: of r.
-        ends: least and largest distance, au.
-
-    Returns:
-        None if it is not a function of r, or cannot be written so.
+    That is the constant in front of the steepest power of r, or of the whole if there is none. The
+    ends are the least and the largest distance, au. None if the expression is no function of r, or
+    cannot be written so.
     """
     try:
         plain = sympy.expand_log(merged(expression), force=True)  # log(k*r) is log(k) + log(r)
@@ -141,13 +133,7 @@ def searched(
 ) -> list[Fit]:
     """Formulas that the engines find for the free curve, fitted with the masses.
 
-    Args:
-        equations: of the system.
-        power: the nearest power.
-        curve: the free curve.
-        extra: (row,) accelerations that are known.
-        config: of the search.
-        known: laws of families, whose exponents may be simple ones.
+    Those of `known` families are tried too: their exponents may be simple ones.
     """
     samples = _samples(equations, curve)
     if samples is None:

@@ -50,13 +50,7 @@ class Bumps:
 
 
 def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bumps]:
-    """Sets of bumps of rising width, from a few samples to the whole time.
-
-    Args:
-        samples: of every trajectory.
-        dt: yr.
-        ratio: of successive widths.
-        stretches: trajectories that share the bumps.
+    """Sets of bumps of rising width, from a few samples to the whole time, for all stretches.
 
     Raises:
         ValueError: if the trajectories are shorter than one bump.
@@ -251,11 +245,7 @@ class Equations:
         return [np.concatenate(found, axis=2) for found in parts]
 
     def by_body(self, strength: Field) -> np.ndarray:
-        """(row, body) effect of each body's unit mass on every row, under g(r).
-
-        Args:
-            strength: attraction by distance, g(r).
-        """
+        """(row, body) effect of each body's unit mass on every row, under g(r)."""
         n = self.system.bodies
         blocks = []
         for found in self.pair_integrals(strength):
@@ -319,9 +309,8 @@ class Equations:
     def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Functions of time for (estimate, row) combinations of the rows.
 
-        Returns:
-            For every body (estimate, time, stretch, axis): those that accelerations are integrated
-            against, and their second derivatives, against which positions are.
+        For every body (estimate, time, stretch, axis): those that accelerations are integrated
+        against, and their second derivatives, against which positions are.
         """
         times, stretches, axes = self.system.pairs[0].towards.shape
         shape = (len(rows), times, stretches, axes)

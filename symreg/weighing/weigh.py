@@ -138,8 +138,7 @@ def weigh(
 def drag_in(data: xr.Dataset) -> Estimate:
     """The drag beside the nearest power of distance, 1/yr; undetermined if none.
 
-    Args:
-        data: bodies that attract one another, or one body about a centre at rest at the origin.
+    The data hold bodies that attract one another, or one body about a centre at rest at the origin.
     """
     config = _with_hidden_noise(WeighConfig(), data)
     position = np.asarray(data["position"].values, dtype=np.float64)
@@ -233,11 +232,7 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
 
 
 def _on_the_sampling(system: System) -> list[str]:
-    """A remark on too few states per turn.
-
-    Raises:
-        ValueError: if there is no path between successive states.
-    """
+    """A remark on too few states per turn; ValueError if no path leads from one to the next."""
     angle, pair = system.fastest
     told = (
         f"{system.names[pair.j]} turns by up to {np.degrees(angle):.3g} degrees about "

@@ -30,12 +30,8 @@ QUIET = 1e-10
 
 @dataclass(frozen=True)
 class Whole:
-    """What the whole motion shows.
-
-    Attributes:
-        masses: of the observed bodies.
-        unseen: the unobserved body, or why none is needed.
-        relativity: the coefficient of the post-Newtonian term, if fitted.
+    """Masses of the observed bodies; the unobserved body, or why none is needed; the coefficient of
+    the post-Newtonian term, if fitted.
     """
 
     masses: tuple[Mass, ...]
@@ -44,11 +40,7 @@ class Whole:
 
 
 def require_possible(config: WeighConfig) -> None:
-    """Refuse at once what cannot be integrated here.
-
-    Raises:
-        ValueError: without heyoka, or with a scale other than G's.
-    """
+    """Refuse at once what needs heyoka where it is missing, or a scale other than G's."""
     option = "--unseen" if config.unseen else "--relativity fitted"
     if not SIMULATORS["heyoka"].is_installed:
         raise ValueError(f"{option} integrates thousands of motions; for that, pip install heyoka.")
@@ -61,12 +53,7 @@ def whole_motion(
 ) -> Whole:
     """Fit the whole motion, with any extras requested beside the observed bodies.
 
-    Args:
-        system: positions, in one stretch.
-        law: the given attraction.
-        masses: initial values, with the noise of each body's positions.
-        config: how to weigh.
-        watch: gets the progress.
+    The masses are initial values, with the noise of each body's positions.
 
     Raises:
         ValueError: for several stretches, or too few states.

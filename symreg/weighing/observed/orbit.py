@@ -116,11 +116,7 @@ class Model:
         return np.asarray(alike & closed)
 
     def states(self, vectors: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(motion, time, axis) displacement, au, and velocity, au/yr, of the body that is seen.
-
-        Raises:
-            IntegrationError: if a motion cannot be followed.
-        """
+        """(motion, time, axis) displacement, au, and velocity, au/yr, of the body that is seen."""
         place, speed = np.zeros((2, len(vectors), len(times), 3))
         for k in range(self.companions):
             elements, gm, mass = self.elements(vectors, k)
@@ -244,13 +240,8 @@ def _origins(block: Block, config: SkyConfig) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Fit:
-    """Orbits of least squares.
-
-    Attributes:
-        model: what was fitted.
-        vector: (parameter,).
-        residuals: (row,) in standard errors.
-        jacobian: (row, parameter).
+    """Orbits of least squares: (parameter,) vector, (row,) residuals in standard errors, and their
+    (row, parameter) jacobian.
     """
 
     model: Model
@@ -307,10 +298,8 @@ def _jitter(left: np.ndarray, sigma: np.ndarray, kept: float) -> float:
 class Search:
     """Orbits, and whether the last of them is needed.
 
-    Attributes:
-        fit: of all that were asked for.
-        gain: fall of chi square by the last, on the grid of the search.
-        by_chance: mean of the same for what the others leave, shuffled.
+    `gain` is the fall of chi square by the last, on the grid of the search; `by_chance` the mean of
+    the same for what the others leave, shuffled.
     """
 
     fit: Fit
@@ -324,13 +313,7 @@ class Search:
 
 
 def fit_orbits(seen: Observations, config: SkyConfig, watch: Watch) -> Search:
-    """Orbits of as many unseen bodies as are asked for, one after another, then together.
-
-    Args:
-        seen: what was observed.
-        config: how many there are, and what is known.
-        watch: is told how far it is.
-    """
+    """Orbits of as many unseen bodies as are asked for, one after another, then together."""
     model = Model(seen, config, 0)
     fit = _settled(Fit(model, np.empty(0), model.left(np.empty((1, 0)))[0], np.empty((0, 0))))
     for count in range(1, config.companions + 1):
@@ -439,11 +422,8 @@ def with_exponent(fit: Fit, scale: float, watch: Watch) -> Fit:
 def extra_terms(fit: Fit, terms: Sequence[Callable[[float], ForceLaw]]) -> list[np.ndarray]:
     """(value, standard error) of the strength of terms beside Newton's pull, one at a time.
 
-    To first order in the strength, with all other parameters free.
-
-    Args:
-        fit: under Newton's law.
-        terms: the whole law by the strength of each.
+    Each term gives the whole law by its strength. To first order in it, with all other parameters
+    free, from a fit under Newton's law.
     """
     found = []
     for law in terms:

@@ -81,10 +81,6 @@ def read_observations(
 ) -> Observations:
     """Read a table in which a row holds some of the quantities, and blanks for the others.
 
-    Args:
-        source: a table or its path.
-        config: which columns, in which units.
-
     Raises:
         ValueError: for a column that is missing or holds no numbers, an error that is not above 0,
             dates of no known kind, or too few rows (says which and where).
@@ -164,13 +160,10 @@ def _decimal_years(column: pd.Series, where: str) -> tuple[np.ndarray, str]:
 
 
 def _values(column: pd.Series, where: str, degree: float = 1.0, hours: bool = False) -> np.ndarray:
-    """Numbers; NaN where a cell is blank.
+    """Numbers, also from sexagesimal text; NaN where a cell is blank.
 
-    Args:
-        column: numbers, or sexagesimal text.
-        where: it is, for the message.
-        degree: in the column's unit.
-        hours: whether 17:45:40 is hours, as in right ascensions, or degrees.
+    A degree is in the column's unit; `hours` tells whether 17:45:40 is hours, as in right
+    ascensions.
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, copy=True)
     for row in np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy()):

@@ -106,11 +106,7 @@ def weigh_sky(
 
 
 def _require_enough(seen: Observations, config: SkyConfig) -> None:
-    """Refuse what these observations could not tell.
-
-    Raises:
-        ValueError: says what is needed.
-    """
+    """Refuse what these observations could not tell."""
     if seen.on_sky and not seen.velocities and not config.distance:
         raise ValueError(
             "places on the sky alone tell angles; give the distance (--distance, pc), or radial "

@@ -78,15 +78,7 @@ def weigh_transits(
 
 
 def read_transits(data: pd.DataFrame | str | os.PathLike[str], config: TransitConfig) -> Transits:
-    """Read a table with a row for each transit.
-
-    Args:
-        data: a table or its path.
-        config: its columns.
-
-    Raises:
-        ValueError: as `weigh_transits`.
-    """
+    """Read a table with a row for each transit; ValueError as `weigh_transits`."""
     columns = config.columns
     (frame, known), name = read_columns(data, columns), name_of(data)
     for column in columns:
