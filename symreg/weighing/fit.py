@@ -71,10 +71,9 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
 
 def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
     """(row,) one over the rms of the residuals of each width and body."""
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    square = np.bincount(equations.group, residuals**2, minlength=equations.groups) / counts
-    size = np.bincount(equations.group, equations.left**2, minlength=equations.groups) / counts
-    return (1 / np.sqrt(np.maximum(square, FLOOR**2 * np.max(size))))[equations.group]
+    least = FLOOR**2 * np.max(equations.mean_square(equations.left))
+    square = equations.mean_square(residuals)
+    return (1 / np.sqrt(np.maximum(square, least)))[equations.group]
 
 
 def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:

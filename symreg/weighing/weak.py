@@ -122,16 +122,12 @@ class System:
     @cached_property
     def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Distances and directions of some pairs at once, (time, stretch, pair[, axis])."""
-        return [
-            (
-                np.stack([pair.r for pair in some], axis=2),
-                np.stack([pair.towards for pair in some], axis=2),
-            )
-            for some in (
-                self.pairs[first : first + PAIRS_AT_ONCE]
-                for first in range(0, len(self.pairs), PAIRS_AT_ONCE)
-            )
-        ]
+        found = []
+        for first in range(0, len(self.pairs), PAIRS_AT_ONCE):
+            some = self.pairs[first : first + PAIRS_AT_ONCE]
+            r = np.stack([pair.r for pair in some], axis=2)
+            found.append((r, np.stack([pair.towards for pair in some], axis=2)))
+        return found
 
     @cached_property
     def fastest(self) -> tuple[float, "Pair"]:
@@ -146,10 +142,8 @@ class System:
     @cached_property
     def separations(self) -> tuple[float, float]:
         """The least and largest distance of two bodies, au."""
-        return (
-            min(float(pair.r.min()) for pair in self.pairs),
-            max(float(pair.r.max()) for pair in self.pairs),
-        )
+        ends = [(float(pair.r.min()), float(pair.r.max())) for pair in self.pairs]
+        return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 @dataclass(frozen=True)
@@ -225,6 +219,20 @@ class Equations:
     def groups(self) -> int:
         """Number of pairs of width and body."""
         return len(self.sets) * len(self.seen)
+
+    @cached_property
+    def overlap(self) -> np.ndarray:
+        """(group,) number of equivalent bumps."""
+        return np.repeat([s.overlap for s in self.sets], len(self.seen))
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(group,) number of rows."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    def mean_square(self, values: np.ndarray) -> np.ndarray:
+        """(group,) of (row,) values."""
+        return np.bincount(self.group, values**2, minlength=self.groups) / self.counts
 
     def set_of(self, group: int) -> Bumps:
         """The bumps of a group."""

@@ -90,14 +90,9 @@ def _seen(system: System, masses: Sequence[Mass]) -> Seen:
 
 
 def _masses(fitted: Fitted, before: Sequence[Mass]) -> tuple[Mass, ...]:
-    at = 2 * fitted.problem.states
-    found = []
-    for k, mass in enumerate(before):
-        value, half = fitted.vector[at + k], TWO_SIDED * np.sqrt(fitted.covariance[at + k, at + k])
-        low, high = float(value - half), float(value + half)
-        sure = bool(2 * low > value > 0)
-        found.append(replace(mass, value=float(value), low=low, high=high, weighable=sure))
-    return tuple(found)
+    error = np.sqrt(np.diag(fitted.covariance))
+    numbers = enumerate(before, 2 * fitted.problem.states)
+    return tuple(mass.with_value(fitted.vector[at], error[at]) for at, mass in numbers)
 
 
 def _unseen(system: System, found: Found) -> Unseen:
