@@ -10,7 +10,7 @@ Source: Boggs & Rogers, Contemporary Mathematics 112, 183 (1990) for orthogonal 
 Fuller, Measurement Error Models (1987), section 3.2 for intervals from the estimating equations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import LARGE, Samples
-from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval
+from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval, central_slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
 
 STEPS = 12
@@ -100,10 +100,15 @@ def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, fre
         variance = (np.exp(logarithm) * own) ** 2 + spread**2
         return float(np.sum(squares / variance)) - free
 
+    return _balanced(excess)
+
+
+def _balanced(excess: Callable[[float], float], **tolerance: float) -> float:
+    """The factor, from `LEAST` to `MOST`, at whose logarithm a falling excess is zero."""
     low, high = np.log(LEAST), np.log(MOST)
     if excess(low) <= 0:
         return LEAST
-    return MOST if excess(high) >= 0 else float(np.exp(brentq(excess, low, high)))
+    return MOST if excess(high) >= 0 else float(np.exp(brentq(excess, low, high, **tolerance)))
 
 
 @dataclass(frozen=True)
@@ -180,12 +185,7 @@ def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
     def excess(logarithm: float) -> float:
         return float(np.sum(distances(constants, np.exp(logarithm)) ** 2)) - free
 
-    low, high = np.log(LEAST), np.log(MOST)
-    if excess(low) <= 0:
-        return LEAST
-    if excess(high) >= 0:
-        return MOST
-    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+    return _balanced(excess, xtol=1e-6)
 
 
 def _influence(
@@ -224,10 +224,4 @@ def _jacobian(
     distances: Distances, constants: np.ndarray, scatter: float, steps: np.ndarray
 ) -> np.ndarray:
     """(row, constant) derivatives of the distances."""
-    return np.column_stack(
-        [
-            (distances(constants + step, scatter) - distances(constants - step, scatter))
-            / (2 * step.max())
-            for step in np.diag(steps)
-        ]
-    )
+    return central_slopes(lambda values: distances(values, scatter), constants, steps)

@@ -9,7 +9,7 @@ the largest shift; it is added to the statistical part in quadrature.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,11 +138,17 @@ def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     def residuals(values: np.ndarray) -> np.ndarray:
         return samples.residuals(evaluate(law.form, samples.names, samples.X, values))
 
-    columns = [
-        (residuals(constants + step) - residuals(constants - step)) / (2 * step.max())
-        for step in np.diag(steps)
-    ]
-    return np.column_stack(columns), residuals(constants)
+    return central_slopes(residuals, constants, steps), residuals(constants)
+
+
+def central_slopes(
+    values: Callable[[np.ndarray], np.ndarray], place: np.ndarray, steps: np.ndarray
+) -> np.ndarray:
+    """(row, number) derivatives of (row,) values, by central differences."""
+    moves = np.diag(steps)
+    return np.column_stack(
+        [(values(place + move) - values(place - move)) / (2 * move.max()) for move in moves]
+    )
 
 
 def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
@@ -167,12 +173,12 @@ def exponent_intervals(
         ValueError: if a target or a feature is not positive.
     """
     found = fit_monomial(samples)
+    fitted = np.array([found.log_constant, *found.exponents])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
-    residuals = design @ np.concatenate([[found.log_constant], found.exponents]) - np.log(samples.y)
+    residuals = design @ fitted - np.log(samples.y)
     weights = samples.log_weights
     if weights is not None:
         design, residuals = design * weights[:, None], residuals * weights
-    fitted = np.concatenate([[found.log_constant], found.exponents])
     intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
     return dict(zip(samples.names, intervals[1:], strict=True))
 

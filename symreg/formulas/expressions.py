@@ -179,6 +179,12 @@ def constant_symbol(index: int) -> sympy.Symbol:
     return sympy.Symbol(f"{CONSTANT_PREFIX}{index}", real=True)
 
 
+def named(form: sympy.Expr, names: Sequence[str]) -> str:
+    """A skeleton as text, its free constants called by these names."""
+    symbols = {constant_symbol(i): sympy.Symbol(name) for i, name in enumerate(names)}
+    return sympy.sstr(form.xreplace(symbols))
+
+
 def complexity(expression: sympy.Expr) -> int:
     """Number of operators, functions, symbols and constants in the expression as written.
 

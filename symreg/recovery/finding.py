@@ -12,7 +12,7 @@ from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
 from symreg.fit.noise import robust_spread, weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.refine import Fitted, fit, refit_law
+from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import (
     Interval,
@@ -31,7 +31,7 @@ from symreg.formulas.compare import (
     Comparison,
     compare,
 )
-from symreg.formulas.expressions import constant_symbol, evaluate, symbol
+from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
 from symreg.recovery.by_group import search_by_group
@@ -191,7 +191,7 @@ def _every_row(samples: Samples, wild: np.ndarray, law: Fitted, parts: "Parts") 
         return whole
     found = parts.errors.of(samples)
     if len(wild) != len(samples.y) and wild.any():
-        errors = found.residuals(evaluate(law.form, found.names, found.X, law.constants))
+        errors = law.residuals(found)
         found = found.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
     return found
 
@@ -213,9 +213,12 @@ class Parts:
 
     def predicted(self, law: Fitted) -> np.ndarray:
         """(held-out row,) by the formula, or if few each by the formula fitted to others."""
-        if self.few:
-            return each_by_the_others(law, self.training)
-        return evaluate(law.form, self.held_out.names, self.held_out.X, law.constants)
+        if not self.few:
+            return law.values(self.held_out)
+        rows = np.arange(len(self.training.y))
+        others = (refit_law(law, self.training.rows(rows != i)) for i in rows)
+        each = (self.training.rows(rows == i) for i in rows)
+        return np.concatenate([law.values(row) for law, row in zip(others, each, strict=True)])
 
 
 def _parts(
@@ -227,22 +230,6 @@ def _parts(
         training = held_out = samples
     training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
     return Parts(training, held_out, samples.thinned(config.rows, rng), few, ErrorModel())
-
-
-def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
-    """(row,) prediction of every row by the formula fitted to all others."""
-    rows = np.arange(len(samples.y))
-    return np.array(
-        [
-            evaluate(
-                law.form,
-                samples.names,
-                samples.X[[i]],
-                fit(law.form, law.constants, samples.rows(rows != i)).constants,
-            )[0]
-            for i in rows
-        ]
-    )
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
@@ -314,10 +301,9 @@ def _strength(
         return None
     first = intervals[0]
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
-    values = evaluate(law.form, samples.names, samples.X, law.constants)
     unit = strength_at_one(reference, samples, own)
     with np.errstate(all="ignore"):
-        factor = float(np.median(values / unit)) / first.value
+        factor = float(np.median(law.values(samples) / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
         return None
     return first.times(factor)

@@ -124,10 +124,9 @@ def _whose(samples: ForceSamples) -> tuple[str, ...]:
     bodies = samples.attributes.get("bodies") or []
     if len(bodies) < 2:
         return ()
-    first, second, *more = bodies
-    whose = f"that of {first} towards {second}" if not more else (
-        f"that of each other body as seen from {first}, which all of them attract"
-    )  # fmt: skip
+    whose = f"that of {bodies[0]} towards {bodies[1]}"
+    if len(bodies) > 2:
+        whose = f"that of each other body as seen from {bodies[0]}, which all of them attract"
     return (
         f"the acceleration is {whose}; `symreg weigh` finds the law between the {len(bodies)} "
         "bodies and their masses",
@@ -287,7 +286,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
     )
 
 
-def _third_law(unbalanced: float, config: RecoverConfig) -> Gate:
+def _third_law(unbalanced: float | None, config: RecoverConfig) -> Gate:
     most = config.thresholds.third_law
     return share("third law", unbalanced, most, "|m1 a1 + m2 a2| over |m1 a1|")
 

@@ -137,7 +137,7 @@ def samples_of(
     if not given:
         return found
     of_features = [
-        _errors_of_feature(table, name, given[name]) if name in given else np.zeros(len(y))
+        _errors(table, given[name], name) if name in given else np.zeros(len(y))
         for name in features
     ]
     shares = [given.get(name, "").endswith("%") for name in features]
@@ -203,10 +203,10 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
         if np.ptp(values) <= ALIKE * np.max(np.abs(values)):
             notes.append(f"{name} is {values[0]:g} in every row, and was left out")
             continue
-        twin = next((other for other in kept if _multiple(values, table[other]) is not None), None)
+        factors = ((_multiple(values, table[other]), other) for other in kept)
+        twin = next((f"{factor:g} times {other}" for factor, other in factors if factor), None)
         if twin is not None:
-            factor = _multiple(values, table[twin])
-            notes.append(f"{name} is {factor:g} times {twin} in every row, and was left out")
+            notes.append(f"{name} is {twin} in every row, and was left out")
             continue
         kept.append(name)
     if not kept:
@@ -287,33 +287,25 @@ def sigma_column(sigma: str | None) -> str | None:
     return None
 
 
-def _errors(table: pd.DataFrame, sigma: str) -> np.ndarray:
-    """(row,) standard errors of the target."""
-    errors = _sigmas(table, sigma)
-    if errors is None or not np.all(np.isfinite(errors) & (errors > 0)):
-        raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
-    return errors
-
-
-def _errors_of_feature(table: pd.DataFrame, name: str, sigma: str) -> np.ndarray:
-    """(row,) standard errors of a feature, zero if it is exact."""
-    if sigma.endswith("%") and sigma_column(sigma) is None:
-        errors = float(sigma[:-1]) / 100 * np.abs(table[name].to_numpy(dtype=float))
-    else:
-        errors = _sigmas(table, sigma)
-    if errors is None or not np.all(np.isfinite(errors) & (errors >= 0)):
-        raise ValueError(
-            f"--sigma-of {name}={sigma}: standard errors must be finite, and none below 0."
-        )
-    return np.asarray(errors)
-
-
-def _sigmas(table: pd.DataFrame, sigma: str) -> np.ndarray | None:
-    """(row,) from column or number; None of a share."""
+def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.ndarray:
+    """(row,) standard errors of the target, or of a feature: zero if it is exact."""
     column = sigma_column(sigma)
     if column is not None:
-        return table[column].to_numpy(dtype=float)
-    return None if sigma.endswith("%") else np.full(len(table), float(sigma))
+        errors = table[column].to_numpy(dtype=float)
+    elif not sigma.endswith("%"):
+        errors = np.full(len(table), float(sigma))
+    elif feature is not None:
+        errors = float(sigma[:-1]) / 100 * np.abs(table[feature].to_numpy(dtype=float))
+    else:  # the target's are no share of it
+        errors = np.zeros(len(table))
+    good = errors >= 0 if feature else errors > 0
+    if not np.all(np.isfinite(errors) & good):
+        raise ValueError(
+            f"--sigma-of {feature}={sigma}: standard errors must be finite, and none below 0."
+            if feature
+            else f"--sigma {sigma}: standard errors must be finite and above 0."
+        )
+    return errors
 
 
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:

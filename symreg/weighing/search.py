@@ -17,7 +17,7 @@ from orbits.units import G
 from symreg.engines import choose_engine
 from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
+from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol, written
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.recovery.search import Search
@@ -81,8 +81,7 @@ class Formula(Shape):
     @property
     def text(self) -> str:
         """g(r)/G with parameter names."""
-        names = {constant_symbol(k): sympy.Symbol(name) for k, name in enumerate(self.names)}
-        return sympy.sstr(self.form.xreplace(names))
+        return named(self.form, self.names)
 
     def written(self, parameters: Parameters) -> str:
         """g(r)/G with its numbers, to six digits."""
