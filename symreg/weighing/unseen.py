@@ -140,7 +140,7 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
     effective = float(np.sum(len(seen.times) / whole.alike))
     needed = max(NEEDED, free * np.log(effective))
     found = Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
-    if found.exists and beside is not None:
+    if beside is not None and found.exists:
         return replace(found, beside=beside.ended)
     return replace(found, without=whole.ended)
 
@@ -216,12 +216,11 @@ def valley(fitted: Fitted) -> Valley:
     for side in sides:
         roots = np.sqrt(np.maximum([rise(fit) for fit in side], 0.0))
         inside = max((k for k, root in enumerate(roots) if root <= TWO_SIDED), default=0)
+        end = side[inside].vector
         if inside + 1 < len(side):
             part = (TWO_SIDED - roots[inside]) / max(roots[inside + 1] - roots[inside], TINY)
-            step = side[inside + 1].vector - side[inside].vector
-            ends.append(side[inside].vector + np.clip(part, 0, 1) * step)
-        else:
-            ends.append(side[inside].vector)
+            end = end + np.clip(part, 0, 1) * (side[inside + 1].vector - end)
+        ends.append(end)
     return Valley(best, np.array(ends))
 
 

@@ -45,6 +45,7 @@ Maxima of chi square over many orbits have the distribution of Gumbel, of scale 
 MOST_TURNS = 4000
 """Of an orbit that is looked for, in the time that was watched."""
 NEWTON = parse_law("newton")
+SCIPY = SIMULATORS["scipy"]
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,10 @@ class Model:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the parameters."""
-        per = OF_ORBIT + (OF_PLANE if self.seen.on_sky else ())
+        per = (OF_ORBIT + OF_PLANE)[: self.per_orbit]
         found = [f"{name}_{k}" for k in range(self.companions) for name in per]
-        if self.distance_free:
-            found.append("log_distance")
-        if self.exponent:
-            found.append("exponent")
-        return tuple(found)
+        more = {"log_distance": self.distance_free, "exponent": self.exponent}
+        return (*found, *(name for name, fitted in more.items() if fitted))
 
     @property
     def distance_free(self) -> bool:
@@ -122,36 +120,21 @@ class Model:
             elements, gm, mass = self.elements(vectors, k)
             start = state_from_elements(elements, gm)
             if self.exponent:
-                n = vectors[:, -1]
-                found = [
-                    self._followed(float(each), *start, gm, times, row)
-                    for row, each in enumerate(n)
-                ]
+                found = []
+                for n, x, v, one in zip(vectors[:, -1].tolist(), *start, gm, strict=True):
+                    # each under a power that is Newton's pull at the scale
+                    strength = one[None] * self.scale ** (n - 2.0)
+                    law = parse_law(f"power_law(n={n!r})")
+                    found.append(SCIPY.relative(law, x[None], v[None], strength, times))
                 moved = tuple(np.concatenate(part) for part in zip(*found, strict=True))
             elif self.law is NEWTON:
                 moved = propagate_kepler(*start, gm, times)
             else:
-                moved = SIMULATORS["scipy"].relative(self.law, *start, gm, times)
+                moved = SCIPY.relative(self.law, *start, gm, times)
             share = (mass / (self.config.seen_mass + mass))[:, None, None]
             # the unseen body lies the other way
             place, speed = place - share * moved[0], speed - share * moved[1]
         return place, speed
-
-    def _followed(
-        self,
-        n: float,
-        position: np.ndarray,
-        velocity: np.ndarray,
-        gm: np.ndarray,
-        times: np.ndarray,
-        row: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """One motion, (1, time, axis), under a power that is Newton's pull at the scale."""
-        one = slice(row, row + 1)
-        strength = gm[one] * self.scale ** (n - 2.0)
-        law = parse_law(f"power_law(n={n!r})")
-        moved = SIMULATORS["scipy"].relative(law, position[one], velocity[one], strength, times)
-        return moved[0], moved[1]
 
     @cached_property
     def times(self) -> np.ndarray:
@@ -177,11 +160,10 @@ class Model:
     @cached_property
     def bases(self) -> list[np.ndarray]:
         """(row, term) of each block, weighted and orthonormal: origins and drifts."""
-        found = []
-        for block, sigma in zip(self.seen.blocks, self.sigmas, strict=True):
-            terms = _origins(block, self.config)
-            found.append(np.linalg.qr(terms / sigma[:, None]).Q)
-        return found
+        return [
+            np.linalg.qr(_origins(block, self.config) / sigma[:, None]).Q
+            for block, sigma in zip(self.seen.blocks, self.sigmas, strict=True)
+        ]
 
     def predicted(self, vectors: np.ndarray) -> list[np.ndarray]:
         """(motion, row) of each block: arcsec and au/yr, without origins and drifts."""
@@ -275,10 +257,8 @@ class Fit:
         found = []
         each = zip(self.model.seen.blocks, self.model.sigmas, self.parts(), strict=True)
         for block, sigma, part in each:
-            own = []
-            for group in range(len(self.model.seen.instruments)):
-                at = block.group == group
-                own.append(_jitter(part[at] * sigma[at], block.sigma[at], kept))
+            groups = [block.group == group for group in range(len(self.model.seen.instruments))]
+            own = (_jitter(part[at] * sigma[at], block.sigma[at], kept) for at in groups)
             found.append(tuple(own))
         return tuple(found)
 
@@ -356,11 +336,11 @@ def _linear(fit: Fit) -> tuple[LinearFit, float]:
 def _start(model: Model, guess: Guess, before: Fit) -> np.ndarray:
     """Parameters to begin with: those that are known, and a guess of one orbit more."""
     vector, distance = _parameters(model, guess, before)
-    known = before.vector
-    cut = len(known) - int(before.model.distance_free)
-    if model.distance_free and cut == len(known):
-        known = np.append(known, np.log(distance))
-    return np.concatenate([known[:cut], vector, known[cut:]])
+    cut = before.model.companions * model.per_orbit
+    last = before.vector[cut:]
+    if model.distance_free and not len(last):
+        last = np.log([distance])
+    return np.concatenate([before.vector[:cut], vector, last])
 
 
 def _parameters(model: Model, guess: Guess, before: Fit) -> tuple[np.ndarray, float]:

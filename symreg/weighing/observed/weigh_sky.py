@@ -167,10 +167,10 @@ def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, 
     sky = fit.model.seen.on_sky
     found = []
     for k in range(fit.model.companions):
-        own = each[k * PER_ORBIT : (k + 1) * PER_ORBIT]
-        if not sky:
-            own[4] = own[5] = Estimate()
-        found.append(UnseenOrbit(own[0], not sky, *own[1:]))
+        mass, *own = each[k * PER_ORBIT : (k + 1) * PER_ORBIT]
+        if not sky:  # nothing tells the inclination and the node
+            own[3] = own[4] = Estimate()
+        found.append(UnseenOrbit(mass, not sky, *own))
     notes = [] if long_enough else ["the chains were short; intervals may be too narrow"]
     if sky and not fit.model.seen.velocities:
         notes.append("without radial velocities node and argument may both be 180 degrees off")
@@ -190,13 +190,13 @@ def _yukawa(fit: Fit) -> tuple[Yukawa, ...]:
     elements, _, _ = fit.model.elements(fit.vector[None], 0)
     size, e = float(elements.semi_major_axis[0]), float(elements.eccentricity[0])
     lengths = [float(a) for a in np.geomspace(size * (1 - e) / 3, size * (1 + e) * 10, LENGTHS)]
-    found = extra_terms(fit, [partial(_with_yukawa, a) for a in lengths])
+
+    def law(length: float, strength: float) -> ForceLaw:
+        return parse_law(f"GM/r**2*(1+{strength!r}*(1+r/{length!r})*exp(-r/{length!r}))")
+
+    found = extra_terms(fit, [partial(law, length) for length in lengths])
     pairs = zip(lengths, found, strict=True)
     return tuple(Yukawa(length, Estimate.of(*map(float, row))) for length, row in pairs)
-
-
-def _with_yukawa(length: float, strength: float) -> ForceLaw:
-    return parse_law(f"GM/r**2*(1+{strength!r}*(1+r/{length!r})*exp(-r/{length!r}))")
 
 
 def _instruments(fit: Fit) -> tuple[Instrument, ...]:
