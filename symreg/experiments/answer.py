@@ -42,7 +42,11 @@ def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
     if telling == [LABEL]:
         return frame[LABEL].astype(object).fillna("all others")
     words = [
-        ", ".join(f"{_short(axis)} {row[axis]}" for axis in telling if _is_set(row[axis]))
+        ", ".join(
+            f"{_short(axis)} {row[axis]}"
+            for axis in telling
+            if not (pd.isna(row[axis]) or row[axis] in ("none", ""))
+        )
         for row in frame.to_dict("records")
     ]
     rest = "all others" if telling else "all cells"
@@ -51,10 +55,6 @@ def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
 
 def _short(axis: str) -> str:
     return axis.rsplit(".", 1)[-1].replace("_", " ")
-
-
-def _is_set(value: object) -> bool:
-    return not (value is None or value is pd.NA or value != value or value in ("none", ""))
 
 
 def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) -> list[list[str]]:

@@ -15,7 +15,7 @@ from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
 from symreg.formulas.units import parse_units, strength_unit, units_in_headers
-from symreg.recovery.config import RecoverConfig
+from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.force_field import (
     PAIR_COLUMNS,
     PAIR_SPATIAL,
@@ -162,7 +162,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     read = _columns(source, names, config)
     units, unused = units_in_headers(names)
     if config.units:
-        units, unused = parse_units(config.unit_texts, names), ""
+        units, unused = parse_units(words(config.units), names), ""
     written = written_names(names)
     if renamed := {name: text for name, text in written.items() if name != text}:
         # groups and standard errors keep their columns, whatever they are called
@@ -173,7 +173,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         units = {written[name]: unit for name, unit in units.items()}
         target = written[target]
     features, left_out = telling(read.table, [written[name] for name in config.feature_names])
-    sigmas = sigmas_of_features(config.sigma_of_texts, config.feature_names)
+    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
@@ -274,7 +274,7 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
-    sigmas = sigmas_of_features(config.sigma_of_texts, config.feature_names)
+    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
     extra = (config.groups, config.per_group, *map(sigma_column, (config.sigma, *sigmas.values())))
     return read_user_table(
         source,

@@ -128,10 +128,9 @@ def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
     inside = symbol(feature) if feature else sympy.Float(gm)
     if law.linear_in_gm:
         strength, truth = ("scale", 1.0) if feature else (STRENGTH, gm)
-    elif feature:
-        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, 1.0))
     else:
-        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, gm))
+        strength = f"strength of {law.name}"
+        truth = float(-law.radial_acceleration(1.0, 1.0 if feature else gm))
     return Reference(
         spec=law.spec,
         law=law.name,
@@ -191,11 +190,9 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
             f"{', '.join(sorted(CONSTANT_NAMES))}."
         )
     strength = next((name for name in ("G", "GM", "k") if name in own), "c")
-    truth = None
-    if not own:
-        coefficient, _ = family.as_coeff_Mul()
-        truth = float(coefficient)
-    return Reference(text, None, family, strength, truth, {}, None if own else family)
+    if own:
+        return Reference(text, None, family, strength)
+    return Reference(text, None, family, strength, float(family.as_coeff_Mul()[0]), {}, family)
 
 
 def is_law(text: str) -> bool:

@@ -147,27 +147,18 @@ class Problem:
 
     def motion(self, vector: np.ndarray) -> Motion:
         """The motion of some parameters."""
-        position, velocity, mass, term = self._parts(vector[None])
-        return replace(
-            self.like,
-            position=position[0],
-            velocity=velocity[0],
-            mass=mass[0],
-            relativity=float(term[0]),
-        )
+        x, v, mass, term = (part[0] for part in self._parts(vector[None]))
+        return replace(self.like, position=x, velocity=v, mass=mass, relativity=float(term))
 
     def _parts(self, vectors: np.ndarray) -> tuple[np.ndarray, ...]:
         """(motion, ...) positions, velocities, masses and coefficients."""
         count, half = len(vectors), self.states
-        shape = (count, self.bodies, self.axes)
-        position, velocity = np.zeros(shape), np.zeros(shape)
+        position, velocity = np.zeros((2, count, self.bodies, self.axes))
         position[:, self.first :] = vectors[:, :half].reshape(count, -1, self.axes)
         velocity[:, self.first :] = vectors[:, half : 2 * half].reshape(count, -1, self.axes)
         mass = vectors[:, 2 * half : 2 * half + self.bodies]
-        term = np.full(count, self.like.relativity)
-        if self.like.term_free:
-            term = vectors[:, -1]
-        return position, velocity, mass, term
+        fixed = np.full(count, self.like.relativity)
+        return position, velocity, mass, vectors[:, -1] if self.like.term_free else fixed
 
     def followed(self, vectors: np.ndarray, times: np.ndarray) -> States:
         """(motion, time, body, axis) positions, au, and velocities, au/yr; or IntegrationError."""
