@@ -46,11 +46,6 @@ class OwnModel:
             bodies=2 if config.generate.system == "barycentric" else 1,
         )
 
-    @property
-    def name(self) -> str:
-        """As the user gave it."""
-        return str(self.config.predictor.model)
-
     @cached_property
     def fingerprint(self) -> str:
         """Of its outputs; if it trains, of its code and training data."""

@@ -101,7 +101,7 @@ def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
         )  # fmt: skip
     else:
         model = fresh = OwnModel(config, made, training if config.fit else None)
-        title = f"{'train' if config.fit else 'look at'} the model {model.name}"
+        title = f"{'train' if config.fit else 'look at'} the model {config.predictor.model}"
         keep("model.json", title, steps.look, model, here=True)
     ask = _asker(config, keep, model, fresh, training)
     done: Files = {}

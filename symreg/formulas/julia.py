@@ -32,22 +32,17 @@ def written_for_julia(
         return _number(expression)
     if expression.is_Symbol:
         return names.get(expression.name, "1.0")
-    parts = [written_for_julia(part, names, operators) for part in _parts(expression)]
-    if expression.is_Add:
-        return _folded("+", parts, operators)
     if expression.is_Mul:
         return _product(expression, names, operators)
+    # always in the same order
+    terms = expression.as_ordered_terms() if expression.is_Add else expression.args
+    parts = [written_for_julia(part, names, operators) for part in terms]
+    if expression.is_Add:
+        return _folded("+", parts, operators)
     if expression.is_Pow:
         return _power(parts[0], expression.exp, names, operators)
     function = "exp" if isinstance(expression, sympy.exp) else expression.func.__name__
     return f"{_allowed(function, operators)}({parts[0]})"
-
-
-def _parts(expression: sympy.Expr) -> tuple[sympy.Expr, ...]:
-    """The parts to write, always in the same order."""
-    if expression.is_Mul:
-        return ()
-    return tuple(expression.as_ordered_terms()) if expression.is_Add else expression.args
 
 
 def _number(value: sympy.Expr) -> str:

@@ -58,8 +58,6 @@ class Finding:
         outcome: consensus of the seeds, fitted to the training groups.
         law: the selected formula, fitted to all rows.
         reference: the law compared with; None if none was requested and none fits.
-        verdict: of the comparison.
-        r2_linear: on held-out groups.
         r2_log: of logarithms; None if a target or prediction is not positive.
         intervals: of the law's constants, in order.
         strength: the constant in front of the reference; None unless the verdict is `MATCHING`.

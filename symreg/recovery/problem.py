@@ -46,7 +46,6 @@ class Problem:
     """A table ready for the search.
 
     Attributes:
-        samples: features, target and groups.
         references: to compare with.
         asked: whether they were requested, or are all the known ones.
         rows: of the table.
@@ -55,7 +54,6 @@ class Problem:
             radial part.
         gates: other conditions, whatever is found.
         metrics: of the probe that wrote the table.
-        units: of the columns, if given.
         any_law: whether the table may follow any law: a user's own, or forces from data with an
             unknown law.
         columns: names of columns that formulas cannot contain, by their spelling there.

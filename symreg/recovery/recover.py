@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -146,7 +145,45 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         found=passed(gate for gate in of_any_law if gate.passed is not None),
         found_gates=tuple(of_any_law),
         matches=reference if found.verdict.verdict in MATCHING else None,
-        **_of_the_formula(found, problem),
+        rivals=tuple(
+            RivalFormula(
+                written(rival.law.expression),
+                rival.weight,
+                rival.law.nodes,
+                rival.as_good,
+                rival.parting.at if rival.parting else {},
+                rival.parting.difference if rival.parting else None,
+            )
+            for rival in found.rivals[:RIVALS]
+        ),
+        coefficients=coefficients_of(found, problem.units),
+        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
+        form=named(found.law.form, coefficient_names(found.law)),
+        domain={
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
+        },
+        expression=written(found.law.expression),
+        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
+        law=found.law.name,
+        selected_from=found.law.source,
+        exponents={
+            name: Quantity.of(name, interval, found.true_exponents.get(name))
+            for name, interval in found.exponents.items()
+        },
+        r2=found.r2,
+        r2_linear=found.r2_linear,
+        r2_log=found.r2_log,
+        seeds=Seeds(
+            outcome.seeds,
+            outcome.agreeing,
+            "resamples" if found.rivals else "searches",
+            outcome.unaided,
+        ),
+        pareto_front=tuple(
+            FrontPoint(**vars(each) | {"expression": written(each.expression)})
+            for each in outcome.front
+        ),
         forms=_forms(found, problem),
         points=_points(found.samples),
         verdict=found.verdict.verdict,
@@ -218,52 +255,6 @@ def _notes(found: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
             f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
             "longer one may find more"
         )
-
-
-def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
-    """A result's fields about its formula, whatever the reference."""
-    outcome = found.outcome
-    return dict(
-        rivals=tuple(
-            RivalFormula(
-                written(rival.law.expression),
-                rival.weight,
-                rival.law.nodes,
-                rival.as_good,
-                rival.parting.at if rival.parting else {},
-                rival.parting.difference if rival.parting else None,
-            )
-            for rival in found.rivals[:RIVALS]
-        ),
-        coefficients=coefficients_of(found, problem.units),
-        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
-        form=named(found.law.form, coefficient_names(found.law)),
-        domain={
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
-        },
-        expression=written(found.law.expression),
-        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
-        law=found.law.name,
-        selected_from=found.law.source,
-        exponents={
-            name: Quantity.of(name, interval, found.true_exponents.get(name))
-            for name, interval in found.exponents.items()
-        },
-        r2=found.r2,
-        r2_linear=found.r2_linear,
-        r2_log=found.r2_log,
-        seeds=Seeds(
-            outcome.seeds,
-            outcome.agreeing,
-            "resamples" if found.rivals else "searches",
-            outcome.unaided,
-        ),
-        pareto_front=tuple(
-            FrontPoint(**vars(each) | {"expression": written(each.expression)})
-            for each in outcome.front
-        ),
-    )
 
 
 def _permuted(problem: Problem, search: Search) -> Null:

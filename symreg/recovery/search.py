@@ -61,7 +61,6 @@ class Search:
     """How formulas are searched.
 
     Attributes:
-        engine: that searches.
         config: budget of one search, error that buys nothing, parallel searches (threads: the
             engines work outside Python), first seed, a form if given.
         seeds: number of searches.

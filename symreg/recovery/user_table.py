@@ -35,13 +35,9 @@ MOST_ROWS = 50_000
 
 @dataclass(frozen=True)
 class UserTable:
-    """The requested columns, checked.
+    """The rows kept of the requested columns, checked, and all of them if only a part was kept.
 
-    Attributes:
-        table: the rows kept.
-        rows: in the file.
-        notes: what was done to the rows.
-        every: all rows, if only a part was kept.
+    `rows` is their number in the file; notes say what was done to them.
     """
 
     table: pd.DataFrame

@@ -148,13 +148,7 @@ class System:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two bodies.
-
-    Attributes:
-        i, j: their numbers.
-        r: (time, stretch) distance, au.
-        towards: (time, stretch, axis) unit vector from i to j.
-    """
+    """Two bodies: (time, stretch) distance, au, and (time, stretch, axis) unit vectors to j."""
 
     i: int
     j: int

@@ -46,14 +46,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Observations:
-    """All that was seen of one body.
-
-    Attributes:
-        blocks: by quantity.
-        instruments: their names.
-        epoch: decimal year of the first observation.
-        notes: how the table was read.
-    """
+    """All that was seen of one body: values by quantity, since the epoch, a decimal year."""
 
     blocks: tuple[Block, ...]
     instruments: tuple[str, ...]
