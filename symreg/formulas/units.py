@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 
 from orbits.options import require_known
-from orbits.units import G_SI, ONE, Unit, parse_unit, powers
+from orbits.units import ONE, Unit, parse_unit, powers
 
 G_DIMENSION = powers((3, -1, -2))
 GM_DIMENSION = powers((3, 0, -2))
@@ -159,8 +159,3 @@ def _assigned_product(
         if part not in powers:
             _assigned(part, ONE, units, found)
     return wanted
-
-
-def gravitational_constant(unit: Unit) -> float:
-    """G in a given unit."""
-    return G_SI / unit.size

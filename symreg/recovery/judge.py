@@ -12,20 +12,9 @@ from symreg.formulas.compare import MATCHING
 from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
-from symreg.recovery.gates import (
-    Gate,
-    agreeing,
-    at_least,
-    share,
-    stated,
-    times,
-    within,
-)
+from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
-from symreg.recovery.words import (
-    IN_WORDS,
-    NOT_RECOVERED,
-)
+from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 
 FIT_ERROR = "the error of the fit"
 

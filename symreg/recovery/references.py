@@ -8,19 +8,14 @@ import sympy
 
 from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
-from orbits.units import GM_SUN, G, Unit
+from orbits.units import G_SI, GM_SUN, G, Unit
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
 from symreg.formulas.expressions import evaluate, symbol
 from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, sources
 from symreg.formulas.reading import read_formula
-from symreg.formulas.units import (
-    G_DIMENSION,
-    GM_DIMENSION,
-    gravitational_constant,
-    strength_unit,
-)
+from symreg.formulas.units import G_DIMENSION, GM_DIMENSION, strength_unit
 
 STRENGTH = "GM"
 DIMENSIONS = {"G": G_DIMENSION, "GM": GM_DIMENSION}
@@ -226,8 +221,7 @@ def in_units(
     if reference.law != "newton" or wanted is None:
         return reference
     if unit.powers == wanted:
-        truth = gravitational_constant(unit) if reference.strength == "G" else None
-        return replace(reference, truth=truth)
+        return replace(reference, truth=G_SI / unit.size if reference.strength == "G" else None)
     if asked and not _another_source_fits(reference, units, target):
         raise ValueError(
             f"--units cannot match {reference.spec}: {reference.strength} would have the "

@@ -393,12 +393,6 @@ def _companion(size: float, period: float, seen_mass: float) -> float:
     return float(max(mass, 1e-12))
 
 
-def with_exponent(fit: Fit, scale: float, watch: Watch) -> Fit:
-    """The same orbits with a free exponent."""
-    model = replace(fit.model, exponent=True, scale=scale)
-    return model.fit(np.append(fit.vector, 2.0), watch)
-
-
 def extra_terms(fit: Fit, terms: Sequence[Callable[[float], ForceLaw]]) -> list[np.ndarray]:
     """(value, standard error) of the strength of terms beside Newton's pull, one at a time.
 

@@ -16,21 +16,9 @@ from orbits.provenance import versions
 from orbits.units import SPEEDS
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import SkyConfig
-from symreg.weighing.observed.orbit import (
-    Fit,
-    Model,
-    extra_terms,
-    fit_orbits,
-    with_exponent,
-)
+from symreg.weighing.observed.orbit import Fit, Model, extra_terms, fit_orbits
 from symreg.weighing.observed.posterior import draws
-from symreg.weighing.observed.result import (
-    Instrument,
-    Series,
-    SkyWeighing,
-    UnseenOrbit,
-    Yukawa,
-)
+from symreg.weighing.observed.result import Instrument, Series, SkyWeighing, UnseenOrbit, Yukawa
 from symreg.weighing.observed.table import Observations, read_observations
 from symreg.weighing.result import Estimate
 
@@ -181,7 +169,8 @@ def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, 
 def _exponent(fit: Fit, watch: Watch) -> Estimate:
     """The exponent that fits in place of Newton's 2."""
     size = float(fit.model.elements(fit.vector[None], 0)[0].semi_major_axis[0])
-    free = with_exponent(fit, size, watch)
+    model = replace(fit.model, exponent=True, scale=size)
+    free = model.fit(np.append(fit.vector, 2.0), watch)
     error = float(np.sqrt(free.covariance[-1, -1]))
     return Estimate.of(float(free.vector[-1]), error) if error < FREE else Estimate()
 
