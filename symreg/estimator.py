@@ -139,15 +139,10 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         """Every candidate of every search, simplest first."""
         check_is_fitted(self)
         rows = [
-            {
-                "complexity": each.complexity,
-                "loss": each.loss,
-                "score": each.score,
-                "equation": each.expression,
-                "sympy_format": sympy.sympify(each.expression),
-            }
+            (each.complexity, each.loss, each.score, each.expression,
+             sympy.sympify(each.expression))
             for each in self.recovery_.pareto_front
-        ]
+        ]  # fmt: skip
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]
         return pd.DataFrame(rows, columns=columns).sort_values("complexity", ignore_index=True)
 

@@ -84,11 +84,7 @@ class Question:
     units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the names.
-
-        Raises:
-            ValueError: for an unknown operator or loss.
-        """
+        """Refuse an unknown operator or loss."""
         for operator in self.operators:
             require_known("operator", operator, OPERATORS)
         require_known("loss", self.loss, LOSSES)

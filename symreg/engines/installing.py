@@ -13,10 +13,6 @@ NO_NETWORK = ("URLError", "Could not resolve host", "failed to clone", "Network 
 def install_julia(tell: Callable[[str], object], installer: str = INSTALLER) -> None:
     """Have juliapkg fetch Julia and its packages, in a process of its own.
 
-    Args:
-        tell: called with each line of its progress.
-        installer: the Python to run.
-
     Raises:
         ValueError: if it fails; says whether for want of a network.
     """

@@ -62,11 +62,7 @@ UNARY: dict[str, Callable] = {
 
 
 class OperonEngine(Engine):
-    """Genetic programming by pyoperon; fixed by the seed.
-
-    Raises:
-        ValueError: for operators that Operon cannot be restricted to.
-    """
+    """Genetic programming by pyoperon; fixed by the seed."""
 
     name: ClassVar[str] = "operon"
     restrictable: ClassVar[bool] = True
@@ -132,15 +128,9 @@ def evolve(
 ) -> list[sympy.Expr]:
     """One run of NSGA-II (error, length); its front as sympy, scaled by least squares.
 
-    Args:
-        X: (row, feature) of order one.
-        y: (row,).
-        variables: (feature,) what each column stands for.
-        nodes: Operon's node types that trees may use.
-        seed: decides the run.
-        budget: population, generations, largest tree.
-        absolute: whether to use the mean absolute error instead of the mean square.
-        inverse: whether division has one operand, 1/x, instead of two.
+    X is (row, feature) of order one, each column standing for one of the variables. Trees use the
+    node types named; the error is the mean square, or the mean absolute one. Division has one
+    operand, 1/x, if `inverse`. The seed decides the run.
     """
     # pyoperon reads scikit-learn at import, so it is imported where it is used
     import pyoperon as op
@@ -161,15 +151,44 @@ def evolve(
         evaluator.Add(objective)
     evaluator.Budget = UNLIMITED
     optimizer = op.LMOptimizer(table, problem, LOCAL_ITERATIONS, 0)
-    run = _NSGA2(op, problem, primitives, inputs, evaluator, optimizer, seed, budget)
+    comparison = op.CrowdedComparison()
+    parents = op.TournamentSelector(comparison), op.TournamentSelector(comparison)
+    for selector in parents:
+        selector.TournamentSize = 5
+    creator = op.BalancedTreeCreator(primitives, inputs, 0.0)
+    constants = op.NormalCoefficientInitializer()
+    constants.ParameterizeDistribution(0, 1)
+    mutations = _mutations(op, primitives, creator, constants, inputs, budget.max_size)
+    mutation = op.MultiMutation()
+    for each in mutations:
+        mutation.Add(each, 1.0)
+    crossover = op.SubtreeCrossover(0.9, DEPTH, budget.max_size)
+    local = op.CoefficientOptimizer(optimizer)
+    generator = op.BasicOffspringGenerator(evaluator, crossover, mutation, *parents, local)
+    reinserter = op.KeepBestReinserter(comparison)
+    initializer = op.UniformLengthTreeInitializer(creator)
+    smallest, _ = primitives.FunctionArityLimits()
+    initializer.ParameterizeDistribution(smallest + 1, min(10, budget.max_size))
+    initializer.MinDepth, initializer.MaxDepth = 1, 1000
+    config = op.GeneticAlgorithmConfig(
+        generations=budget.generations, max_evaluations=UNLIMITED,
+        local_iterations=LOCAL_ITERATIONS, population_size=budget.individuals,
+        pool_size=budget.individuals, p_crossover=1.0, p_mutation=0.25, p_local=1.0,
+        p_lamarck=1.0, epsilon=1e-5, seed=seed,
+        max_time=max(1, math.ceil(min(budget.watch.left, UNLIMITED))),
+    )  # fmt: skip
+    sorter = op.RankSorter()
+    algorithm = op.NSGA2Algorithm(
+        config, problem, initializer, constants, generator, reinserter, sorter
+    )
     random = op.RandomGenerator(np.uint64(seed))
     began = time.monotonic()
-    run.algorithm.Run(random, None, 1, False)
-    if time.monotonic() - began >= run.config.TimeLimit:  # by the clock: Operon knows no other
+    algorithm.Run(random, None, 1, False)
+    if time.monotonic() - began >= config.TimeLimit:  # by the clock: Operon knows no other
         budget.watch.end()
     by_hash = dict(zip(inputs, variables, strict=True))
     front: list[sympy.Expr] = []
-    for tree in _improving(run.algorithm.BestFront):
+    for tree in _improving(algorithm.BestFront):
         value = op.Evaluate(table, tree, dataset, problem.TrainingRange)
         slope, offset = op.FitLeastSquares(value, y.astype(np.float32))
         if np.isfinite(slope) and np.isfinite(offset):
@@ -201,77 +220,20 @@ def _problem(
     return problem, primitives
 
 
-class _NSGA2:
-    """NSGA-II with its operators, all of which live as long as the object."""
-
-    def __init__(
-        self,
-        op: Any,
-        problem: Any,
-        primitives: Any,
-        inputs: list[Any],
-        evaluator: Any,
-        optimizer: Any,
-        seed: int,
-        budget: Budget,
-    ) -> None:
-        self.primitives = primitives
-        self.creator = op.BalancedTreeCreator(self.primitives, inputs, 0.0)
-        self.constants = op.NormalCoefficientInitializer()
-        self.constants.ParameterizeDistribution(0, 1)
-        self.comparison = op.CrowdedComparison()
-        self.parents = (
-            op.TournamentSelector(self.comparison),
-            op.TournamentSelector(self.comparison),
-        )
-        for selector in self.parents:
-            selector.TournamentSize = 5
-        self.crossover = op.SubtreeCrossover(0.9, DEPTH, budget.max_size)
-        self.mutation = self._mutation(op, inputs, budget.max_size)
-        self.local = op.CoefficientOptimizer(optimizer)
-        self.generator = op.BasicOffspringGenerator(
-            evaluator, self.crossover, self.mutation, *self.parents, self.local
-        )
-        self.reinserter = op.KeepBestReinserter(self.comparison)
-        self.initializer = op.UniformLengthTreeInitializer(self.creator)
-        smallest, _ = self.primitives.FunctionArityLimits()
-        self.initializer.ParameterizeDistribution(smallest + 1, min(10, budget.max_size))
-        self.initializer.MinDepth, self.initializer.MaxDepth = 1, 1000
-        self.config = op.GeneticAlgorithmConfig(
-            generations=budget.generations,
-            max_evaluations=UNLIMITED,
-            local_iterations=LOCAL_ITERATIONS,
-            population_size=budget.individuals,
-            pool_size=budget.individuals,
-            p_crossover=1.0,
-            p_mutation=0.25,
-            p_local=1.0,
-            p_lamarck=1.0,
-            epsilon=1e-5,
-            seed=seed,
-            max_time=max(1, math.ceil(min(budget.watch.left, UNLIMITED))),
-        )
-        self.sorter = op.RankSorter()
-        self.algorithm = op.NSGA2Algorithm(
-            self.config, problem, self.initializer, self.constants, self.generator,
-            self.reinserter, self.sorter,
-        )  # fmt: skip
-
-    def _mutation(self, op: Any, inputs: list[Any], max_size: int) -> Any:
-        shift = op.NormalOnePointMutation()
-        shift.ParameterizeDistribution(0, 1)
-        self.mutations = [
-            shift,
-            op.ChangeVariableMutation(inputs),
-            op.ChangeFunctionMutation(self.primitives),
-            op.ReplaceSubtreeMutation(self.creator, self.constants, DEPTH, max_size),
-            op.InsertSubtreeMutation(self.creator, self.constants, DEPTH, max_size),
-            op.RemoveSubtreeMutation(self.primitives),
-        ]
-        mutation = op.MultiMutation()
-        for each in self.mutations:
-            mutation.Add(each, 1.0)
-        return mutation
+def _mutations(
+    op: Any, primitives: Any, creator: Any, constants: Any, inputs: list[Any], max_size: int
+) -> list[Any]:
+    """The ways in which a tree changes, each as often as the others."""
+    shift = op.NormalOnePointMutation()
+    shift.ParameterizeDistribution(0, 1)
+    return [
+        shift,
+        op.ChangeVariableMutation(inputs),
+        op.ChangeFunctionMutation(primitives),
+        op.ReplaceSubtreeMutation(creator, constants, DEPTH, max_size),
+        op.InsertSubtreeMutation(creator, constants, DEPTH, max_size),
+        op.RemoveSubtreeMutation(primitives),
+    ]
 
 
 def _improving(front: Any) -> list[Any]:

@@ -76,11 +76,7 @@ class PySREngine(Engine):
     restrictable: ClassVar[bool] = True
 
     def __init__(self, question: Question | None = None) -> None:
-        """Check the guesses, before Julia is started.
-
-        Raises:
-            ValueError: for a guess with an operator that the search lacks.
-        """
+        """Refuse guesses with an operator that the search lacks, before Julia is started."""
         super().__init__(question)
         for guess in self.question.guesses:
             guess_for_pysr(guess, {}, self.question)
@@ -140,10 +136,14 @@ class PySREngine(Engine):
                 self._write(job, X, y, names, share, budget, seconds)
                 processes[-1].start()
             until, told = time.monotonic() + seconds + GRACE_SECONDS, ""
+            searches = sum(len(each.seeds) for each in processes)
 
             def tell() -> None:
                 nonlocal told
-                now = progress_of(processes)
+                now = "PySR: Julia starts and compiles, which does not count against the time limit"
+                if any(process.searched for process in processes):
+                    begun = sum(len(process.halls) for process in processes)
+                    now = f"PySR: search {max(1, begun)} of {searches}"
                 if now != told:
                     told = now
                     budget.watch.say(lambda: now, at_once=True)
@@ -171,16 +171,24 @@ class PySREngine(Engine):
         budget: Budget, seconds: float,
     ) -> None:  # fmt: skip
         """A process's instructions: some seeds, one after another."""
-        searches = []
+        searches, safe, question = [], _safe(names), self.question
+        renamed = dict(zip(names, safe, strict=True))
+        told: dict[str, Any] = {"variable_names": safe}
+        if question.units:
+            told["X_units"] = [question.units.get(name, "") for name in names]
+            told["y_units"] = question.units.get(TARGET, "")
         for place, seed in enumerate(seeds):
             rng = np.random.default_rng(seed)
             chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
             np.savez(job / f"{run_id(place)}.npz", X=X[chosen], y=y[chosen])
             new = constructor_arguments(
-                seed, budget, job, bool(np.all(y > 0)), self.question, place, seconds / len(seeds)
+                seed, budget, job, bool(np.all(y > 0)), question, place, seconds / len(seeds)
             )
-            fit = self._told(new, names, _safe(names))
-            searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": fit})
+            if question.guesses:
+                new["guesses"] = [guess_for_pysr(g, renamed, question) for g in question.guesses]
+            if question.units:
+                new["dimensional_constraint_penalty"] = 1e5
+            searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": told})
         (job / "job.json").write_text(json.dumps(searches))
 
     def _fronts(
@@ -195,26 +203,8 @@ class PySREngine(Engine):
                 normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
                 for e in read_hall_of_fame(path, _safe(names))
             ]
-            yield (
-                seed,
-                pareto_front(expressions, X, y, names, seed, self.name, self.question.loss),
-            )
-
-    def _told(
-        self, arguments: dict[str, Any], names: Sequence[str], safe: Sequence[str]
-    ) -> dict[str, Any]:
-        """Arguments of `fit`; adds guesses and units to the constructor's."""
-        if self.question.guesses:
-            renamed = dict(zip(names, safe, strict=True))
-            arguments["guesses"] = [
-                guess_for_pysr(guess, renamed, self.question) for guess in self.question.guesses
-            ]
-        told: dict[str, Any] = {"variable_names": list(safe)}
-        if self.question.units:
-            arguments["dimensional_constraint_penalty"] = 1e5
-            told["X_units"] = [self.question.units.get(name, "") for name in names]
-            told["y_units"] = self.question.units.get(TARGET, "")
-        return told
+            front = pareto_front(expressions, X, y, names, seed, self.name, self.question.loss)
+            yield seed, front
 
 
 def _safe(names: Sequence[str]) -> list[str]:
@@ -237,8 +227,8 @@ class SearchProcess:
     @property
     def halls(self) -> dict[int, Path]:
         """Halls of fame by seed, where there is one."""
-        paths = [self.job / run_id(place) / HALL_OF_FAME for place in range(len(self.seeds))]
-        return {s: p for s, p in zip(self.seeds, paths, strict=True) if _is_there(p)}
+        paths = {s: self.job / run_id(k) / HALL_OF_FAME for k, s in enumerate(self.seeds)}
+        return {s: p for s, p in paths.items() if p.is_file() or _copy_of(p).is_file()}
 
     @property
     def searched(self) -> float:
@@ -300,29 +290,13 @@ class SearchProcess:
             )
 
 
-def progress_of(processes: Sequence[SearchProcess]) -> str:
-    """What Julia is at."""
-    if not any(process.searched for process in processes):
-        return "PySR: Julia starts and compiles, which does not count against the time limit"
-    begun = sum(len(process.halls) for process in processes)
-    return f"PySR: search {max(1, begun)} of {sum(len(each.seeds) for each in processes)}"
-
-
 def _copy_of(path: Path) -> Path:
     """PySR's own copy of a hall of fame."""
     return path.with_suffix(".csv.bak")
 
 
-def _is_there(path: Path) -> bool:
-    return path.is_file() or _copy_of(path).is_file()
-
-
 def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> str:
-    """A guess for PySR: names other than features become the constant 1.0.
-
-    Raises:
-        ValueError: if it needs an operator that the search lacks (says which).
-    """
+    """A guess for PySR: names other than features become the constant 1.0."""
     operators = operators_of(question)
     try:
         return written_for_julia(parse_expression(text), names, operators)
@@ -412,42 +386,31 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 
     PySR writes the file and a copy (`.bak`), one after the other; a search killed while writing
     leaves one of them whole. A formula that we refuse (an exponent of -157.9, say) is dropped with
-    a line on the standard error.
-
-    Args:
-        path: the file, with columns Complexity, Loss, Equation.
-        names: of the features; PySR's own names for them (x0, x1, ...) are replaced by these.
+    a line on the standard error. PySR's names of features (x0, x1, ...) are replaced by `names`.
 
     Raises:
         ValueError: if neither file is one, or it has names other than features.
     """
-    for place in (_copy_of(path), path):
-        try:
+    equations = None
+    for place in (path, _copy_of(path)):
+        with suppress(OSError, KeyError, ValueError):
             equations = pd.read_csv(require_input(place), dtype=str, na_filter=False)["Equation"]
-        except (OSError, KeyError, ValueError):
-            continue
-        # Julia writes a float32 as 1.5f-3
-        texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", text) for text in equations]
-        formulas = [_readable(text) for text in texts]
-        refused = [text for text, formula in zip(texts, formulas, strict=True) if formula is None]
-        if refused:
-            print(
-                f"PySR: {len(refused)} of {len(texts)} formulas cannot be read here and were "
-                f"dropped, such as {refused[0][:SHOWN]}",
-                file=sys.stderr,
-            )
-        kept = [formula for formula in formulas if formula is not None]
-        return kept if names is None else _with_names(kept, names, path)
-    raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
-
-
-def _with_names(
-    formulas: Sequence[sympy.Expr], names: Sequence[str], path: Path
-) -> list[sympy.Expr]:
-    """The formulas with PySR's names replaced by the features'."""
+    if equations is None:
+        raise ValueError(f"{path} is not a hall of fame that PySR wrote.")
+    # Julia writes a float32 as 1.5f-3
+    texts = [re.sub(r"(?<=[\d.])f(?=[-+]?\d)", "e", text) for text in equations]
+    read = [_readable(text) for text in texts]
+    refused = [text for text, formula in zip(texts, read, strict=True) if formula is None]
+    if refused:
+        print(
+            f"PySR: {len(refused)} of {len(texts)} formulas cannot be read here and were "
+            f"dropped, such as {refused[0][:SHOWN]}",
+            file=sys.stderr,
+        )
+    formulas = [formula for formula in read if formula is not None]
     found = {s.name for formula in formulas for s in formula.free_symbols}
-    if found <= set(names):
-        return list(formulas)
+    if names is None or found <= set(names):
+        return formulas
     own = {f"x{i}": symbol(name) for i, name in enumerate(names)}
     if unknown := sorted(found - set(own)):
         raise ValueError(

@@ -42,7 +42,11 @@ def settings(frame: pd.DataFrame, axes: list[str]) -> pd.Series:
     if telling == [LABEL]:
         return frame[LABEL].astype(object).fillna("all others")
     words = [
-        ", ".join(f"{_short(axis)} {row[axis]}" for axis in telling if _is_set(row[axis]))
+        ", ".join(
+            f"{_short(axis)} {row[axis]}"
+            for axis in telling
+            if not (pd.isna(row[axis]) or row[axis] in ("none", ""))
+        )
         for row in frame.to_dict("records")
     ]
     rest = "all others" if telling else "all cells"
@@ -53,19 +57,11 @@ def _short(axis: str) -> str:
     return axis.rsplit(".", 1)[-1].replace("_", " ")
 
 
-def _is_set(value: object) -> bool:
-    return not (value is None or value is pd.NA or value != value or value in ("none", ""))
-
-
 def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) -> list[list[str]]:
-    """Rows of a table, header first: a row per setting, numbers over its seeds.
+    """Rows of a table of cells that are done, header first: numbers over the seeds of each setting.
 
-    A number is the median with the lowest and the highest; a share has its 95 % interval.
-
-    Args:
-        frame: the table of the study, of cells that are done.
-        axes: options that vary.
-        most: columns of numbers; all by default.
+    A number is the median with the lowest and the highest; a share has its 95 % interval. At most
+    so many columns of numbers are shown.
     """
     words = settings(frame, axes)
     measures = {name: MEASURES[name] for name in [n for n in MEASURES if measured(frame, n)][:most]}
@@ -94,12 +90,7 @@ def over(values: pd.Series) -> str:
 
 
 def answer(frame: pd.DataFrame, axes: list[str]) -> str:
-    """The answer in sentences: the kinds found, and how often for each option's value.
-
-    Args:
-        frame: as for `answer_table`.
-        axes: options that vary.
-    """
+    """The answer in sentences: the kinds found, and how often for each option's value."""
     if frame.empty:
         return "No cell is done yet."
     sentences = []

@@ -51,14 +51,10 @@ MEMORY = 1.2e9
 
 @dataclass(frozen=True)
 class Record:
-    """One file or folder: what it is made from, and its state when finished.
+    """A file or folder, made by the step of this title.
 
-    Attributes:
-        title: name of the step.
-        key: fingerprint of function, options, inputs and program.
-        sha256: of the finished content; None while it is being made.
-        seconds: of wall clock.
-        processor_seconds: of computing.
+    The key is the fingerprint of function, options, inputs and program; the SHA-256 that of the
+    content, None while it is being made; seconds are of wall clock and of computing.
     """
 
     title: str
@@ -72,9 +68,7 @@ class Record:
 class Made:
     """A finished file or folder, as given to a later function.
 
-    Attributes:
-        path: where it is.
-        fingerprint: of what it was made from; of its content, if it was made elsewhere.
+    The fingerprint is of what it was made from; of its content, if it was made elsewhere.
     """
 
     path: Path

@@ -314,10 +314,8 @@ class StudyConfig(Options):
 def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTIONS) -> None:
     """Check that a run directory, once begun, has this configuration.
 
-    An option that did not exist when the run began has its default.
-
-    Raises:
-        ValueError: naming the options that differ, or what else is there.
+    An option that did not exist when the run began has its default. The message names the options
+    that differ, or what else is there.
     """
     folder = config.folder
     path = folder / CONFIGURATION

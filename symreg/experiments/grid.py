@@ -33,18 +33,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Study:
-    """A question and the runs that answer it.
-
-    Attributes:
-        name: of the study, and of its folder.
-        question: in a sentence.
-        base: options of all cells, by their short or dotted names.
-        grid: options with their values, part by part.
-        figure: `grid`, `none`, or the file that has them.
-        figures: what it names.
-        cost: in words.
-        cells: every run.
-    """
+    """A question and the runs that answer it; `figures` are those that `figure` names."""
 
     name: str
     question: str
@@ -62,15 +51,11 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """The study's identity, without its cells."""
-        names = ("name", "question", "base", "grid", "figure", "cost")
-        return {name: as_json(getattr(self, name)) for name in names}
+        return {name: as_json(getattr(self, name)) for name in KEYS}
 
 
 def load_study(source: str | os.PathLike[str]) -> Study:
-    """Read and check a study.
-
-    Args:
-        source: a YAML file.
+    """Read and check a study in a YAML file.
 
     Raises:
         ValueError: if there is no such study, or it cannot run: one line that says where and why.
@@ -83,15 +68,12 @@ def load_study(source: str | os.PathLike[str]) -> Study:
 
 
 def parse_study(content: Any, folder: Path = Path()) -> Study:
-    """Make a study from a YAML file's content.
+    """Make a study from a YAML file's content; the figure's file lies in the folder.
 
-    Args:
-        content: a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run` to
-            lists of values, every combination of which runs, or a list of such mappings, each
-            optionally with a `label` in words), and optionally `base` (options of all cells),
-            `figure` (`grid`, `none`, or a Python file with a `StudyFigure` called `FIGURE`) and
-            `cost` (in words).
-        folder: that the figure's file lies in.
+    The content is a mapping with `name`, `question`, `grid` (a mapping of options of `symreg run`
+    to lists of values, every combination of which runs, or a list of such mappings, each optionally
+    with a `label` in words), and optionally `base` (options of all cells), `figure` (`grid`,
+    `none`, or a Python file with a `StudyFigure` called `FIGURE`) and `cost` (in words).
 
     Raises:
         ValueError: for an unknown key or option, a wrong type, an empty grid, identical cells, or
@@ -110,8 +92,14 @@ def parse_study(content: Any, folder: Path = Path()) -> Study:
         if figure.endswith(".py")
         else FIGURES[require_known("figure", figure, FIGURES)]
     )
-    base = _base(content.get("base") or {})
-    grid = [_part(part) for part in _parts(content.get("grid"))]
+    base = content.get("base") or {}
+    if not isinstance(base, dict):
+        raise ValueError(f"base must be a mapping of options, not {base!r}.")
+    try:
+        _with(RunConfig(), base)
+    except OptionError as error:
+        raise ValueError(f"base: {error}") from None
+    grid = _grid(content.get("grid"))
     return Study(
         name=file_name(content["name"]),
         question=" ".join(content["question"].split()),
@@ -124,30 +112,17 @@ def parse_study(content: Any, folder: Path = Path()) -> Study:
     )
 
 
-def _base(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"base must be a mapping of options, not {value!r}.")
-    try:
-        _with(RunConfig(), value)
-    except OptionError as error:
-        raise ValueError(f"base: {error}") from None
-    return value
-
-
-def _parts(grid: Any) -> list[dict[str, Any]]:
+def _grid(grid: Any) -> list[dict[str, Any]]:
+    """The parts of a grid, checked."""
     parts = grid if isinstance(grid, list) else [grid]
     if not parts or not all(isinstance(part, dict) and part for part in parts):
         raise ValueError("grid is empty: give options with lists of values.")
-    return parts
-
-
-def _part(part: dict[str, Any]) -> dict[str, Any]:
-    for name, values in part.items():
+    for name, values in (option for part in parts for option in part.items()):
         if name == LABEL and isinstance(values, str) and values.strip():
             continue
         if not isinstance(values, list) or not values:
             raise ValueError(f"grid: {name} must be a list of one or more values, not {values!r}.")
-    return part
+    return parts
 
 
 def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
@@ -159,7 +134,7 @@ def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
 
 
 def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]:
-    axes = _axes(grid)
+    axes, full = _axes(grid), RunConfig.ALIASES
     cells: list[Cell] = []
     seen: dict[str, str] = {}
     for part in grid:
@@ -172,7 +147,7 @@ def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]
                 check(config)
             except ValueError as error:
                 raise ValueError(f"cell {where}: {error}") from None
-            place = {axis: _value(config, axis) for axis in axes}
+            place = {axis: option_value(config, full.get(axis, axis)) for axis in axes}
             fingerprint = sha256_of_json(config.identity)
             name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
             if len(name) > LONGEST_NAME:
@@ -184,11 +159,6 @@ def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]
             seen[fingerprint] = name
             cells.append(Cell(name, place, config, part.get(LABEL)))
     return tuple(cells)
-
-
-def _value(config: RunConfig, axis: str) -> Any:
-    """The value of an option, by its short or dotted name."""
-    return option_value(config, RunConfig.ALIASES.get(axis, axis))
 
 
 def _axes(grid: list[dict[str, Any]]) -> list[str]:

@@ -18,13 +18,7 @@ IN_MEMORY = "object:"
 
 
 class OwnModel:
-    """A predictor made when first needed: training one may take hours.
-
-    Args:
-        config: of the run.
-        made: the predictor, if it is there already.
-        training: orbits for a factory that trains.
-    """
+    """A predictor, made when first needed unless it is there already: training may take hours."""
 
     def __init__(
         self, config: RunConfig, made: "CheckedPredictor | None" = None, training: Any = None
@@ -51,11 +45,6 @@ class OwnModel:
             axes=config.generate.dimensions or 2,
             bodies=2 if config.generate.system == "barycentric" else 1,
         )
-
-    @property
-    def name(self) -> str:
-        """As the user gave it."""
-        return str(self.config.predictor.model)
 
     @cached_property
     def fingerprint(self) -> str:

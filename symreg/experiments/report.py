@@ -118,11 +118,8 @@ def render(run: Run, config: RunConfig) -> str:
 
 def environment() -> jinja2.Environment:
     """Source of page templates, and formats of numbers and formulas."""
-    found = jinja2.Environment(
-        loader=jinja2.PackageLoader("symreg"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    loader, undefined = jinja2.PackageLoader("symreg"), jinja2.StrictUndefined
+    found = jinja2.Environment(loader=loader, autoescape=True, undefined=undefined)
     found.filters |= {
         "mathml": mathml,
         "number": partial(words.number, missing="–"),
@@ -135,13 +132,13 @@ def environment() -> jinja2.Environment:
 
 def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
     """The named pictures that a folder has."""
-    files = {name: folder / f"{name}.png" for name in names}
-    return {name: _picture(file.read_bytes()) for name, file in files.items() if file.exists()}
-
-
-def _picture(png: bytes) -> Picture:
-    pixels = int.from_bytes(png[16:20])  # the header of a PNG holds its width there
-    return Picture(base64.b64encode(png).decode(), round(pixels / DOTS_PER_INCH * PIXELS_PER_INCH))
+    found = {}
+    for name in names:
+        if (file := folder / f"{name}.png").exists():
+            png = file.read_bytes()
+            inches = int.from_bytes(png[16:20]) / DOTS_PER_INCH  # the header holds the width there
+            found[name] = Picture(base64.b64encode(png).decode(), round(inches * PIXELS_PER_INCH))
+    return found
 
 
 def mathml(markup: str | None) -> Markup:

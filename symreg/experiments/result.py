@@ -128,7 +128,9 @@ class Run(Result):
         parts = [table(self._rows())] if self.results else []
         far = verdict_words.about_far_states(self.readouts.get("far", {}), self.world_model)
         parts += [table(far.errors)] if far.errors else []
-        said = [self._verdict, *self._failures]
+        failed = [gate for gate in self.gates if not gate.passed]
+        told = "; ".join(f"{g.name}: found {g.found}, asked {g.required}" for g in failed)
+        said = [self._verdict, *([f"What failed: {told}."] if failed else [])]
         if self.world_model is not None:
             kind = self.world_model.kind
             said.append(f"World model: {kind}. {verdict_words.about_the_kind(self.world_model)}")
@@ -144,17 +146,11 @@ class Run(Result):
         rows: list[tuple[str, ...]] = [head]
         for name, source in self.results.items():
             law = source.recovery
-            rows.append(
-                (
-                    name,
-                    words.shortened(law.expression or "none", 44),
-                    words.IN_WORDS[law.verdict],
-                    words.interval(law.constant, ".2f"),
-                    words.interval(law.exponent, ".3f"),
-                    words.fixed(source.r2),
-                    words.percent(self.far_error(name), 1, ""),
-                )
-            )
+            rows.append((
+                name, words.shortened(law.expression or "none", 44), words.IN_WORDS[law.verdict],
+                words.interval(law.constant, ".2f"), words.interval(law.exponent, ".3f"),
+                words.fixed(source.r2), words.percent(self.far_error(name), 1, ""),
+            ))  # fmt: skip
         return rows
 
     @property
@@ -169,21 +165,9 @@ class Run(Result):
             f"The law was chosen by {seeds}."
         )
 
-    @property
-    def _failures(self) -> list[str]:
-        failed = [gate for gate in self.gates if not gate.passed]
-        told = "; ".join(f"{g.name}: found {g.found}, asked {g.required}" for g in failed)
-        return [f"What failed: {told}."] if failed else []
-
 
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
-    """A finished run: the result for each set of states, against the gates.
-
-    Args:
-        config: the run's options.
-        folder: with all `laws/` and `readouts/`.
-        records: of its files.
-    """
+    """A finished run: the result for each set of states, against the gates."""
     known = known_law(config.law)
     law, t = known.spec if known else UNKNOWN, config.recover.thresholds
     asked = (*config.sources, *config.transfers)
@@ -242,12 +226,7 @@ def _source(folder: Path, name: str, law: str) -> Source:
 
 
 def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
-    """Numbers by read-out, flat; with a control, under NAME_CONTROL.
-
-    Args:
-        folder: the run directory, all files made.
-        config: the run's options.
-    """
+    """Numbers by read-out, flat; with a control, under NAME_CONTROL."""
     found = {}
     for name in config.questions:
         place = "laws" if name in config.transfers else "readouts"

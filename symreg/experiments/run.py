@@ -82,13 +82,7 @@ def run(
 
 
 def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
-    """Everything that a run measures: orbits, a model, its read-outs, and their laws.
-
-    Args:
-        config: the run's options.
-        keep: makes and keeps each file.
-        made: a predictor object in place of the trained model, if any.
-    """
+    """Everything that a run measures: orbits, a model (or a predictor given), read-outs, laws."""
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
     held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
@@ -107,7 +101,7 @@ def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
         )  # fmt: skip
     else:
         model = fresh = OwnModel(config, made, training if config.fit else None)
-        title = f"{'train' if config.fit else 'look at'} the model {model.name}"
+        title = f"{'train' if config.fit else 'look at'} the model {config.predictor.model}"
         keep("model.json", title, steps.look, model, here=True)
     ask = _asker(config, keep, model, fresh, training)
     done: Files = {}
@@ -206,14 +200,7 @@ def finish(found: Run, config: RunConfig) -> None:
 
 
 def check(config: RunConfig) -> str:
-    """Refuse the impossible: an unknown law, attention, body, engine or orbit.
-
-    Returns:
-        Which engine will search, and why.
-
-    Raises:
-        ValueError: says what and what is known.
-    """
+    """Refuse an unknown law, attention, body, engine or orbit; says why an engine was chosen."""
     from orbits.planets import BODIES
 
     config = of_data(config)

@@ -20,14 +20,7 @@ EVERYWHERE = {"states": "states read", "orbits": "orbits read"}
 
 @dataclass(frozen=True)
 class ReadOutTable:
-    """A read-out with its controls side by side.
-
-    Attributes:
-        name: as in `--readouts`.
-        sentence: its question.
-        subjects: titles of the columns.
-        rows: a metric in words, and its number for each subject.
-    """
+    """A read-out with its controls (`subjects`) side by side: metrics in words, with numbers."""
 
     name: str
     sentence: str
@@ -61,13 +54,7 @@ def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
 
 @dataclass(frozen=True)
 class Asked:
-    """One number of the verdict, and its requirements.
-
-    Attributes:
-        name: of the number.
-        found: in words.
-        by: the gate of each heading, None where there is none.
-    """
+    """One number of the verdict in words, and the gate of each heading (None for none)."""
 
     name: str
     found: str
@@ -77,8 +64,7 @@ class Asked:
 def gate_table(run: Run) -> tuple[tuple[str, ...], list[Asked]]:
     """Every number that decides the verdict and the kind of model, once.
 
-    Returns:
-        The headings, "recovered" first, and the rows.
+    The headings come with "recovered" first, then the rows.
     """
     asking: dict[str, tuple[Gate, ...]] = {"recovered": run.gates}
     if run.world_model is not None:

@@ -30,11 +30,7 @@ EVERY = 20.0
 
 
 def check_study(source: str, config: StudyConfig) -> Study:
-    """Read a study and check the options of every cell.
-
-    Raises:
-        ValueError: as `load_study`; or if a cell's folder has other options.
-    """
+    """Read a study and check the options of every cell, and that no other is in its folder."""
     study = load_study(source)
     folder = config.folder(study.name)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / STUDY).exists():
@@ -76,10 +72,6 @@ class StudyResult:
 def run_study(source: str, config: StudyConfig) -> StudyResult:
     """Run every cell that is not finished; write table, figures and report.
 
-    Args:
-        source: a YAML file.
-        config: where, and on how many workers.
-
     Raises:
         ValueError: if the study cannot run, or its folder is another's.
         KeyboardInterrupt: if interrupted; finished cells stay.
@@ -118,11 +110,7 @@ def run_cell(config: RunConfig) -> float:
 
 @contextmanager
 def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int]]:
-    """Processes on this machine, or the workers of a dask cluster, and their number.
-
-    Raises:
-        ValueError: if dask is not installed or no scheduler answers.
-    """
+    """Processes on this machine, or the workers of a dask cluster, and their number."""
     if not config.scheduler:
         count = min(places(config.workers), cells)
         with workers_of(count) as pool:

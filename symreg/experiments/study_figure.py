@@ -29,11 +29,7 @@ class StudyFigure:
 
 
 def figure_in(path: Path) -> StudyFigure:
-    """The figures that a file defines as `FIGURE`; its code is executed.
-
-    Raises:
-        ValueError: if there is no such file, it does not run, or it has no figures.
-    """
+    """The figures that a file defines as `FIGURE`; its code is executed."""
     from worldmodel.predictors.loading import executed
 
     if not path.is_file():

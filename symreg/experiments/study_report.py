@@ -29,13 +29,7 @@ SHOWN = {
 
 
 def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
-    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one.
-
-    Args:
-        study: the study.
-        folder: of the study.
-        frame: its table.
-    """
+    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one."""
     captions = {}
     summary: pd.DataFrame | None = None
     done = frame[frame["status"] == "done"]
@@ -59,12 +53,7 @@ def render(
 ) -> str:
     """The page: the question, figures, a row per cell, failures, and how it was made.
 
-    Args:
-        study: the study.
-        folder: of the study, with `figures/`.
-        frame: its table.
-        captions: by figure.
-        summary: the answer in a few rows, instead of the table by setting.
+    A summary, the answer in a few rows, replaces the table by setting.
     """
     done = frame[frame["status"] == "done"]
     columns = {name: name.replace("_", " ") for name in study.axes}
@@ -82,31 +71,16 @@ def render(
     counts = frame["status"].value_counts()
     settings = [] if done.empty else answer_table(done, study.axes)
     if summary is not None:
-        settings = _lines(summary)
-    return (
-        environment()
-        .get_template("study.html.jinja")
-        .render(
-            study=study,
-            titles=list(columns.values()),
-            rows=rows,
-            answer=answer(done, study.axes),
-            settings=settings,
-            counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
-            hours=float(frame["seconds"].sum()) / 3600 if measured(frame, "seconds") else 0.0,
-            captions=captions,
-            pictures=embedded(folder / "figures", captions),
-            versions=versions(),
-            git_commit=git_commit(),
-            kinds=KINDS,
-        )
-    )
-
-
-def _lines(summary: pd.DataFrame) -> list[list[str]]:
-    """A table's header and rows, in words."""
-    body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
-    return [[str(name) for name in summary.columns], *body]
+        body = [[_shown(value) for value in row] for row in summary.to_numpy(dtype=object)]
+        settings = [[str(name) for name in summary.columns], *body]
+    return environment().get_template("study.html.jinja").render(
+        study=study, titles=list(columns.values()), rows=rows, answer=answer(done, study.axes),
+        settings=settings,
+        counts={name: int(counts.get(name, 0)) for name in ("done", "failed", "pending")},
+        hours=float(frame["seconds"].sum()) / 3600 if measured(frame, "seconds") else 0.0,
+        captions=captions, pictures=embedded(folder / "figures", captions),
+        versions=versions(), git_commit=git_commit(), kinds=KINDS,
+    )  # fmt: skip
 
 
 def _shown(value: Any) -> str:

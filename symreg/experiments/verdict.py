@@ -52,10 +52,8 @@ def far_gates(
 ) -> list[Gate]:
     """What the whole field must show on states unlike any training orbit.
 
-    Args:
-        far: numbers of the read-out `far`; empty if it was not run.
-        injected: the same for the injected law: no model need beat three times that.
-        t: where the lines are drawn.
+    `far` has the numbers of that read-out, `injected` the same for the injected law: no model need
+    beat three times that.
     """
 
     def most(line: float, name: str) -> float:
@@ -101,9 +99,7 @@ class Region:
 def region(far: Mapping[str, Metric], line: float) -> Region | None:
     """The widest range of distances over which the median error stays below a line, if any.
 
-    Args:
-        far: numbers of the read-out `far`, by ranges of distance with equally many states.
-        line: a relative error.
+    The numbers of the read-out `far` are by ranges of distance with equally many states.
     """
     places = list(itertools.takewhile(lambda k: f"place_{k}_to" in far, itertools.count(1)))
     ends = [far.get("closest"), *(far[f"place_{k}_to"] for k in places)]
@@ -128,15 +124,9 @@ def unnoticed(far: Mapping[str, Metric], t: Thresholds) -> dict[str, float]:
 
     The departure is added to the model's own field: a part that no central force has stays below
     both lines up to the smaller of `field_part` minus its half-width and `field_sure` plus it;
-    another central force adds to the parts that depend on distance.
-
-    Args:
-        far: numbers of the read-out `far`.
-        t: where the lines are drawn.
-
-    Returns:
-        Shares of the law's acceleration, and of `DEPARTURES` in their own units: of the exponent,
-        au², and au of a Yukawa length (a longer one goes unnoticed).
+    another central force adds to the parts that depend on distance. In shares of the law's
+    acceleration, and of `DEPARTURES` in their own units: of the exponent, au², and au of a Yukawa
+    length (a longer one goes unnoticed).
     """
     half = {
         name: width
@@ -172,12 +162,8 @@ def model_gates(
 ) -> list[Gate]:
     """Every condition on the law of a world model: those on kicked states, kicks and controls.
 
-    Args:
-        kicked: what was recovered from kicked states.
-        kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
-        controls: what was recovered from the controls that were run, of `injected`, `untrained`.
-        t: where the lines are drawn.
-        far: numbers of the read-out `far`, of the model ("") and of each control.
+    `kick_r2` is R² of the implied acceleration by the number of steps since the kick; `far` has the
+    numbers of that read-out, of the model ("") and of each control.
     """
     gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
     # a run knows its law: an exponent or a constant that could not be measured is no pass
@@ -273,20 +259,11 @@ def world_model_kind(
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; only kicked states can decide.
 
-    Args:
-        orbit_r2: R² on undisturbed held-out orbits, if measured.
-        kicked: what was recovered from kicked states.
-        kick_r2: R² of the implied acceleration there, by the number of steps since the kick.
-        t: where the lines are drawn.
-        locality: of the Jacobian, if measured.
-        gm_varies: whether GM differs between orbits; it must then be inferred from older positions,
-            and a Jacobian that reaches back is no fault.
-        injected: what was recovered from the law itself on the same states, if that control was
-            run; a law not found even there is not required of the model.
-        copiers: the metrics of undisturbed orbits, which compare the model with naive copiers, if
-            measured: see `worldmodel.probes.comparison`.
-        far: numbers of the read-out `far`, of the model ("") and of each control; a model not
-            tested there is not called Newtonian.
+    Evidence beyond `model_gates`: R² on undisturbed held-out orbits, locality of the Jacobian, and
+    `copiers`, the metrics of undisturbed orbits, which compare the model with naive copiers
+    (`worldmodel.probes.comparison`). Where GM differs between orbits it must be inferred from older
+    positions, and a Jacobian that reaches back is no fault. A law that is not found even when
+    injected is not required of the model. One not tested on far states is not called Newtonian.
     """
     step = first_step(kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))

@@ -46,14 +46,10 @@ KINDS = (
 def about_the_model(
     law: str, gates: Sequence[Gate], orbit_r2: float | None, keplerian: bool, poor: float
 ) -> str:
-    """The gates' words on a world model.
+    """The gates' words on a world model trained under a law.
 
-    Args:
-        law: that moved the training orbits.
-        gates: of the model.
-        orbit_r2: R² on undisturbed held-out orbits; None if not measured.
-        keplerian: whether the world-model score says so.
-        poor: R² below which predictions are poor even on undisturbed orbits.
+    `keplerian` is the world-model score's answer; below an R² of `poor` on undisturbed held-out
+    orbits predictions are poor even there.
     """
     failed = [gate.name for gate in gates if not gate.passed]
     if not failed:
@@ -126,13 +122,10 @@ def about_the_kind(found: WorldModelKind) -> str:
 
 @dataclass(frozen=True)
 class FarFindings:
-    """Findings on far states: where the implied acceleration is right, what the test can miss.
+    """Findings on far states.
 
-    Attributes:
-        region: where the acceleration is the law's, in a sentence or two.
-        errors: by family of states; rows of a table, header first.
-        parts: of the acceleration that no central force has; likewise.
-        limits: departures from the law that would have gone unnoticed, in a sentence.
+    Where the acceleration is the law's; rows of errors by family of states, and of parts that no
+    central force has, header first; departures that would have gone unnoticed.
     """
 
     region: str
@@ -146,9 +139,7 @@ def about_far_states(
 ) -> FarFindings:
     """Where the implied acceleration is right, and what would have gone unnoticed.
 
-    Args:
-        far: numbers of the read-out `far`.
-        found: the score, if kicked states were used too.
+    The score is there only if kicked states were used too.
     """
     region, small = (found.region, found.unnoticed) if found else (None, {})
     stems = {name: name.replace(" ", "_") for name in FAMILIES} | OUTSIDE

@@ -39,11 +39,7 @@ HUGE = 1e100
 
 
 def fit_form(text: str, samples: Samples) -> Fitted:
-    """The formula with fitted constants.
-
-    Args:
-        text: names that are no feature are constants.
-        samples: to fit to.
+    """The formula with fitted constants: names in it that are no feature.
 
     Raises:
         ValueError: if it is not a formula, or has no feature or no constant.

@@ -9,12 +9,7 @@ from symreg.fit.samples import Samples
 
 @dataclass(frozen=True)
 class Monomial:
-    """c * x1**p1 * x2**p2 ...: the constant and the exponents.
-
-    Attributes:
-        log_constant: natural logarithm of c.
-        exponents: (feature,) exponents.
-    """
+    """c * x1**p1 * x2**p2 ...: the natural logarithm of c, and (feature,) exponents."""
 
     log_constant: float
     exponents: np.ndarray

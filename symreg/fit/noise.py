@@ -84,14 +84,10 @@ def sharp(samples: Samples) -> np.ndarray:
 
 
 def smooth_mean_square(residuals: np.ndarray, X: np.ndarray, upper: bool = False) -> float:
-    """Mean square of the smooth part of residuals, largest over the features.
+    """Mean square of the smooth part of (row,) residuals, largest over the features.
 
-    Variance of the means of equal-sized bins, minus that from scatter within the bins.
-
-    Args:
-        residuals: (row,).
-        X: (row, feature).
-        upper: add one standard error: as large as the smooth part may well be.
+    Variance of the means of equal-sized bins, minus that from scatter within the bins; `upper` adds
+    one standard error: as large as the smooth part may well be.
     """
     return float(smooth_mean_squares(residuals[None], X, upper)[0])
 
@@ -122,11 +118,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
 
     Rows are binned by every feature, and by products of two; without misfit the squared means over
     their standard errors sum to chi-squared. The least chance over the features, times their
-    number.
-
-    Args:
-        residuals: (row,) of the formula.
-        samples: the rows.
+    number; None for too few rows, or rounding alone.
     """
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < len(residuals):

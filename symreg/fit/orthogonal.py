@@ -10,7 +10,7 @@ Source: Boggs & Rogers, Contemporary Mathematics 112, 183 (1990) for orthogonal 
 Fuller, Measurement Error Models (1987), section 3.2 for intervals from the estimating equations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import LARGE, Samples
-from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval
+from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval, central_slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
 
 STEPS = 12
@@ -39,23 +39,13 @@ STEP = 0.05
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of rows from a form: values and slopes made once, for any constants.
-
-    Attributes:
-        form: skeleton with free constants.
-        samples: with errors in the features.
-    """
+    """Signed distances of rows from a form, a skeleton with free constants."""
 
     form: sympy.Expr
     samples: Samples
 
     def __call__(self, constants: Sequence[float] | np.ndarray, scatter: float) -> np.ndarray:
-        """(row,) signed distances in standard errors.
-
-        Args:
-            constants: of the form.
-            scatter: factor of the target's errors.
-        """
+        """(row,) signed distances in standard errors; `scatter` multiplies the target's errors."""
         samples = self.samples
         assert samples.errors is not None  # for the type checker: the caller has made them
         assert samples.feature_errors is not None
@@ -102,34 +92,28 @@ def slopes_of(
 
 
 def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, free: int) -> float:
-    """Factor on errors for which squares over variances sum to the degrees of freedom.
-
-    Args:
-        squares: (row,) of residuals.
-        own: (row,) errors to scale.
-        spread: (row,) further, known errors.
-        free: degrees of freedom.
+    """Factor on the `own` errors for which (row,) squares over variances sum to the degrees of
+    freedom; `spread` are further, known errors.
     """
 
     def excess(logarithm: float) -> float:
         variance = (np.exp(logarithm) * own) ** 2 + spread**2
         return float(np.sum(squares / variance)) - free
 
+    return _balanced(excess)
+
+
+def _balanced(excess: Callable[[float], float], **tolerance: float) -> float:
+    """The factor, from `LEAST` to `MOST`, at whose logarithm a falling excess is zero."""
     low, high = np.log(LEAST), np.log(MOST)
     if excess(low) <= 0:
         return LEAST
-    return MOST if excess(high) >= 0 else float(np.exp(brentq(excess, low, high)))
+    return MOST if excess(high) >= 0 else float(np.exp(brentq(excess, low, high, **tolerance)))
 
 
 @dataclass(frozen=True)
 class Orthogonal:
-    """A law fitted by orthogonal distances.
-
-    Attributes:
-        law: with those constants.
-        intervals: of the constants, 95 %.
-        covariance: (constant, constant).
-    """
+    """A law fitted by orthogonal distances, 95 % intervals and covariance of its constants."""
 
     law: Fitted
     intervals: list[Interval]
@@ -137,12 +121,9 @@ class Orthogonal:
 
 
 def orthogonal(law: Fitted, samples: Samples, known: bool) -> Orthogonal:
-    """Fit a law's constants by orthogonal distances.
+    """Fit a law's constants by orthogonal distances, from its own.
 
-    Args:
-        law: its constants are the start.
-        samples: with errors in target and features.
-        known: whether the target's errors are known; else their common factor is fitted.
+    Unless the target's errors are known, their common factor is fitted.
     """
     distances = Distances(law.form, samples)
     constants, scatter = np.array(law.constants, dtype=float), 1.0
@@ -204,12 +185,7 @@ def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
     def excess(logarithm: float) -> float:
         return float(np.sum(distances(constants, np.exp(logarithm)) ** 2)) - free
 
-    low, high = np.log(LEAST), np.log(MOST)
-    if excess(low) <= 0:
-        return LEAST
-    if excess(high) >= 0:
-        return MOST
-    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+    return _balanced(excess, xtol=1e-6)
 
 
 def _influence(
@@ -248,10 +224,4 @@ def _jacobian(
     distances: Distances, constants: np.ndarray, scatter: float, steps: np.ndarray
 ) -> np.ndarray:
     """(row, constant) derivatives of the distances."""
-    return np.column_stack(
-        [
-            (distances(constants + step, scatter) - distances(constants - step, scatter))
-            / (2 * step.max())
-            for step in np.diag(steps)
-        ]
-    )
+    return central_slopes(lambda values: distances(values, scatter), constants, steps)

@@ -77,6 +77,23 @@ class Fitted:
         """The formula with its numbers."""
         return substituted(self.form, self.constants)
 
+    @property
+    def constant_names(self) -> tuple[str, ...]:
+        """The user's names, or c1, c2, ... (k1, ... beside a feature called c1)."""
+        if self.names:
+            return self.names
+        count, taken = len(self.constants), {s.name for s in self.form.free_symbols}
+        lists = (tuple(f"{letter}{i + 1}" for i in range(count)) for letter in "ckab")
+        return next(names for names in lists if not taken & set(names))
+
+    def values(self, samples: Samples) -> np.ndarray:
+        """(row,) predictions."""
+        return evaluate(self.form, samples.names, samples.X, self.constants)
+
+    def residuals(self, samples: Samples) -> np.ndarray:
+        """(row,) of the predictions."""
+        return samples.residuals(self.values(samples))
+
     def criterion(self, n: int, floor: float) -> float:
         """Information criterion; lower is better. Smooth errors below the floor cost nothing.
 
@@ -172,18 +189,11 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
 
 def refit_law(law: Fitted, samples: Samples) -> Fitted:
     """The same formula with its constants fitted to other samples."""
-    found = fit(law.form, law.constants, samples)
-    return replace(
-        law, constants=found.constants, mean_square=found.mean_square, smooth=found.smooth
-    )
+    return replace(law, **vars(fit(law.form, law.constants, samples)))
 
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
-    """The formula with its floats refitted.
-
-    Returns:
-        None if it has too many constants, is undefined, or too slow for sympy.
-    """
+    """The formula with its floats refitted; None if it has too many, is undefined, or too slow."""
     try:
         form, start = skeleton(merged(expression))
     except TooLongError:
@@ -194,17 +204,13 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
         return None
     found = fit(form, start, samples)
     nodes = charged(substituted(form, found.constants))
-    return Fitted(form, found.constants, found.mean_square, found.smooth, nodes, source, seed)
+    return Fitted(form, **vars(found), nodes=nodes, source=source, seed=seed)
 
 
 def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -> Fitted:
     """Drop terms and snap exponents, one at a time, while the criterion does not rise.
 
-    Args:
-        law: a fitted formula without a name.
-        samples: to refit on.
-        floor: relative error that buys nothing.
-        snap: whether exponents may become half-integers; constants may be dropped either way.
+    Without `snap` only constants are dropped.
     """
     n = samples.n_effective
     best = law
@@ -221,14 +227,8 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
             found = fit(trial_form, trial_start, samples)
-            trial = replace(
-                best,
-                form=trial_form,
-                constants=found.constants,
-                mean_square=found.mean_square,
-                smooth=found.smooth,
-                nodes=charged(substituted(trial_form, found.constants)),
-            )
+            nodes = charged(substituted(trial_form, found.constants))
+            trial = replace(best, form=trial_form, nodes=nodes, **vars(found))
             if trial.criterion(n, floor) <= best.criterion(n, floor):
                 best, improving = trial, True
                 break
@@ -308,7 +308,7 @@ def is_same_law(law: Fitted, other: Fitted, samples: Samples, free_exponents: bo
         if not free_exponents and (constant := constant_symbol(index)) in _exponents(law.form)
     }
     form, start = skeleton(merged(with_floats(substituted(law.form.xreplace(held), law.constants))))
-    given = evaluate(other.form, samples.names, samples.X, other.constants)
+    given = other.values(samples)
     size = float(np.sqrt(np.mean(given**2)))
     if not 0 < size < np.inf or len(start) > MOST_CONSTANTS:
         return False

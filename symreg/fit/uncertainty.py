@@ -9,7 +9,7 @@ the largest shift; it is added to the statistical part in quadrature.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,17 +118,10 @@ class Interval:
 def constant_intervals(
     law: Fitted, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
 ) -> list[Interval]:
-    """Intervals of a law's constants.
+    """Intervals of a law's constants, for a relative systematic error up to the floor.
 
     The bootstrap refits by one Gauss-Newton step, which is exact for a law linear in its constants
     and nearly so for intervals of a few per cent.
-
-    Args:
-        law: fitted to the samples.
-        samples: the rows it was fitted to.
-        floor: relative systematic error considered possible.
-        rng: of the draws.
-        draws: bootstrap replicates.
     """
     constants = np.array(law.constants)
     if not len(constants):
@@ -145,21 +138,21 @@ def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     def residuals(values: np.ndarray) -> np.ndarray:
         return samples.residuals(evaluate(law.form, samples.names, samples.X, values))
 
-    columns = [
-        (residuals(constants + step) - residuals(constants - step)) / (2 * step.max())
-        for step in np.diag(steps)
-    ]
-    return np.column_stack(columns), residuals(constants)
+    return central_slopes(residuals, constants, steps), residuals(constants)
+
+
+def central_slopes(
+    values: Callable[[np.ndarray], np.ndarray], place: np.ndarray, steps: np.ndarray
+) -> np.ndarray:
+    """(row, number) derivatives of (row,) values, by central differences."""
+    moves = np.diag(steps)
+    return np.column_stack(
+        [(values(place + move) - values(place - move)) / (2 * move.max()) for move in moves]
+    )
 
 
 def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
-    """(constant, constant) for a law's constants, from correlations and interval widths.
-
-    Args:
-        law: fitted to the samples.
-        samples: the rows it was fitted to.
-        intervals: of the constants.
-    """
+    """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
     jacobian, _ = slopes(law, samples)
@@ -180,12 +173,12 @@ def exponent_intervals(
         ValueError: if a target or a feature is not positive.
     """
     found = fit_monomial(samples)
+    fitted = np.array([found.log_constant, *found.exponents])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
-    residuals = design @ np.concatenate([[found.log_constant], found.exponents]) - np.log(samples.y)
+    residuals = design @ fitted - np.log(samples.y)
     weights = samples.log_weights
     if weights is not None:
         design, residuals = design * weights[:, None], residuals * weights
-    fitted = np.concatenate([[found.log_constant], found.exponents])
     intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
     return dict(zip(samples.names, intervals[1:], strict=True))
 
@@ -227,14 +220,8 @@ def _resampled(
 ) -> np.ndarray:
     """(draw, constant) shifts of the constants when groups are resampled.
 
-    Args:
-        jacobian: (row, constant) derivatives of the residuals.
-        residuals: (row,).
-        samples: the rows.
-        rng: of the draws.
-        draws: how many.
-        as_left_out: correct for what the fit took from the residuals, and for how few groups show
-            their size. Beside a systematic error that matters little.
+    `as_left_out` corrects for what the fit took from the residuals, and for how few groups show
+    their size. Beside a systematic error that matters little.
 
     Source: Cameron & Miller, J. Human Resources 50, 317 (2015), section VI: CR3 and Student's t.
     """

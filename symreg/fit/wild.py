@@ -13,7 +13,6 @@ from orbits.printing import plural
 from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate
 
 FAR = 8.0
 """Robust standard deviations that make a row wild."""
@@ -62,8 +61,7 @@ def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
     """(row,) whether a formula misses a row far more than the others."""
     if len(samples.y) < LEAST_ROWS:
         return np.zeros(len(samples.y), dtype=bool)
-    errors = samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
-    far = _far(errors, samples.X)
+    far = _far(law.residuals(samples), samples.X)
     alone = _isolated(far, samples.X)
     # where most of them lie together it is the formula that is wrong
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)

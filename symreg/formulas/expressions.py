@@ -146,12 +146,9 @@ def _sum(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
 
 
 def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
-    """The expression with a free constant in place of every floating-point number.
+    """The expression with `_c0`, `_c1`, ... in place of its floats, and these in order.
 
     Integers and rationals stay: they are structure (`r**2`); floats are fitted.
-
-    Returns:
-        The skeleton, with constants `_c0`, `_c1`, ... in order of appearance, and their values.
     """
     values: list[float] = []
 
@@ -180,6 +177,12 @@ def with_floats(expression: sympy.Expr) -> sympy.Expr:
 def constant_symbol(index: int) -> sympy.Symbol:
     """The free constant of that number (of either sign, so not assumed positive)."""
     return sympy.Symbol(f"{CONSTANT_PREFIX}{index}", real=True)
+
+
+def named(form: sympy.Expr, names: Sequence[str]) -> str:
+    """A skeleton as text, its free constants called by these names."""
+    symbols = {constant_symbol(i): sympy.Symbol(name) for i, name in enumerate(names)}
+    return sympy.sstr(form.xreplace(symbols))
 
 
 def complexity(expression: sympy.Expr) -> int:
@@ -213,11 +216,7 @@ def evaluate(
 ) -> np.ndarray:
     """The expression at every row, float64; NaN where undefined.
 
-    Args:
-        expression: over the features and, in a skeleton, the free constants.
-        names: (feature,) names of the columns.
-        X: (row, feature).
-        constants: values of `_c0`, `_c1`, ...
+    X is (row, feature), its columns named; constants are values of `_c0`, `_c1`, ... in a skeleton.
     """
     free = tuple(f"{CONSTANT_PREFIX}{i}" for i in range(len(constants)))
     function = compiled(expression, (*names, *free))

@@ -19,15 +19,11 @@ class UnwritableError(ValueError):
 def written_for_julia(
     expression: sympy.Expr, names: Mapping[str, str], operators: Collection[str]
 ) -> str:
-    """A formula in the operators of a search.
+    """A formula in the operators of a search, as in `+`, `inv`, `exp`.
 
     PySR's parser knows neither unary minus nor `pi`, and ends the search at an operator that it was
-    not given. So signs become factors of -1.0, and powers whatever the search offers.
-
-    Args:
-        expression: in any symbols.
-        names: what each symbol is called there; a missing one is the constant 1.0.
-        operators: of the search, as in `+`, `inv`, `exp`.
+    not given. So signs become factors of -1.0, and powers whatever the search offers. A symbol
+    without a name there is the constant 1.0.
 
     Raises:
         UnwritableError: if an operator is missing.
@@ -36,22 +32,17 @@ def written_for_julia(
         return _number(expression)
     if expression.is_Symbol:
         return names.get(expression.name, "1.0")
-    parts = [written_for_julia(part, names, operators) for part in _parts(expression)]
-    if expression.is_Add:
-        return _folded("+", parts, operators)
     if expression.is_Mul:
         return _product(expression, names, operators)
+    # always in the same order
+    terms = expression.as_ordered_terms() if expression.is_Add else expression.args
+    parts = [written_for_julia(part, names, operators) for part in terms]
+    if expression.is_Add:
+        return _folded("+", parts, operators)
     if expression.is_Pow:
         return _power(parts[0], expression.exp, names, operators)
     function = "exp" if isinstance(expression, sympy.exp) else expression.func.__name__
     return f"{_allowed(function, operators)}({parts[0]})"
-
-
-def _parts(expression: sympy.Expr) -> tuple[sympy.Expr, ...]:
-    """The parts to write, always in the same order."""
-    if expression.is_Mul:
-        return ()
-    return tuple(expression.as_ordered_terms()) if expression.is_Add else expression.args
 
 
 def _number(value: sympy.Expr) -> str:

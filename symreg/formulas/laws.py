@@ -21,11 +21,8 @@ COORDINATES = ("x", "y", "z")
 class NamedForm:
     """A reference law over the features of a table.
 
-    Attributes:
-        name: of the law, as in `orbits.forces.parse_law`.
-        form: skeleton; `_c0` is the strength, the rest are the law's own parameters.
-        parameters: names of `_c1`, ...
-        starts: (start, parameter) initial values for the fit.
+    In the form `_c0` is the strength, and the rest are the law's own parameters, with (start,
+    parameter) initial values for the fit.
     """
 
     name: str
@@ -38,10 +35,6 @@ def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     """Every reference law that can be written in the features; none without `r`.
 
     Power laws come with exponents fixed at each half-integer from -4 to 4 that has no name.
-
-    Args:
-        names: (feature,) names.
-        X: (row, feature).
     """
     if "r" not in names:
         return []

@@ -7,18 +7,14 @@ from fractions import Fraction
 import sympy
 
 from orbits.options import require_known
-from orbits.units import G_SI, ONE, Unit, parse_unit, powers
+from orbits.units import ONE, Unit, parse_unit, powers
 
 G_DIMENSION = powers((3, -1, -2))
 GM_DIMENSION = powers((3, 0, -2))
 
 
 def parse_units(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Unit]:
-    """Units by column from `name=unit` texts.
-
-    Args:
-        texts: as in `F=Msun*au/yr^2`.
-        names: of the target and the features: each must have one.
+    """Units by column from texts such as `r=au`: one for the target and every feature.
 
     Raises:
         ValueError: if a text is not `name=unit`, a name is unknown, or one is missing.
@@ -41,9 +37,7 @@ HEADER_UNIT = re.compile(r"[\[(]([^\[\]()]*)[\])]\s*$")
 def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
     """Units by column from headers such as `Force [N]` and `r (m)`.
 
-    Returns:
-        The units, none unless every column has a known one; and a note on that, empty if no column
-        has any.
+    None unless every column has a known one; and a note on that, empty if no column has any.
     """
     units, wrong = {}, []
     for name in names:
@@ -68,11 +62,7 @@ def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
 def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> Unit:
     """The unit of the constant in front of a shape: target over shape.
 
-    Args:
-        shape: the law without its strength, its parameters as symbols of lengths (in the unit of
-            `r`).
-        units: by column.
-        target: name of the target.
+    A law's own parameters are symbols of lengths, in the unit of `r`.
 
     Raises:
         ValueError: if the shape adds different dimensions, or takes a function of one.
@@ -89,15 +79,7 @@ def strength_unit(shape: sympy.Expr, units: Mapping[str, Unit], target: str) -> 
 
 
 def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) -> dict[str, Unit]:
-    """Units that a formula's free constants need for it to have the target's.
-
-    Args:
-        form: a skeleton; symbols without a unit are its constants.
-        units: by column.
-        target: of the formula.
-
-    Returns:
-        A unit by constant; one with an undetermined unit is left out.
+    """Units that a skeleton's free constants need; one that is undetermined is left out.
 
     Raises:
         ValueError: if no units are consistent: it adds different dimensions, or takes a function of
@@ -177,8 +159,3 @@ def _assigned_product(
         if part not in powers:
             _assigned(part, ONE, units, found)
     return wanted
-
-
-def gravitational_constant(unit: Unit) -> float:
-    """G in a given unit."""
-    return G_SI / unit.size

@@ -9,16 +9,11 @@ EVERY = 2.0
 
 
 class Watch:
-    """A limit on computing time, checked between steps of work.
+    """A limit on seconds of computing, checked between steps of work.
 
     Work that finds its time over ends with what it has; `ended` says so afterwards.
     (`orbits.time_limit.limited` stops work that cannot check.) Both count processor time of this
-    process, so a busy machine changes nothing.
-
-    Args:
-        seconds: of computing, until it is over.
-        tell: called with the progress, at most once in `EVERY` seconds.
-        whole: the clock that this is part of.
+    process, so a busy machine changes nothing. Progress is told once in `EVERY` seconds at most.
     """
 
     def __init__(

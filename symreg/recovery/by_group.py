@@ -11,6 +11,7 @@ Source: Russeil et al., arXiv:2402.04298, for one form with constants for every 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 
 import numpy as np
 import sympy
@@ -21,7 +22,7 @@ from symreg.fit.form import fit_form
 from symreg.fit.noise import smooth_mean_square
 from symreg.fit.refine import Fitted, fit, is_same_law, preferred
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import constant_symbol, evaluate, symbol
+from symreg.formulas.expressions import constant_symbol, evaluate, named, symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
@@ -79,31 +80,20 @@ class GroupedLaw:
     def by_name(self) -> dict[str, tuple[str, ...]]:
         """Names of fitted constants, by the form's: one if shared, else one per group."""
         groups, _ = self.values.shape
-        mark = "_"
-        while any(f"{name}{mark}1" in self.own_names for name in self.own_names):
+        mark, own = "_", self.base.constant_names
+        while any(f"{name}{mark}1" in own for name in own):
             mark += "_"
         return {
             name: (name,) if j in self.shared else tuple(
                 f"{name}{mark}{g + 1}" for g in range(groups)
             )
-            for j, name in enumerate(self.own_names)
+            for j, name in enumerate(own)
         }  # fmt: skip
 
     @property
     def form(self) -> str:
         """The form as text with named constants."""
-        named = {constant_symbol(j): sympy.Symbol(name) for j, name in enumerate(self.own_names)}
-        return sympy.sstr(self.base.form.xreplace(named))
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Of the form's constants: the user's, or c1, c2, ... (k1, ... beside a feature c1)."""
-        if self.base.names:
-            return self.base.names
-        count = self.values.shape[1]
-        features = {s.name for s in self.base.form.free_symbols}
-        letter = next(a for a in "ckab" if not features & {f"{a}{i + 1}" for i in range(count)})
-        return tuple(f"{letter}{i + 1}" for i in range(count))
+        return named(self.base.form, self.base.constant_names)
 
     def of_group(self, group: int) -> Fitted:
         """The law in one group."""
@@ -183,15 +173,7 @@ def group_parts(samples: Samples) -> list[Samples]:
 def search_by_group(
     samples: Samples, search: Search
 ) -> tuple[Outcome, ErrorModel, tuple[Rival, ...]]:
-    """Find one form for all groups, and which of its constants they share.
-
-    Args:
-        samples: with a column for every group.
-        search: how.
-
-    Returns:
-        The outcome, the error model, and the rivals.
-    """
+    """Find one form for all groups, and which of its constants they share."""
     config, watch = search.config, search.watch
     parts = group_parts(samples)
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:SEARCHED]
@@ -206,23 +188,17 @@ def search_by_group(
         found, _, rivals = search_pool(parts[g], share)
         best.append([rival.law for rival in rivals])
         front += found.front
-        laws = [_started(base, parts) for base in _distinct(list(_in_turn(best)))[:FORMS]]
+        laws = [_started(base, parts) for base in _distinct(best)[:FORMS]]
         outcome, errors, others = _chosen(laws, front, samples, config)
         if misfit_of(outcome.law, errors.of(samples)) > EXPLAINED:
             break  # it leaves nothing in any group
     return outcome, errors, others
 
 
-def _in_turn(lists: Sequence[Sequence[Fitted]]) -> Iterator[Fitted]:
-    """The first of every list, the second of every list, ..."""
-    for k in range(max(map(len, lists), default=0)):
-        yield from (some[k] for some in lists if k < len(some))
-
-
-def _distinct(laws: Sequence[Fitted]) -> list[Fitted]:
-    """The first of each form, without its name."""
+def _distinct(lists: Sequence[Sequence[Fitted]]) -> list[Fitted]:
+    """The first of each form, without its name: of the lists' first laws, their second, ..."""
     found: dict[str, Fitted] = {}
-    for law in laws:
+    for law in filter(None, chain.from_iterable(zip_longest(*lists))):
         found.setdefault(str(law.form), replace(law, name=None, parameters=()))
     return list(found.values())
 

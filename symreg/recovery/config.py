@@ -178,16 +178,6 @@ class RecoverConfig(Options):
         return words(self.features)
 
     @property
-    def unit_texts(self) -> tuple[str, ...]:
-        """The units, split at commas."""
-        return words(self.units)
-
-    @property
-    def sigma_of_texts(self) -> tuple[str, ...]:
-        """The standard errors of features, split at commas."""
-        return words(self.sigma_of)
-
-    @property
     def question(self) -> "Question":
         """The question for an engine: operators, split at commas, and loss."""
         from symreg.engines.base import Question  # which needs sympy, as options do not

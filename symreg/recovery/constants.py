@@ -50,26 +50,14 @@ Source: CODATA, from scipy; IAU 2015 Resolution B3 for the products GM.
 """
 
 
-@cache
-def _units() -> dict[str, Unit]:
-    return {name: parse_unit(unit) for name, (_, unit) in KNOWN.items()}
+_unit = cache(parse_unit)
 
 
 def recognised(value: float, low: float, high: float, unit: Unit) -> KnownConstant | None:
-    """The constant nearest to a number with a unit, if it lies in the interval and within 3 %.
-
-    Args:
-        value: of the number.
-        low: limit of its interval.
-        high: the other limit.
-        unit: of all three.
-
-    Returns:
-        The constant in the number's own unit, or None.
-    """
+    """The nearest constant, in the number's own unit, if it lies in the interval and within 3 %."""
     alike = {
         name: size / unit.size
-        for name, (size, _) in KNOWN.items()
-        if _units()[name].powers == unit.powers
+        for name, (size, own) in KNOWN.items()
+        if _unit(own).powers == unit.powers
     }
     return nearest_known(value, low, high, alike)

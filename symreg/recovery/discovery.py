@@ -12,7 +12,6 @@ from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smoo
 from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
-from symreg.formulas.expressions import evaluate
 
 OUTER = 0.15
 """Share of the rows at either end of a feature for extrapolation."""
@@ -37,17 +36,10 @@ class Evidence:
 
 
 def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Samples) -> Evidence:
-    """Measure a formula on rows and ranges outside its fit.
-
-    Args:
-        law: fitted to the training rows.
-        training: rows.
-        held_out: rows of other groups.
-        whole: all of them.
-    """
+    """Measure a formula, fitted to the training rows, on rows and ranges outside its fit."""
     inner = _rms(law, training)
     outer = _rms(law, held_out)
-    residuals = _residuals(law, whole)
+    residuals = law.residuals(whole)
     return Evidence(
         outer / max(inner, rounding(whole.y)),
         _carried(law, whole),
@@ -58,17 +50,13 @@ def evidence_of(law: Fitted, training: Samples, held_out: Samples, whole: Sample
 
 def misfit_of(law: Fitted, samples: Samples) -> float:
     """Chance of a misfit as smooth as a formula's; one if negligible."""
-    chance = misfit_probability(_residuals(law, samples), samples)
+    chance = misfit_probability(law.residuals(samples), samples)
     return 1.0 if chance is None else chance
-
-
-def _residuals(law: Fitted, samples: Samples) -> np.ndarray:
-    return samples.residuals(evaluate(law.form, samples.names, samples.X, law.constants))
 
 
 def _rms(law: Fitted, samples: Samples) -> float:
     """Of the errors on samples, without the worst hundredth."""
-    return float(np.sqrt(_without_the_worst(_residuals(law, samples) ** 2)))
+    return float(np.sqrt(_without_the_worst(law.residuals(samples) ** 2)))
 
 
 def _carried(law: Fitted, samples: Samples) -> float | None:
@@ -90,7 +78,7 @@ def _carried(law: Fitted, samples: Samples) -> float | None:
             spread = max(_rms(carried, inside), least)
             # what the constants may be off by, carried to the ends, is no fault of the formula
             allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
-            squares = (_residuals(carried, away) / allowed) ** 2
+            squares = (carried.residuals(away) / allowed) ** 2
             worst = max(worst, float(np.sqrt(_without_the_worst(squares))))
     return worst
 

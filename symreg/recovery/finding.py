@@ -12,7 +12,7 @@ from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
 from symreg.fit.noise import robust_spread, weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.refine import Fitted, fit, refit_law
+from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import (
     Interval,
@@ -31,7 +31,7 @@ from symreg.formulas.compare import (
     Comparison,
     compare,
 )
-from symreg.formulas.expressions import constant_symbol, evaluate, symbol
+from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
 from symreg.recovery.by_group import search_by_group
@@ -58,8 +58,6 @@ class Finding:
         outcome: consensus of the seeds, fitted to the training groups.
         law: the selected formula, fitted to all rows.
         reference: the law compared with; None if none was requested and none fits.
-        verdict: of the comparison.
-        r2_linear: on held-out groups.
         r2_log: of logarithms; None if a target or prediction is not positive.
         intervals: of the law's constants, in order.
         strength: the constant in front of the reference; None unless the verdict is `MATCHING`.
@@ -99,10 +97,7 @@ class Finding:
 def find(problem: Problem, search: Search) -> Finding:
     """Find a law in samples and compare it.
 
-    Args:
-        problem: the samples, and the references to compare with; for any law, one choice is made
-            from the pool of all formulas.
-        search: how.
+    For any law, one choice is made from the pool of all formulas.
     """
     config, every = search.config, problem.every
     references, asked = problem.references, problem.asked
@@ -194,7 +189,7 @@ def _every_row(samples: Samples, wild: np.ndarray, law: Fitted, parts: "Parts") 
         return whole
     found = parts.errors.of(samples)
     if len(wild) != len(samples.y) and wild.any():
-        errors = found.residuals(evaluate(law.form, found.names, found.X, law.constants))
+        errors = law.residuals(found)
         found = found.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
     return found
 
@@ -216,9 +211,12 @@ class Parts:
 
     def predicted(self, law: Fitted) -> np.ndarray:
         """(held-out row,) by the formula, or if few each by the formula fitted to others."""
-        if self.few:
-            return each_by_the_others(law, self.training)
-        return evaluate(law.form, self.held_out.names, self.held_out.X, law.constants)
+        if not self.few:
+            return law.values(self.held_out)
+        rows = np.arange(len(self.training.y))
+        others = (refit_law(law, self.training.rows(rows != i)) for i in rows)
+        each = (self.training.rows(rows == i) for i in rows)
+        return np.concatenate([law.values(row) for law, row in zip(others, each, strict=True)])
 
 
 def _parts(
@@ -232,28 +230,8 @@ def _parts(
     return Parts(training, held_out, samples.thinned(config.rows, rng), few, ErrorModel())
 
 
-def each_by_the_others(law: Fitted, samples: Samples) -> np.ndarray:
-    """(row,) prediction of every row by the formula fitted to all others."""
-    rows = np.arange(len(samples.y))
-    return np.array(
-        [
-            evaluate(
-                law.form,
-                samples.names,
-                samples.X[[i]],
-                fit(law.form, law.constants, samples.rows(rows != i)).constants,
-            )[0]
-            for i in rows
-        ]
-    )
-
-
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
     """Formulas to start from: each text is one, or the path of a PySR hall of fame.
-
-    Args:
-        texts: formulas and paths.
-        names: of the features; x0, x1, ... in a hall of fame.
 
     Raises:
         ValueError: if a text is neither, or a hall of fame is another table's.
@@ -321,10 +299,9 @@ def _strength(
         return None
     first = intervals[0]
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
-    values = evaluate(law.form, samples.names, samples.X, law.constants)
     unit = strength_at_one(reference, samples, own)
     with np.errstate(all="ignore"):
-        factor = float(np.median(values / unit)) / first.value
+        factor = float(np.median(law.values(samples) / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
         return None
     return first.times(factor)

@@ -29,8 +29,9 @@ class RadialField:
     """The radial attraction in a table of force samples, and the rest.
 
     Attributes:
-        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits. For two
-            bodies with varying masses the target is the force on the first, -m1 (a·x)/r.
+        samples: -(a·x)/r against r and every mass or GM that varies; groups are orbits (and
+            bodies). For two bodies with varying masses the target is the force on the first,
+            -m1 (a·x)/r.
         non_central: median share of the acceleration across the line to the centre.
         constants: value of every constant mass or GM column; `gm` also if a mass gives it.
         notes: what was done to the rows.
@@ -75,7 +76,8 @@ def radial_field(table: pd.DataFrame) -> RadialField:
     if not attracted.all() and attracted.mean() >= 1 - FEW_REPELLED:
         kept = attracted
         notes = (f"{np.sum(~attracted)} of {len(r)} rows repel and were left out",)
-    groups = groups_of(table)
+    keys = [name for name in ("orbit", "body") if name in table.columns]
+    groups = table.groupby(keys, sort=True).ngroup().to_numpy()
     samples = Samples(
         np.column_stack([r, *columns.values()]),
         target,
@@ -121,11 +123,7 @@ def _across(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
 
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Masses and GM that vary, and the values of those that do not.
-
-    Raises:
-        ValueError: if one is not positive, or only one of m1 and m2 is given.
-    """
+    """Masses and GM that vary, and the values of those that do not."""
     there = [name for name in MASS_COLUMNS if name in table.columns]
     if len([name for name in there if name in MASSES]) == 1:
         raise ValueError("the table has one of the columns m1 and m2; a force needs both masses.")
@@ -146,33 +144,11 @@ def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float
     return columns, constants
 
 
-def groups_of(table: pd.DataFrame) -> np.ndarray:
-    """(row,) group numbers: the orbit, and the body if several."""
-    keys = [name for name in ("orbit", "body") if name in table.columns]
-    return table.groupby(keys, sort=True).ngroup().to_numpy()
+def pair_force(table: pd.DataFrame, groups: np.ndarray) -> RadialField:
+    """F = m1 a1 from barycentric positions and accelerations of two bodies, in consistent units.
 
-
-@dataclass(frozen=True)
-class PairForce:
-    """The force on the first body towards the second.
-
-    Attributes:
-        samples: F = m1 a1 along the line between the bodies, against r, m1 and m2.
-        non_central: median share of m1 a1 across that line.
-        third_law: rms of m1 a1 + m2 a2 over rms of m1 a1; zero where action equals reaction.
-    """
-
-    samples: Samples
-    non_central: float
-    third_law: float
-
-
-def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
-    """F = m1 a1 from barycentric positions and accelerations of two bodies.
-
-    Args:
-        table: `PAIR_COLUMNS`, one row per state of the pair; any consistent units.
-        groups: (row,) statistical units.
+    The table has `PAIR_COLUMNS` and one row per state of the pair; (row,) groups are statistical
+    units.
 
     Raises:
         ValueError: if a mass is not positive, or the bodies coincide.
@@ -198,23 +174,15 @@ def pair_force(table: pd.DataFrame, groups: np.ndarray) -> PairForce:
         target="F",
     )
     balance = third_law(np.stack([a1, a2], axis=1), np.column_stack([m1, m2]))
-    return PairForce(samples, non_central_part(force, line), balance)
+    return RadialField(samples, non_central_part(force, line), {}, third_law=balance)
 
 
 def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:
-    """Relative rms of the part of an attraction that depends on direction.
+    """Relative rms of the part of an attraction that depends on (row, axis) direction.
 
     The dependence on features is removed first: a product of powers, then the mean in every bin of
     distance. The rest is fitted by the first two harmonics of direction; the part of such a fit due
-    to chance is subtracted.
-
-    Args:
-        samples: the attraction, with `r` among the features.
-        directions: (row, axis) unit vectors.
-        floor: relative error below which rows count no more (`symreg.fit.scatter`).
-
-    Returns:
-        None if undetermined: not all rows attract, or there are too few.
+    to chance is subtracted. None if undetermined: not all rows attract, or there are too few.
     """
     bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
     if not usable(samples) or bins < 1:

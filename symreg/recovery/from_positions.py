@@ -52,14 +52,7 @@ class RecoverFileConfig(RecoverConfig):
     def forces_of(
         self, table: str, announce: Callable[[str], object] | None = None
     ) -> "ForceSamples | None":
-        """Force samples along trajectories of a table or dataset.
-
-        Args:
-            table: the file, or the dataset's folder.
-            announce: gets every remark on the import.
-
-        Returns:
-            None for a file that holds forces itself.
+        """Force samples along trajectories of a table or dataset; None for a file of forces.
 
         Raises:
             ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
@@ -81,12 +74,7 @@ class RecoverFileConfig(RecoverConfig):
 
 
 def forces_along(data: "xr.Dataset", measuring: ForcesConfig | None = None) -> "ForceSamples":
-    """Force samples along trajectories; without a known law, with the drag in them.
-
-    Args:
-        data: the trajectories.
-        measuring: how accelerations are measured.
-    """
+    """Force samples along trajectories; without a known law, with the drag in them."""
     from orbits.derivatives.accelerations import measure_forces
     from symreg.weighing.weigh import drag_in
 

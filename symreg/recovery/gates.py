@@ -105,12 +105,9 @@ def at_most(name: str, value: float | None, most: float, strictly: bool = False)
 def share(name: str, value: float | None, line: float, what: str, above: bool = False) -> Gate:
     """A gate with a largest share of something unwanted, or a least share."""
     value = _finite(value)
-    if above:
-        good = value is not None and value > line
-        return Gate(name, good, value, least=line, kind="share", what=what)
-    return Gate(
-        name, value is not None and value <= line, value, most=line, kind="share", what=what
-    )
+    good = value is not None and (value > line if above else value <= line)
+    least, most = (line, None) if above else (None, line)
+    return Gate(name, good, value, least, most, kind="share", what=what)
 
 
 def within(name: str, value: float, centre: float, margin: float, relative: bool = False) -> Gate:
@@ -123,8 +120,7 @@ def within(name: str, value: float, centre: float, margin: float, relative: bool
 
 def times(name: str, value: float | None, most: float, what: str) -> Gate:
     """A gate for at most so many times something; undecided if unmeasured."""
-    passed = None if value is None else value <= most
-    return Gate(name, passed, _finite(value), most=most, kind="times", what=what)
+    return replace(at_most(name, value, most), kind="times", what=what)
 
 
 def agreeing(name: str, value: int, of: int, least: float) -> Gate:

@@ -12,20 +12,9 @@ from symreg.formulas.compare import MATCHING
 from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
-from symreg.recovery.gates import (
-    Gate,
-    agreeing,
-    at_least,
-    share,
-    stated,
-    times,
-    within,
-)
+from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
-from symreg.recovery.words import (
-    IN_WORDS,
-    NOT_RECOVERED,
-)
+from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 
 FIT_ERROR = "the error of the fit"
 
@@ -33,14 +22,7 @@ FIT_ERROR = "the error of the fit"
 def law_gates(
     finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
 ) -> list[Gate]:
-    """Every condition on the law of a table, apart from its controls.
-
-    Args:
-        finding: of the search.
-        quantities: constant and parameters of the law.
-        t: where the lines are drawn.
-        non_central: part of the acceleration across the line to the centre, if known.
-    """
+    """Every condition on a table's law, its constant and parameters, apart from its controls."""
     verdict = finding.verdict.verdict
     gates = [
         stated("structure", verdict in MATCHING, "the form of the reference", IN_WORDS[verdict])

@@ -21,9 +21,6 @@ def plot_law(law: Recovery) -> Figure:
     """The law with the rows it was fitted to, and below them the residuals, in per cent.
 
     Against the feature, if the law has only one; otherwise measured values against the law's.
-
-    Raises:
-        ValueError: if the result was saved without its rows.
     """
     import matplotlib.pyplot as plt
 

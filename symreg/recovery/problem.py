@@ -15,7 +15,7 @@ from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
 from symreg.formulas.units import parse_units, strength_unit, units_in_headers
-from symreg.recovery.config import RecoverConfig
+from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.force_field import (
     PAIR_COLUMNS,
     PAIR_SPATIAL,
@@ -46,7 +46,6 @@ class Problem:
     """A table ready for the search.
 
     Attributes:
-        samples: features, target and groups.
         references: to compare with.
         asked: whether they were requested, or are all the known ones.
         rows: of the table.
@@ -55,7 +54,6 @@ class Problem:
             radial part.
         gates: other conditions, whatever is found.
         metrics: of the probe that wrote the table.
-        units: of the columns, if given.
         any_law: whether the table may follow any law: a user's own, or forces from data with an
             unknown law.
         columns: names of columns that formulas cannot contain, by their spelling there.
@@ -95,11 +93,7 @@ class Problem:
 
 
 def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
-    """The radial attraction in force samples, or the force between their two bodies.
-
-    Raises:
-        ValueError: for an unknown law, too few rows, or unphysical masses.
-    """
+    """The radial attraction in force samples, or the force between their two bodies."""
     found = radial_field(samples.table)
     wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()
@@ -128,10 +122,9 @@ def _whose(samples: ForceSamples) -> tuple[str, ...]:
     bodies = samples.attributes.get("bodies") or []
     if len(bodies) < 2:
         return ()
-    first, second, *more = bodies
-    whose = f"that of {first} towards {second}" if not more else (
-        f"that of each other body as seen from {first}, which all of them attract"
-    )  # fmt: skip
+    whose = f"that of {bodies[0]} towards {bodies[1]}"
+    if len(bodies) > 2:
+        whose = f"that of each other body as seen from {bodies[0]}, which all of them attract"
     return (
         f"the acceleration is {whose}; `symreg weigh` finds the law between the {len(bodies)} "
         "bodies and their masses",
@@ -167,7 +160,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     read = _columns(source, names, config)
     units, unused = units_in_headers(names)
     if config.units:
-        units, unused = parse_units(config.unit_texts, names), ""
+        units, unused = parse_units(words(config.units), names), ""
     written = written_names(names)
     if renamed := {name: text for name, text in written.items() if name != text}:
         # groups and standard errors keep their columns, whatever they are called
@@ -178,7 +171,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         units = {written[name]: unit for name, unit in units.items()}
         target = written[target]
     features, left_out = telling(read.table, [written[name] for name in config.feature_names])
-    sigmas = sigmas_of_features(config.sigma_of_texts, config.feature_names)
+    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
@@ -279,7 +272,7 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
-    sigmas = sigmas_of_features(config.sigma_of_texts, config.feature_names)
+    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
     extra = (config.groups, config.per_group, *map(sigma_column, (config.sigma, *sigmas.values())))
     return read_user_table(
         source,
@@ -291,7 +284,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
     )
 
 
-def _third_law(unbalanced: float, config: RecoverConfig) -> Gate:
+def _third_law(unbalanced: float | None, config: RecoverConfig) -> Gate:
     most = config.thresholds.third_law
     return share("third law", unbalanced, most, "|m1 a1 + m2 a2| over |m1 a1|")
 

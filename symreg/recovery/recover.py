@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,7 @@ from symreg.fit.refine import Fitted
 from symreg.fit.samples import Samples
 from symreg.fit.wild import note_on
 from symreg.formulas.compare import MATCHING
-from symreg.formulas.expressions import constant_symbol, written
+from symreg.formulas.expressions import constant_symbol, named, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
@@ -113,11 +112,7 @@ def _force_samples(table: Table) -> ForceSamples:
 
 
 def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
-    """Find the law of a problem and judge it.
-
-    Raises:
-        ValueError: for an unknown engine, or one that cannot run.
-    """
+    """Find the law of a problem and judge it."""
     began = time.monotonic()
     read = read_guesses(config.guesses, problem.samples.names)
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
@@ -150,7 +145,45 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         found=passed(gate for gate in of_any_law if gate.passed is not None),
         found_gates=tuple(of_any_law),
         matches=reference if found.verdict.verdict in MATCHING else None,
-        **_of_the_formula(found, problem),
+        rivals=tuple(
+            RivalFormula(
+                written(rival.law.expression),
+                rival.weight,
+                rival.law.nodes,
+                rival.as_good,
+                rival.parting.at if rival.parting else {},
+                rival.parting.difference if rival.parting else None,
+            )
+            for rival in found.rivals[:RIVALS]
+        ),
+        coefficients=coefficients_of(found, problem.units),
+        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
+        form=named(found.law.form, coefficient_names(found.law)),
+        domain={
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
+        },
+        expression=written(found.law.expression),
+        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
+        law=found.law.name,
+        selected_from=found.law.source,
+        exponents={
+            name: Quantity.of(name, interval, found.true_exponents.get(name))
+            for name, interval in found.exponents.items()
+        },
+        r2=found.r2,
+        r2_linear=found.r2_linear,
+        r2_log=found.r2_log,
+        seeds=Seeds(
+            outcome.seeds,
+            outcome.agreeing,
+            "resamples" if found.rivals else "searches",
+            outcome.unaided,
+        ),
+        pareto_front=tuple(
+            FrontPoint(**vars(each) | {"expression": written(each.expression)})
+            for each in outcome.front
+        ),
         forms=_forms(found, problem),
         points=_points(found.samples),
         verdict=found.verdict.verdict,
@@ -224,52 +257,6 @@ def _notes(found: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
         )
 
 
-def _of_the_formula(found: Finding, problem: Problem) -> dict[str, Any]:
-    """A result's fields about its formula, whatever the reference."""
-    outcome = found.outcome
-    return dict(
-        rivals=tuple(
-            RivalFormula(
-                written(rival.law.expression),
-                rival.weight,
-                rival.law.nodes,
-                rival.as_good,
-                rival.parting.at if rival.parting else {},
-                rival.parting.difference if rival.parting else None,
-            )
-            for rival in found.rivals[:RIVALS]
-        ),
-        coefficients=coefficients_of(found, problem.units),
-        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
-        form=form_of(found.law),
-        domain={
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
-        },
-        expression=written(found.law.expression),
-        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
-        law=found.law.name,
-        selected_from=found.law.source,
-        exponents={
-            name: Quantity.of(name, interval, found.true_exponents.get(name))
-            for name, interval in found.exponents.items()
-        },
-        r2=found.r2,
-        r2_linear=found.r2_linear,
-        r2_log=found.r2_log,
-        seeds=Seeds(
-            outcome.seeds,
-            outcome.agreeing,
-            "resamples" if found.rivals else "searches",
-            outcome.unaided,
-        ),
-        pareto_front=tuple(
-            FrontPoint(**vars(each) | {"expression": written(each.expression)})
-            for each in outcome.front
-        ),
-    )
-
-
 def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find."""
     config = search.config
@@ -298,24 +285,17 @@ def strength(finding: Finding) -> Quantity:
     return Quantity.of("c", finding.intervals[0] if finding.intervals else None, None)
 
 
-def form_of(law: Fitted) -> str:
-    """The formula with c1, c2, ... (a named law's parameters by name) in place of its numbers."""
-    names = dict(zip(_constants(law), coefficient_names(law), strict=True))
-    return sympy.sstr(law.form.xreplace({s: sympy.Symbol(name) for s, name in names.items()}))
-
-
 def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Quantity]:
     """Every fitted number with its interval, and its unit if the columns have units."""
     law, known = finding.law, dict[str, Unit]()
     if units:
         with contextlib.suppress(ValueError):
             known = constant_units(law.form, units, units[finding.samples.target])
-    found = {}
-    for symbol, name, interval in zip(
-        _constants(law), coefficient_names(law), finding.intervals, strict=False
-    ):
-        found[name] = with_unit(Quantity.of(name, interval, None), known.get(symbol.name))
-    return found
+    intervals = zip(coefficient_names(law), finding.intervals, strict=False)
+    return {
+        name: with_unit(Quantity.of(name, interval, None), known.get(constant_symbol(i).name))
+        for i, (name, interval) in enumerate(intervals)
+    }
 
 
 def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
@@ -329,21 +309,11 @@ def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     return replace(quantity, unit=unit.text, unit_in_si=unit.size, recognised=known)
 
 
-def _constants(law: Fitted) -> list[sympy.Symbol]:
-    return [constant_symbol(i) for i in range(len(law.constants))]
-
-
-def coefficient_names(law: Fitted) -> list[str]:
-    """A named law's parameters by name, else c1, c2, ... (k1, ... beside a feature called c1)."""
-    count = len(law.constants)
-    if law.names:
-        return list(law.names)
-    features = {s.name for s in law.form.free_symbols}
-    named = ["c", *law.parameters]
-    if law.parameters and len(named) == count and not features & set(named):
-        return named
-    letter = next(a for a in "ckab" if not features & {f"{a}{i + 1}" for i in range(count)})
-    return [f"{letter}{i + 1}" for i in range(count)]
+def coefficient_names(law: Fitted) -> tuple[str, ...]:
+    """A named law's parameters by name, else those of the constants."""
+    own, taken = ("c", *law.parameters), {s.name for s in law.form.free_symbols}
+    suit = law.parameters and len(own) == len(law.constants) and not taken & set(own)
+    return own if suit else law.constant_names
 
 
 def parameters_of(finding: Finding) -> dict[str, Quantity]:

@@ -8,19 +8,14 @@ import sympy
 
 from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
-from orbits.units import GM_SUN, G, Unit
+from orbits.units import G_SI, GM_SUN, G, Unit
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
 from symreg.formulas.expressions import evaluate, symbol
 from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, sources
 from symreg.formulas.reading import read_formula
-from symreg.formulas.units import (
-    G_DIMENSION,
-    GM_DIMENSION,
-    gravitational_constant,
-    strength_unit,
-)
+from symreg.formulas.units import G_DIMENSION, GM_DIMENSION, strength_unit
 
 STRENGTH = "GM"
 DIMENSIONS = {"G": G_DIMENSION, "GM": GM_DIMENSION}
@@ -73,10 +68,8 @@ def of_field(
 ) -> list[Reference]:
     """References for the radial attraction of force samples, or for the force between two bodies.
 
-    Args:
-        names: of the features; `gm`, `mass`, `m1` and `m2` are where they vary.
-        constants: their values if they do not (by default GM is the Sun's).
-        wanted: a law, a formula in the features, or None for every reference law.
+    Features `gm`, `mass`, `m1` and `m2` are there where they vary; `constants` has their values if
+    they do not (by default GM is the Sun's). Without a law or formula wanted, every reference law.
 
     Raises:
         ValueError: if the text is neither a law nor a formula in the features.
@@ -96,10 +89,6 @@ def of_field(
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
     """References for a user's table: strengths and sources are unknown.
-
-    Args:
-        names: of the features.
-        wanted: a law, a formula in the features, or None for every reference law.
 
     Raises:
         ValueError: if the text is neither a law nor a formula in the features, or a law is
@@ -134,10 +123,9 @@ def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
     inside = symbol(feature) if feature else sympy.Float(gm)
     if law.linear_in_gm:
         strength, truth = ("scale", 1.0) if feature else (STRENGTH, gm)
-    elif feature:
-        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, 1.0))
     else:
-        strength, truth = f"strength of {law.name}", float(-law.radial_acceleration(1.0, gm))
+        strength = f"strength of {law.name}"
+        truth = float(-law.radial_acceleration(1.0, 1.0 if feature else gm))
     return Reference(
         spec=law.spec,
         law=law.name,
@@ -197,11 +185,9 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
             f"{', '.join(sorted(CONSTANT_NAMES))}."
         )
     strength = next((name for name in ("G", "GM", "k") if name in own), "c")
-    truth = None
-    if not own:
-        coefficient, _ = family.as_coeff_Mul()
-        truth = float(coefficient)
-    return Reference(text, None, family, strength, truth, {}, None if own else family)
+    if own:
+        return Reference(text, None, family, strength)
+    return Reference(text, None, family, strength, float(family.as_coeff_Mul()[0]), {}, family)
 
 
 def is_law(text: str) -> bool:
@@ -220,16 +206,10 @@ def shape(reference: Reference) -> sympy.Expr:
 def in_units(
     reference: Reference, units: Mapping[str, Unit], target: str, asked: bool
 ) -> Reference:
-    """The reference with its strength's value in these units, if it has one.
-
-    Args:
-        reference: of a table.
-        units: by column.
-        target: name of the target.
-        asked: whether the reference was requested; then units that cannot match are an error.
+    """The reference with its strength's value in the units of the columns, if it has one.
 
     Raises:
-        ValueError: if they cannot match (says the strength's dimension).
+        ValueError: if a reference that was asked for cannot match (says the strength's dimension).
     """
     try:
         unit = strength_unit(shape(reference), units, target)
@@ -241,8 +221,7 @@ def in_units(
     if reference.law != "newton" or wanted is None:
         return reference
     if unit.powers == wanted:
-        truth = gravitational_constant(unit) if reference.strength == "G" else None
-        return replace(reference, truth=truth)
+        return replace(reference, truth=G_SI / unit.size if reference.strength == "G" else None)
     if asked and not _another_source_fits(reference, units, target):
         raise ValueError(
             f"--units cannot match {reference.spec}: {reference.strength} would have the "
@@ -264,13 +243,7 @@ def _another_source_fits(reference: Reference, units: Mapping[str, Unit], target
 
 
 def strength_at_one(reference: Reference, samples: Samples, own: dict[str, float]) -> np.ndarray:
-    """(row,) the reference with strength one and its own parameters as given.
-
-    Args:
-        reference: the law.
-        samples: the rows.
-        own: values of the reference's own parameters.
-    """
+    """(row,) the reference with strength one and its own parameters as given."""
     features = {symbol(name) for name in samples.names}
     values = {s: own.get(s.name, 1.0) for s in reference.family.free_symbols - features}
     return evaluate(reference.family.subs(values), samples.names, samples.X)

@@ -37,12 +37,10 @@ class Outcome:
     """The consensus of several seeds.
 
     Attributes:
-        law: selected from the engine's formulas and the named laws.
         raw: the engine's best, refitted, nothing snapped; None if it found none.
         agreeing: seeds whose own selection has the same structure.
         unaided: seeds that agree without the named laws and before exponents are snapped, apart
             from exponents that later snap to the law's.
-        seeds: run.
         floor: relative error that bought nothing.
         front: every candidate of every seed, as the engine returned it.
         by_group: the law's constants in every group, if groups have their own.
@@ -63,7 +61,6 @@ class Search:
     """How formulas are searched.
 
     Attributes:
-        engine: that searches.
         config: budget of one search, error that buys nothing, parallel searches (threads: the
             engines work outside Python), first seed, a form if given.
         seeds: number of searches.
@@ -103,12 +100,8 @@ class Search:
 def search_seeds(samples: Samples, search: Search) -> Outcome:
     """Search with every seed, refine, compare with the named laws, and find the consensus.
 
-    Each seed selects, by the criterion of `symreg.fit.refine`, from its own formulas and the named
-    laws; the consensus is the structure that most seeds selected.
-
-    Args:
-        samples: to search and fit on.
-        search: how; every seed weighs the guesses beside its own.
+    Each seed selects, by the criterion of `symreg.fit.refine`, from its own formulas, the guesses
+    and the named laws; the consensus is the structure that most seeds selected.
     """
     fronts = search.fronts(samples.rows(sharp(samples)))
     named = fitted_laws(samples)

@@ -1,6 +1,6 @@
 """Textbook laws, recognised by form and units, whatever the names of the columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -11,6 +11,8 @@ from orbits.expressions import parse_expression
 from orbits.units import Unit, parse_unit
 from symreg.fit.refine import Fitted
 from symreg.formulas.expressions import merged, skeleton, with_floats
+
+_unit = cache(parse_unit)
 
 MOST_TOLD = 3
 """Laws of one form to list if units do not decide."""
@@ -86,14 +88,7 @@ LAWS = tuple(
 def recognised_laws(
     law: Fitted, names: Sequence[str], target: str, units: Mapping[str, Unit]
 ) -> tuple[str, ...]:
-    """Names of the textbook laws with a formula's form, and its units if known.
-
-    Args:
-        law: found.
-        names: of the features.
-        target: name of the target.
-        units: by column; empty if unknown.
-    """
+    """Names of the textbook laws with a formula's form, and its units if known."""
     used = sorted({s.name for s in law.form.free_symbols} & set(names))
     if not used or (not units and law.nodes < TELLING):
         return ()
@@ -104,22 +99,15 @@ def recognised_laws(
             continue
         if units and units[target].powers != _unit(known.target).powers:
             continue
-        for order in _assignments(known, used, units):
+        wanted = [_unit(text).powers for text in known.variables.values()]
+        for order in permutations(used):
+            if units and [units[name].powers for name in order] != wanted:
+                continue
             mapping = dict(zip(known.variables, (symbols[name] for name in order), strict=True))
             if str(law.form) in _forms(known.formula, mapping):
                 found.append(known.name)
                 break
     return tuple(found) if units or len(found) <= MOST_TOLD else ()
-
-
-def _assignments(
-    known: TextbookLaw, used: Sequence[str], units: Mapping[str, Unit]
-) -> Iterator[tuple[str, ...]]:
-    """The ways to assign columns to a law's variables, of the right units if known."""
-    wanted = [_unit(text).powers for text in known.variables.values()]
-    for order in permutations(used):
-        if not units or [units[name].powers for name in order] == wanted:
-            yield order
 
 
 def _forms(formula: str, mapping: Mapping[str, sympy.Symbol]) -> set[str]:
@@ -131,8 +119,3 @@ def _forms(formula: str, mapping: Mapping[str, sympy.Symbol]) -> set[str]:
     }
     own = with_floats(parsed.xreplace(numbers))
     return {str(skeleton(merged(own * front))[0]) for front in (sympy.Integer(1), sympy.Float(1.7))}
-
-
-@cache
-def _unit(text: str) -> Unit:
-    return parse_unit(text)

@@ -35,13 +35,9 @@ MOST_ROWS = 50_000
 
 @dataclass(frozen=True)
 class UserTable:
-    """The requested columns, checked.
+    """The rows kept of the requested columns, checked, and all of them if only a part was kept.
 
-    Attributes:
-        table: the rows kept.
-        rows: in the file.
-        notes: what was done to the rows.
-        every: all rows, if only a part was kept.
+    `rows` is their number in the file; notes say what was done to them.
     """
 
     table: pd.DataFrame
@@ -60,13 +56,8 @@ def read_user_table(
 ) -> UserTable:
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
-    Args:
-        source: for `orbits.importing.tables.read_columns`.
-        columns: required names.
-        seed: of the draw of rows.
-        labels: those that need not be numbers.
-        bad_rows: what to do about rows without a finite number: refuse, or mend (leave them out).
-        targets: columns of which no powers are taken but squares, so that they may be larger.
+    Labels need not be numbers. Bad rows have no finite number somewhere: refused, or left out with
+    mend. Of targets no powers are taken but squares, so that they may be larger.
 
     Raises:
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
@@ -110,13 +101,8 @@ def samples_of(
 ) -> Samples:
     """The regression problem of a table.
 
-    Args:
-        read: the table.
-        target: name of the target.
-        features: names of the features.
-        groups: column whose equal values are one observation (an orbit); each row by default.
-        sigma: column of the target's standard errors, or a number for all rows.
-        sigma_of: by feature the column of its standard errors, a number, or a share as in 5%.
+    Equal values of the column `groups` are one observation (an orbit). `sigma` is a column of the
+    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%.
 
     Raises:
         ValueError: for a target that is constant, standard errors that are not positive (of
@@ -147,7 +133,7 @@ def samples_of(
     if not given:
         return found
     of_features = [
-        _errors_of_feature(table, name, given[name]) if name in given else np.zeros(len(y))
+        _errors(table, given[name], name) if name in given else np.zeros(len(y))
         for name in features
     ]
     shares = [given.get(name, "").endswith("%") for name in features]
@@ -157,11 +143,7 @@ def samples_of(
 
 
 def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
-    """`--sigma-of` for each feature.
-
-    Raises:
-        ValueError: if a text is not `name=column`, or a name is no feature.
-    """
+    """`--sigma-of` for each feature; refuses a text that is not `name=column`, or no feature."""
     found = {}
     for text in texts:
         name, equals, given = (part.strip() for part in text.partition("="))
@@ -195,11 +177,7 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
-    """Check that no column is requested twice or named like our constants.
-
-    Raises:
-        ValueError: if one is (says which).
-    """
+    """Check that no column is requested twice or named like our constants."""
     names = [target, *features]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -210,12 +188,9 @@ def require_names(target: str, features: Sequence[str]) -> None:
 
 
 def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The informative features, and notes on those left out.
+    """The informative features, and notes on those left out; ValueError if none is left.
 
     A constant column has no measurable exponent, and a multiple of another adds nothing to it.
-
-    Raises:
-        ValueError: if none is left.
     """
     kept: list[str] = []
     notes = []
@@ -224,10 +199,10 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
         if np.ptp(values) <= ALIKE * np.max(np.abs(values)):
             notes.append(f"{name} is {values[0]:g} in every row, and was left out")
             continue
-        twin = next((other for other in kept if _multiple(values, table[other]) is not None), None)
+        factors = ((_multiple(values, table[other]), other) for other in kept)
+        twin = next((f"{factor:g} times {other}" for factor, other in factors if factor), None)
         if twin is not None:
-            factor = _multiple(values, table[twin])
-            notes.append(f"{name} is {factor:g} times {twin} in every row, and was left out")
+            notes.append(f"{name} is {twin} in every row, and was left out")
             continue
         kept.append(name)
     if not kept:
@@ -260,13 +235,7 @@ def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
 def with_indicators(
     samples: Samples, table: pd.DataFrame, column: str, taken: Sequence[str]
 ) -> tuple[Samples, tuple[str | float, ...]]:
-    """Samples with an indicator column for every value of a column, and those values.
-
-    Args:
-        samples: of all rows of the table.
-        table: with that column.
-        column: of the groups.
-        taken: names in use.
+    """Samples with an indicator column, of an unused name, for every value of a column; and those.
 
     Raises:
         ValueError: for one group, too many, one with too few rows, or rows without a group.
@@ -314,33 +283,25 @@ def sigma_column(sigma: str | None) -> str | None:
     return None
 
 
-def _errors(table: pd.DataFrame, sigma: str) -> np.ndarray:
-    """(row,) standard errors of the target."""
-    errors = _sigmas(table, sigma)
-    if errors is None or not np.all(np.isfinite(errors) & (errors > 0)):
-        raise ValueError(f"--sigma {sigma}: standard errors must be finite and above 0.")
-    return errors
-
-
-def _errors_of_feature(table: pd.DataFrame, name: str, sigma: str) -> np.ndarray:
-    """(row,) standard errors of a feature, zero if it is exact."""
-    if sigma.endswith("%") and sigma_column(sigma) is None:
-        errors = float(sigma[:-1]) / 100 * np.abs(table[name].to_numpy(dtype=float))
-    else:
-        errors = _sigmas(table, sigma)
-    if errors is None or not np.all(np.isfinite(errors) & (errors >= 0)):
-        raise ValueError(
-            f"--sigma-of {name}={sigma}: standard errors must be finite, and none below 0."
-        )
-    return np.asarray(errors)
-
-
-def _sigmas(table: pd.DataFrame, sigma: str) -> np.ndarray | None:
-    """(row,) from column or number; None of a share."""
+def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.ndarray:
+    """(row,) standard errors of the target, or of a feature: zero if it is exact."""
     column = sigma_column(sigma)
     if column is not None:
-        return table[column].to_numpy(dtype=float)
-    return None if sigma.endswith("%") else np.full(len(table), float(sigma))
+        errors = table[column].to_numpy(dtype=float)
+    elif not sigma.endswith("%"):
+        errors = np.full(len(table), float(sigma))
+    elif feature is not None:
+        errors = float(sigma[:-1]) / 100 * np.abs(table[feature].to_numpy(dtype=float))
+    else:  # the target's are no share of it
+        errors = np.zeros(len(table))
+    good = errors >= 0 if feature else errors > 0
+    if not np.all(np.isfinite(errors) & good):
+        raise ValueError(
+            f"--sigma-of {feature}={sigma}: standard errors must be finite, and none below 0."
+            if feature
+            else f"--sigma {sigma}: standard errors must be finite and above 0."
+        )
+    return errors
 
 
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:

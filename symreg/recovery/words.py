@@ -9,7 +9,7 @@ from orbits.expressions import parse_expression
 from orbits.forces import ForceLaw
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
-from symreg.recovery.result import Quantity, Recovery, RivalFormula
+from symreg.recovery.result import Quantity, Recovery
 
 PERMUTED = "permuted targets"
 RIVAL_SHARE = 0.01
@@ -93,20 +93,15 @@ def interval(quantity: Quantity, spec: str | None = None) -> str:
     """
     if quantity.value is None:
         return "none"
-    if quantity.low is None or quantity.high is None:
+    low, high = quantity.low, quantity.high
+    if low is None or high is None:
         return format(quantity.value, spec or ".5g")
     if spec is None:
-        spec = _written_out(quantity.low, quantity.high)
-    return f"{quantity.value:{spec}} [{quantity.low:{spec}}, {quantity.high:{spec}}]"
-
-
-def _written_out(low: float, high: float) -> str:
-    """The format of numbers in an interval: decimals for three digits of its half-width."""
-    half, largest = (high - low) / 2, max(abs(low), abs(high))
-    if not (half > 0 and largest < LARGEST_WRITTEN):
-        return ".5g"
-    decimals = max(0, 2 - math.floor(math.log10(half)))
-    return f".{decimals}f" if decimals <= MOST_DECIMALS else ".5g"
+        spec, half = ".5g", (high - low) / 2
+        if half > 0 and max(abs(low), abs(high)) < LARGEST_WRITTEN:
+            decimals = max(0, 2 - math.floor(math.log10(half)))
+            spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
+    return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
 
 
 def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
@@ -137,8 +132,9 @@ def explain(result: Recovery, least_r2: float) -> str:
     exponent = result.exponent
     if exponent.value is not None:
         sentences.append(
-            f"Read as one power of r, the exponent is {interval(exponent)}"
-            f"{_parts(exponent)}{_truth(exponent)}."
+            f"Read as one power of r, the exponent is {interval(exponent)} "
+            f"(±{exponent.statistical:.2g} statistical ⊕ ±{exponent.systematic:.2g} systematic)"
+            f"{_truth(exponent)}."
         )
     sentences.append(_verdict(result, least_r2))
     if result.recovered:
@@ -182,8 +178,12 @@ def summary(result: Recovery) -> dict[str, str]:
 
 def conclusion(result: Recovery) -> str:
     """A recovery's conclusion."""
+    if result.rivals and not result.found:
+        return " ".join([f"No law was found: {_failed(result.found_gates)}.", *_rivals(result)])
     if result.rivals:
-        return " ".join([_whether_found(result), *_rivals(result)])
+        share = percent(result.rivals[0].weight)
+        told = f"A law was found, with {share} of the posterior of all that was searched."
+        return " ".join([told, *_rivals(result)])
     if not result.recovered:
         return f"Not recovered: {_failed(result.gates)}."
     assert result.reference is not None  # for the type checker: there is one to be recovered
@@ -198,26 +198,15 @@ def _failed(gates: Sequence[Gate]) -> str:
     )
 
 
-def _whether_found(result: Recovery) -> str:
-    if not result.found:
-        return f"No law was found: {_failed(result.found_gates)}."
-    share = percent(result.rivals[0].weight)
-    return f"A law was found, with {share} of the posterior of all that was searched."
-
-
 def _found(result: Recovery, formula: str) -> list[str]:
     """Whether a law was found, how sure that is, and alternatives."""
+    told = f"No law was found; the best formula is {formula}: {_failed(result.found_gates)}."
     if result.found:
-        sentences = [
-            f"A law was found: {formula}{_numbers(result)}. It is selected in "
-            f"{result.seeds} and has "
-            f"{percent(result.rivals[0].weight)} of the posterior of what was searched."
-        ]
-    else:
-        sentences = [
-            f"No law was found; the best formula is {formula}: {_failed(result.found_gates)}."
-        ]
-    return [*sentences, *_rivals(result)]
+        told = (
+            f"A law was found: {formula}{_numbers(result)}. It is selected in {result.seeds} and "
+            f"has {percent(result.rivals[0].weight)} of the posterior of what was searched."
+        )
+    return [told, *_rivals(result)]
 
 
 def _rivals(result: Recovery) -> list[str]:
@@ -226,8 +215,12 @@ def _rivals(result: Recovery) -> list[str]:
     as_good = [rival for rival in result.rivals if rival.as_good]
     if as_good:
         listed = "; ".join(_in_a_line(rival.expression) for rival in as_good)
-        sentences.append(f"The table fits these equally well: {listed}.")
-        sentences.append(_next_measurement(as_good[0]))
+        place = ", ".join(f"{name} = {value:g}" for name, value in as_good[0].measure_at.items())
+        apart = percent(as_good[0].difference)
+        sentences.append(
+            f"The table fits these equally well: {listed}. To tell the first of them from it, "
+            f"measure at {place}: there they differ by {apart}."
+        )
     others = [r for r in result.rivals[1:] if r.weight >= RIVAL_SHARE and not r.as_good]
     if others:
         listed = "; ".join(
@@ -253,13 +246,6 @@ def _by_group(result: Recovery) -> list[str]:
             )
             sentences.append(f"{name} by {groups.column}: {listed}.")
     return sentences
-
-
-def _next_measurement(other: RivalFormula) -> str:
-    """Where to measure next to tell the selected formula from another."""
-    place = ", ".join(f"{name} = {value:g}" for name, value in other.measure_at.items())
-    apart = percent(other.difference)
-    return f"To tell the first of them from it, measure at {place}: there they differ by {apart}."
 
 
 def _numbers(result: Recovery) -> str:
@@ -305,14 +291,6 @@ def _truth(quantity: Quantity) -> str:
     return f"; {named} lies {'inside' if quantity.holds_truth else 'outside'}"
 
 
-def _parts(quantity: Quantity) -> str:
-    return f" (±{quantity.statistical:.2g} statistical ⊕ ±{quantity.systematic:.2g} systematic)"
-
-
-def _has_units(result: Recovery) -> bool:
-    return any(quantity.unit is not None for quantity in result.coefficients.values())
-
-
 def _verdict(result: Recovery, least_r2: float) -> str:
     if result.r2 is None or result.r2 < least_r2:
         found = "none" if result.r2 is None else f"{result.r2:.3f}"
@@ -320,6 +298,7 @@ def _verdict(result: Recovery, least_r2: float) -> str:
     if result.reference is None:
         if not result.forms:
             return "No reference law has this form."
-        units = " and the units" if _has_units(result) else ""
+        known = any(quantity.unit is not None for quantity in result.coefficients.values())
+        units = " and the units" if known else ""
         return f"It has the form{units} of {' or '.join(result.forms)}."
     return VERDICTS[result.verdict].format(reference=result.reference)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import sympy
 
 from orbits.forces import parse_law
 from orbits.units import LENGTHS
@@ -38,14 +37,7 @@ CURVE_STEPS = 1
 
 @dataclass(frozen=True)
 class Selection:
-    """The selection on the equations.
-
-    Attributes:
-        best: the simplest law that explains most.
-        power: the nearest power, with free exponent.
-        tried: all laws tried.
-        curve: the free curve over the law.
-    """
+    """The simplest law that explains most, the nearest power with a free exponent, and others."""
 
     best: Fit
     power: Fit
@@ -54,16 +46,11 @@ class Selection:
 
 
 def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Selection:
-    """The law that explains most with fewest parameters.
+    """The law that explains most with fewest parameters, beside (row,) known accelerations `extra`.
 
     The nearest power first. If it leaves something that no drag explains, a free curve shows
     whether any function of distance does; only then are other families tried and formulas for the
     curve searched.
-
-    Args:
-        equations: of the system.
-        config: how to weigh.
-        extra: (row,) accelerations that are known.
     """
     power = nearest_power(equations, config, extra)
     if config.law:
@@ -81,7 +68,13 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
                 starts = shape.start(power.parameters[0], equations.system.separations)
                 tried.append(best_of(equations, shape, starts, extra, power.weights))
             family = _best(equations, tried, power)
-            formulas = searched(equations, power, curve, extra, config.search, _known(tried))
+            # a nameless family's result, whose exponent may become simple
+            known = [
+                law.shape.expression(law.parameters)
+                for law in tried
+                if isinstance(law.shape, ScreenedPower)
+            ]
+            formulas = searched(equations, power, curve, extra, config.search, known)
             found = _best(equations, [*tried, *formulas], power)
             for one in (family, found):
                 # weights of its own: it has to explain what the law before it does not
@@ -130,15 +123,6 @@ def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) 
     return best_of(equations, simplest, starts, extra, None)
 
 
-def _known(tried: Sequence[Fit]) -> list[sympy.Expr]:
-    """A nameless family's result, whose exponent may become simple."""
-    return [
-        found.shape.expression(found.parameters)
-        for found in tried
-        if isinstance(found.shape, ScreenedPower)
-    ]
-
-
 def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
     """The shortest description among those with fewest parameters and hardly more residual."""
 
@@ -148,19 +132,14 @@ def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
     best = min(tried, key=nats)
     # rounding is not independent: a number more must gain more than chance does
     near = [found for found in tried if LEAST_GAIN * found.loss <= best.loss]
-    return (
-        power
-        if any(f is power for f in near)
-        else min(near, key=lambda f: (len(f.parameters), nats(f)))
-    )
+    if any(found is power for found in near):
+        return power
+    return min(near, key=lambda found: (len(found.parameters), nats(found)))
 
 
 def _description(equations: Equations, fit: Fit, loss: float) -> float:
     """Nats to describe a family's residuals and parameters."""
-    independent = sum(
-        np.count_nonzero(equations.group == g) / equations.set_of(g).overlap
-        for g in range(equations.groups)
-    ) / len(equations.sets)
+    independent = sum((equations.counts / equations.overlap).tolist()) / len(equations.sets)
     nats = 0.5 * independent * float(np.log(fit.loss / loss))
     return nats + GAIN * len(fit.parameters) + fit.shape.nodes
 
@@ -178,9 +157,17 @@ def _granted(config: WeighConfig) -> Shape:
 def _curve_points(
     equations: Equations, law: Fit, base: float, extra: np.ndarray
 ) -> tuple[CurvePoint, ...]:
-    """The free curve over the law, without the scale of the masses."""
+    """The free curve over the law, without the scale of the masses.
+
+    One step leads from the law to a free curve, which is nearly linear there.
+    """
+    distances = np.concatenate(
+        [pair.r.ravel()[:: max(1, pair.r.size // 500)] for pair in equations.system.pairs]
+    )
+    shape = Curve.over(distances, base)
+    start = shape.start(base, equations.system.separations)[0]
+    curve = fitted(equations, shape, start, extra, law.weights, CURVE_STEPS)
     r = np.geomspace(*equations.system.separations, SHOWN_POINTS)
-    curve = free_curve(equations, law, base, extra)
     scale = float(np.sum(curve.masses) / np.sum(law.masses))
     ratio = scale * curve.strength(r) / law.strength(r)
     error = TWO_SIDED * curve_error(equations, curve, r) * scale / np.abs(law.strength(r))
@@ -188,13 +175,3 @@ def _curve_points(
         CurvePoint(float(a), float(b), float(b - c), float(b + c))
         for a, b, c in zip(r, ratio, error, strict=True)
     )
-
-
-def free_curve(equations: Equations, law: Fit, base: float, extra: np.ndarray) -> Fit:
-    """One step from the law to a free curve, which is nearly linear there."""
-    distances = np.concatenate(
-        [pair.r.ravel()[:: max(1, pair.r.size // 500)] for pair in equations.system.pairs]
-    )
-    shape = Curve.over(distances, base)
-    start = shape.start(base, equations.system.separations)[0]
-    return fitted(equations, shape, start, extra, law.weights, CURVE_STEPS)

@@ -59,12 +59,7 @@ class SkyConfig(Options):
 
     @property
     def columns(self) -> dict[str, str]:
-        """Column by quantity.
-
-        Raises:
-            OptionError: for a quantity that comes twice, or half a place on the sky.
-            ValueError: for one that is not known.
-        """
+        """Column by quantity; refuses an unknown one, one that comes twice, or half a place."""
         found: dict[str, str] = {}
         for word in words(self.observe):
             quantity, _, column = word.partition("=")
@@ -91,11 +86,7 @@ class TransitConfig(Options):
     """Mass of the star, solar masses; 0 tells the planets' masses over the star's only."""
 
     def __post_init__(self) -> None:
-        """Check what is observed.
-
-        Raises:
-            OptionError: unless there are four columns.
-        """
+        """Check that there are four columns."""
         super().__post_init__()
         if self.transits and len(self.columns) != 4:
             raise OptionError("transits", "needs four columns: planet, number, time, error.")
@@ -152,12 +143,7 @@ class WeighConfig(Options):
     """Options of the search that weighing sets itself."""
 
     def __post_init__(self) -> None:
-        """Check that nothing is asked of the search that weighing decides, or that has no effect.
-
-        Raises:
-            OptionError: for an option of the sky without `observe`, of transits without `transits`,
-                or another one beside these.
-        """
+        """Refuse options of the sky or of transits without their first one, or others beside it."""
         super().__post_init__()
         for group, first, told in (
             ("sky", "observe", "one body on the sky"), ("transit", "transits", "transits"),

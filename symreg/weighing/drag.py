@@ -20,15 +20,8 @@ def beside_drag(
 ) -> tuple[Estimate, tuple[Fit, Errors, np.ndarray] | None]:
     """The coefficient of a drag and, if it explains what the law does not, the law beside it.
 
-    Args:
-        equations: of the system.
-        fit: of the law.
-        errors: of the fit.
-        extra: (row,) accelerations that are known.
-        noise: of a position, au; 0 if it is to be found.
-
-    Returns:
-        The coefficient; and the law, its errors, and (row,) all accelerations then known.
+    `extra` are (row,) known accelerations; the law comes with its errors and with (row,) all
+    accelerations then known. A noise of 0 is to be found.
     """
     columns = equations.drag()
     if columns is None:

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from orbits.derivatives.noise import white_noise
 from symreg.weighing.fit import NULL, Fit, solved
-from symreg.weighing.weak import Equations, System
+from symreg.weighing.weak import Equations
 
 ENOUGH = 30
 """Least integrals for estimating a body's noise."""
@@ -40,16 +40,12 @@ class Errors:
 def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     """Covariance of a fit.
 
-    The noise of every position passes through both sides of the equations, exactly to first order:
-    through the bumps' second derivatives on the left, and through the forces on the right. Any
-    remaining residual enters as well, as if overlapping bumps, and those of different widths, were
-    fully correlated; if there is one, so does the variation among parts of the equations (with
-    stretches of time or widths left out).
-
-    Args:
-        equations: of the system.
-        fit: of a shape.
-        noise: of a position, au; 0 takes the lesser estimate from positions and residuals.
+    The noise of every position (au; 0 takes the lesser estimate from positions and residuals)
+    passes through both sides of the equations, exactly to first order: through the bumps' second
+    derivatives on the left, and through the forces on the right. Any remaining residual enters as
+    well, as if overlapping bumps, and those of different widths, were fully correlated; if there is
+    one, so does the variation among parts of the equations (with stretches of time or widths left
+    out).
     """
     equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)
@@ -75,9 +71,8 @@ def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
     Every integral has the variance of its width and body; overlapping ones are correlated.
     """
     estimator, _ = _estimator(fit)
-    square = _mean_square(equations, fit.residuals)
-    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
-    return np.asarray((estimator * (square * overlap)[equations.group]) @ estimator.T)
+    square = equations.mean_square(fit.residuals) * equations.overlap
+    return np.asarray((estimator * square[equations.group]) @ estimator.T)
 
 
 def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
@@ -96,20 +91,16 @@ def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
     """(body,) noise of the positions, au: from high differences, or narrow bumps if less."""
     system = equations.system
     found = np.zeros(system.bodies)
-    for i in equations.seen:
-        if given or not equations.set_of(0).noise:
-            found[i] = given
-            continue
-        found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
     if given or not equations.set_of(0).noise:
+        found[equations.seen] = given
         return found
+    for i in equations.seen:
+        found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
     # no more than the residuals of any width allow; the least of many is low by chance alone
-    square = _mean_square(equations, fit.residuals) * _chance(equations)
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    for group in range(equations.groups):
-        if counts[group] >= ENOUGH * equations.set_of(group).overlap:
-            i = equations.body_of(group)
-            found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
+    square = equations.mean_square(fit.residuals) * _chance(equations)
+    for group in np.flatnonzero(equations.counts >= ENOUGH * equations.overlap).tolist():
+        i = equations.body_of(group)
+        found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
     return found
 
 
@@ -118,26 +109,17 @@ def _chance(equations: Equations) -> np.ndarray:
 
     For k independent numbers its relative error is sqrt(2/k).
     """
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
-    return np.asarray(1 + CHANCE * np.sqrt(2 * overlap / counts))
-
-
-def _mean_square(equations: Equations, values: np.ndarray) -> np.ndarray:
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    return np.bincount(equations.group, values**2, minlength=equations.groups) / counts
+    return np.asarray(1 + CHANCE * np.sqrt(2 * equations.overlap / equations.counts))
 
 
 def _unexplained(
     equations: Equations, fit: Fit, sigma: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean square by group of what is not noise, and its part of the acceleration by body."""
-    square, whole = (_mean_square(equations, v) for v in (fit.residuals, equations.left))
+    square, whole = (equations.mean_square(v) for v in (fit.residuals, equations.left))
     body = np.array([equations.body_of(g) for g in range(equations.groups)])
-    tide, sets = (
-        _tides(equations, fit, sigma),
-        [equations.set_of(g) for g in range(equations.groups)],
-    )
+    sets = [equations.set_of(g) for g in range(equations.groups)]
+    tide = _tides(equations, fit, sigma)
     expected = np.array([s.noise for s in sets]) * sigma[body]
     expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
     left = np.where(square > _chance(equations) * expected**2, square - expected**2, 0.0)
@@ -152,7 +134,7 @@ def _unexplained(
 def share_left(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
     """(group,) rms of what is neither law nor noise, over the rms of the group."""
     left, _ = _unexplained(equations, fit, sigma)
-    return np.sqrt(left / np.maximum(_mean_square(equations, equations.left), TINY))
+    return np.sqrt(left / np.maximum(equations.mean_square(equations.left), TINY))
 
 
 def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
@@ -210,8 +192,7 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
     Source: Paule & Mandel, J. Res. Natl. Bur. Stand. 87 (1982) 377, for the scatter.
     """
     heaviest = int(np.argmax(fit.masses))
-    overlap = np.array([equations.set_of(g).overlap for g in range(equations.groups)])
-    square = (_mean_square(equations, fit.residuals) * overlap)[equations.group]
+    square = (equations.mean_square(fit.residuals) * equations.overlap)[equations.group]
     values, variances = [], []
     for body in range(len(equations.seen)):
         kept = equations.group % len(equations.seen) == body
@@ -255,7 +236,7 @@ def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) 
             if equations.body_of(group) != i or not square[group]:
                 continue
             rows = estimator[:, starts[group] : starts[group + 1]]
-            part = equations.set_of(group).overlap * square[group] * (rows @ rows.T)
+            part = equations.overlap[group] * square[group] * (rows @ rows.T)
             parts.append(part)
             roots += np.sqrt(np.diag(part))
         if parts:
@@ -291,17 +272,11 @@ def momentum(equations: Equations, masses: np.ndarray, sigma: np.ndarray) -> tup
 
     Uses only positions and the masses found, no law.
     """
-    system: System = equations.system
     n = len(equations.seen)
-    sizes = [
-        s.phi.shape[0] * int(np.prod(system.pairs[0].towards.shape[1:])) for s in equations.sets
-    ]
-    left, at = [], 0
-    for size in sizes:
-        left.append(equations.left[at : at + n * size].reshape(n, size))
-        at += n * size
+    ends = np.cumsum(equations.counts)[n - 1 :: n]
     least, expected = np.inf, np.inf
-    for s, values in zip(equations.sets, left, strict=True):
+    for s, part in zip(equations.sets, np.split(equations.left, ends[:-1]), strict=True):
+        values = part.reshape(n, -1)
         whole = np.sqrt(np.mean((masses @ values) ** 2))
         largest = np.max(np.abs(masses) * np.sqrt(np.mean(values**2, axis=1)))
         share = float(whole / largest)

@@ -30,15 +30,10 @@ NULL = 1e-9
 
 @dataclass(frozen=True)
 class Fit:
-    """A shape with parameters, and the masses.
+    """A shape with parameters, and (body,) masses in its scale, solar masses.
 
-    Attributes:
-        shape: family of laws.
-        parameters: of the shape.
-        masses: (body,) solar masses, in the scale of the shape.
-        residuals: (row,) left minus right, au/yr^2.
-        weights: (row,) one over the residuals' rms of each width and body.
-        jacobian: (row, mass or parameter) derivatives of the right side.
+    Residuals are left minus right, (row,) au/yr^2; weights (row,) one over their rms for each width
+    and body; the jacobian is (row, mass or parameter), of the right side.
     """
 
     shape: Shape
@@ -76,10 +71,9 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
 
 def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
     """(row,) one over the rms of the residuals of each width and body."""
-    counts = np.bincount(equations.group, minlength=equations.groups)
-    square = np.bincount(equations.group, residuals**2, minlength=equations.groups) / counts
-    size = np.bincount(equations.group, equations.left**2, minlength=equations.groups) / counts
-    return (1 / np.sqrt(np.maximum(square, FLOOR**2 * np.max(size))))[equations.group]
+    least = FLOOR**2 * np.max(equations.mean_square(equations.left))
+    square = equations.mean_square(residuals)
+    return (1 / np.sqrt(np.maximum(square, least)))[equations.group]
 
 
 def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -104,15 +98,9 @@ def fitted(
     weights: np.ndarray | None = None,
     steps: int = STEPS,
 ) -> Fit:
-    """The best parameters near a start, and masses, with weights from the residuals.
+    """The best parameters near a start, and masses, beside (row,) known accelerations `extra`.
 
-    Args:
-        equations: of the system.
-        shape: family of laws.
-        start: its parameters.
-        extra: (row,) known accelerations (relativity).
-        weights: (row,) kept fixed; by default they follow the residuals.
-        steps: Gauss-Newton steps at most.
+    (row,) weights follow the residuals unless they are given; steps are Gauss-Newton's, at most.
     """
     fixed = weights is not None
     weights = group_weights(equations, equations.left) if weights is None else weights

@@ -39,15 +39,11 @@ class PointEquations(Equations):
 
 
 def system_of(samples: ForceSamples, orbit: int = -1) -> tuple[System, np.ndarray, list[str]]:
-    """The bodies of a table of forces, their accelerations, and remarks.
+    """The bodies of a table of forces, (stretch, time, body, axis) accelerations, and remarks.
 
-    Args:
-        samples: of bodies relative to the first (`worldmodel probe` of three or more visible
-            bodies, `orbits forces`), or of two about their barycentre.
-        orbit: number in the table; -1 means all that are one system, else the first.
-
-    Returns:
-        The system, and (stretch, time, body, axis) accelerations in its frame.
+    The bodies are relative to the first (`worldmodel probe` of three or more visible bodies,
+    `orbits forces`), or two about their barycentre. Orbit -1 means all that are one system, else
+    the first.
 
     Raises:
         ValueError: if the table shows one body, or too few states.

@@ -115,12 +115,7 @@ class Problem:
     """Motions as vectors of parameters, and their residuals.
 
     Parameters are first positions, first velocities, masses, and the term's coefficient if free; in
-    a frame that is not inertial, without the first body's state.
-
-    Args:
-        seen: positions.
-        like: a motion, for the law and the bodies.
-        watch: gets the progress of fits.
+    a frame that is not inertial, without the first body's state. `like` has the law and the bodies.
     """
 
     def __init__(self, seen: Seen, like: Motion, watch: Watch) -> None:
@@ -152,44 +147,27 @@ class Problem:
 
     def motion(self, vector: np.ndarray) -> Motion:
         """The motion of some parameters."""
-        position, velocity, mass, term = self._parts(vector[None])
-        return replace(
-            self.like,
-            position=position[0],
-            velocity=velocity[0],
-            mass=mass[0],
-            relativity=float(term[0]),
-        )
+        x, v, mass, term = (part[0] for part in self._parts(vector[None]))
+        return replace(self.like, position=x, velocity=v, mass=mass, relativity=float(term))
 
     def _parts(self, vectors: np.ndarray) -> tuple[np.ndarray, ...]:
         """(motion, ...) positions, velocities, masses and coefficients."""
         count, half = len(vectors), self.states
-        shape = (count, self.bodies, self.axes)
-        position, velocity = np.zeros(shape), np.zeros(shape)
+        position, velocity = np.zeros((2, count, self.bodies, self.axes))
         position[:, self.first :] = vectors[:, :half].reshape(count, -1, self.axes)
         velocity[:, self.first :] = vectors[:, half : 2 * half].reshape(count, -1, self.axes)
         mass = vectors[:, 2 * half : 2 * half + self.bodies]
-        term = np.full(count, self.like.relativity)
-        if self.like.term_free:
-            term = vectors[:, -1]
-        return position, velocity, mass, term
+        fixed = np.full(count, self.like.relativity)
+        return position, velocity, mass, vectors[:, -1] if self.like.term_free else fixed
 
     def followed(self, vectors: np.ndarray, times: np.ndarray) -> States:
-        """(motion, time, body, axis) positions, au, and velocities, au/yr, of all bodies.
-
-        Raises:
-            IntegrationError: if a motion cannot be followed to the end.
-        """
+        """(motion, time, body, axis) positions, au, and velocities, au/yr; or IntegrationError."""
         position, velocity, mass, term = self._parts(vectors)
         used = term if self.like.term_free or self.like.relativity else None
         return self.simulator.bodies(self.like.law, position, velocity, G * mass, times, used)
 
     def positions(self, vectors: np.ndarray) -> np.ndarray:
-        """(motion, time, body, axis) of the observed bodies, as observed, au.
-
-        Raises:
-            IntegrationError: if a motion cannot be followed to the end.
-        """
+        """(motion, time, body, axis) of the observed bodies, as observed, au."""
         found, _ = self.followed(vectors, self.seen.times)
         return found[:, :, : self.seen.position.shape[1]] - (found[:, :, :1] if self.first else 0.0)
 
@@ -229,12 +207,9 @@ class Problem:
     ) -> "Fitted":
         """The least-squares motion, from one near it.
 
-        Args:
-            start: the motion to begin with.
-            free: parameters to fit; by default all.
-            beside: (number, direction) orthonormal directions not counted, as if parameters acting
-                along them were fitted too.
-            settled: relative change of the sum of squares that ends it.
+        Only the parameters `free` are fitted, if given. Residuals along the (number, direction)
+        orthonormal directions `beside` are not counted, as if parameters acting along them were
+        fitted too. A relative change of the sum of squares below `settled` ends it.
         """
         whole = self.vector(start)
         free = np.arange(len(whole)) if free is None else free
@@ -277,13 +252,8 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A least-squares motion.
-
-    Attributes:
-        problem: what was fitted.
-        vector: (parameter,) of the motion.
-        residuals: (number,) in standard errors of the positions.
-        jacobian: (number, parameter) derivatives.
+    """A least-squares motion: its (parameter,) vector, (number,) residuals in standard errors of
+    positions, and (number, parameter) derivatives of these.
     """
 
     problem: Problem
@@ -372,11 +342,7 @@ class Fitted:
         return (BLOCKS - 1) / BLOCKS * apart.T @ apart
 
     def spread(self, values: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """A function of the parameters, and its standard errors to first order.
-
-        Args:
-            values: from (motion, parameter) to (motion, value).
-        """
+        """A function from (motion, parameter) to (motion, value), and its errors to first order."""
         steps = np.minimum(self.problem.steps, np.sqrt(np.diag(self.covariance)))
         found = values(self.vector + np.vstack([np.zeros(len(steps)), np.diag(steps)]))
         gradient = (found[1:] - found[0]) / steps[:, None]
@@ -388,13 +354,8 @@ def followed_on(seen: Seen, start: Motion, watch: Watch, rough: bool = False) ->
     """The least-squares motion over all times, from one that need only fit their beginning.
 
     A small error in velocity grows to many turns. So first states are fitted to a short part of the
-    time, then to longer ones.
-
-    Args:
-        seen: positions.
-        start: its masses are kept until all of the time is used.
-        watch: gets the progress of fits.
-        rough: whether fits end early where they leave far more than noise.
+    time, then to longer ones, with the masses of the start until all of the time is used. Rough
+    fits end early where they leave far more than noise.
     """
     motion = replace(start, term_free=False)
     for share in GROWING:

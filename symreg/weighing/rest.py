@@ -12,13 +12,7 @@ SHOWN = 3
 
 
 def rests_of(equations: Equations, fit: Fit, errors: Errors) -> tuple[Rest, ...]:
-    """Where accelerations are least explained, for bodies with the largest residuals.
-
-    Args:
-        equations: of the system.
-        fit: of the law.
-        errors: of the fit.
-    """
+    """Where accelerations are least explained, for bodies with the largest residuals."""
     share = share_left(equations, fit, errors.noise)
     worst = np.argsort(-errors.misfit)[:SHOWN]
     bodies = [int(k) for k in worst if errors.misfit[k] > equations.CENTRAL]

@@ -1,6 +1,6 @@
 """A weighing's result: the object that `symreg.weigh` returns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,13 @@ class Mass:
     weighable: bool
     noise: float
     misfit: float
+
+    def with_value(self, value: float, error: float) -> "Mass":
+        """The same with a value, and its interval by a standard error."""
+        found = Estimate.of(value, error)
+        assert found.low is not None  # for the type checker: it has an interval
+        sure = bool(2 * found.low > value > 0)
+        return replace(self, value=found.value, low=found.low, high=found.high, weighable=sure)
 
 
 @dataclass(frozen=True)

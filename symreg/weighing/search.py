@@ -17,7 +17,7 @@ from orbits.units import G
 from symreg.engines import choose_engine
 from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import constant_symbol, evaluate, merged, skeleton, symbol, written
+from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol, written
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.recovery.search import Search
@@ -49,11 +49,8 @@ R = symbol("r")
 class Formula(Shape):
     """A formula in r from an engine, G in front; its parameters are its other numbers.
 
-    Attributes:
-        form: in r and free constants, `r**(-2) + _c0*r`.
-        begin: values of the constants to start from.
-        charge: its complexity.
-        ends: least and largest distance at which it must be defined, au.
+    The form has free constants, `r**(-2) + _c0*r`, which start from `begin`; `charge` is its
+    complexity; it must be defined from one of the `ends` (au) to the other.
     """
 
     form: sympy.Expr
@@ -84,8 +81,7 @@ class Formula(Shape):
     @property
     def text(self) -> str:
         """g(r)/G with parameter names."""
-        names = {constant_symbol(k): sympy.Symbol(name) for k, name in enumerate(self.names)}
-        return sympy.sstr(self.form.xreplace(names))
+        return named(self.form, self.names)
 
     def written(self, parameters: Parameters) -> str:
         """g(r)/G with its numbers, to six digits."""
@@ -95,14 +91,9 @@ class Formula(Shape):
 def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
     """The shape of an attraction: G replaces one constant, which positions do not determine.
 
-    That is the constant in front of the steepest power of r, or of the whole if there is none.
-
-    Args:
-        expression: of r.
-        ends: least and largest distance, au.
-
-    Returns:
-        None if it is not a function of r, or cannot be written so.
+    That is the constant in front of the steepest power of r, or of the whole if there is none. The
+    ends are the least and the largest distance, au. None if the expression is no function of r, or
+    cannot be written so.
     """
     try:
         plain = sympy.expand_log(merged(expression), force=True)  # log(k*r) is log(k) + log(r)
@@ -141,13 +132,7 @@ def searched(
 ) -> list[Fit]:
     """Formulas that the engines find for the free curve, fitted with the masses.
 
-    Args:
-        equations: of the system.
-        power: the nearest power.
-        curve: the free curve.
-        extra: (row,) accelerations that are known.
-        config: of the search.
-        known: laws of families, whose exponents may be simple ones.
+    Those of `known` families are tried too: their exponents may be simple ones.
     """
     samples = _samples(equations, curve)
     if samples is None:

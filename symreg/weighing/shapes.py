@@ -65,12 +65,9 @@ class Shape(ABC):
 
     def _derivative(self, parameters: Parameters, k: int) -> Field:
         step = STEP * max(1.0, abs(parameters[k]))
-        ends = []
-        for sign in (1, -1):
-            moved = list(parameters)
-            moved[k] += sign * step
-            ends.append(tuple(moved))
-        return lambda r: (self.value(r, ends[0]) - self.value(r, ends[1])) / (2 * step)
+        before, here, after = parameters[:k], parameters[k], parameters[k + 1 :]
+        up, down = ((*before, here + move, *after) for move in (step, -step))
+        return lambda r: (self.value(r, up) - self.value(r, down)) / (2 * step)
 
 
 @dataclass(frozen=True)
@@ -102,18 +99,24 @@ class PowerLaw(Shape):
 
 
 @dataclass(frozen=True)
-class Screened(Shape):
-    """Yukawa's law, G exp(-r/L) (1/r^2 + 1/(L r)); its parameter is log L, L in au."""
+class LawOfLength(Shape):
+    """A law whose one parameter is the logarithm of a length, au."""
 
-    name: ClassVar[str] = "yukawa"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return ("log_length",)
+    shares: ClassVar[tuple[float, ...]]
+    """Where the length starts, from the least distance (0) to the largest (1)."""
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         low, high = np.log(separations)
-        return [(low + share * (high - low),) for share in (0.2, 0.6, 1.0)]
+        return [(low + share * (high - low),) for share in self.shares]
+
+
+@dataclass(frozen=True)
+class Screened(LawOfLength):
+    """Yukawa's law, G exp(-r/L) (1/r^2 + 1/(L r)); its parameter is log L, L in au."""
+
+    name: ClassVar[str] = "yukawa"
+    names = ("log_length",)
+    shares: ClassVar[tuple[float, ...]] = (0.2, 0.6, 1.0)
 
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         length = np.exp(parameters[0])
@@ -121,18 +124,12 @@ class Screened(Shape):
 
 
 @dataclass(frozen=True)
-class Softened(Shape):
+class Softened(LawOfLength):
     """Plummer's law, G r/(r^2 + b^2)^(3/2); its parameter is log b, b in au."""
 
     name: ClassVar[str] = "plummer"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return ("log_softening",)
-
-    def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
-        low, high = np.log(separations)
-        return [(low + share * (high - low),) for share in (-0.3, 0.1, 0.5)]
+    names = ("log_softening",)
+    shares: ClassVar[tuple[float, ...]] = (-0.3, 0.1, 0.5)
 
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         return G * r / (r**2 + np.exp(2 * parameters[0])) ** 1.5
@@ -143,14 +140,8 @@ class ScreenedPower(Shape):
     """G exp(-r/L)/r^n: between a power and Yukawa's law; parameters n and 1/L (au^-1)."""
 
     name: ClassVar[str] = "screened_power"
-
-    @property
-    def nodes(self) -> int:
-        return 15  # of G*exp(-k*r)/r^n, as the engines' formulas are charged
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return ("n", "inverse_length")
+    names = ("n", "inverse_length")
+    nodes = 15  # of G*exp(-k*r)/r^n, as the engines' formulas are charged
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         return [(exponent, 0.0)]
@@ -170,10 +161,7 @@ class Given(Shape):
 
     law: ForceLaw
     name: ClassVar[str] = "given"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return ()
+    names = ()
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         return [()]

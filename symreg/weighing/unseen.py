@@ -79,10 +79,8 @@ LEVEL = TWO_SIDED**2
 class Valley:
     """Least-squares motions for masses of the unseen body on both sides of the best.
 
-    Attributes:
-        best: the least-squares motion.
-        ends: (end, parameter) of the two motions where the sum of squares is `LEVEL` higher; none
-            if the best one's covariance suffices.
+    The ends, (end, parameter), are the two motions where the sum of squares is `LEVEL` higher; none
+    if the best one's covariance suffices.
     """
 
     best: Fitted
@@ -91,13 +89,8 @@ class Valley:
 
 @dataclass(frozen=True)
 class Found:
-    """The search's result.
-
-    Attributes:
-        without: the motion of the observed bodies alone.
-        beside: the motion with one more; None if none could be fitted.
-        gain: twice the log-likelihood gained.
-        needed: least gain required.
+    """The motions without and with one more body (None if none could be fitted), twice the
+    log-likelihood gained, and the least required.
     """
 
     without: Fitted
@@ -131,11 +124,6 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
     It is if the likelihood, with noise as the residuals show it, grows by more than a body's
     parameters cost (BIC) and by `NEEDED`, which a search among so many orbits does not reach by
     chance; and if at least nine tenths of the residual disappear.
-
-    Args:
-        seen: positions.
-        start: an approximate motion of the observed bodies.
-        watch: gets the search's progress.
     """
     whole = followed_on(seen, start, watch, rough=True)
     least = max(BEYOND, SHOWN * float(np.max(whole.by_body)))
@@ -152,7 +140,7 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
     effective = float(np.sum(len(seen.times) / whole.alike))
     needed = max(NEEDED, free * np.log(effective))
     found = Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
-    if found.exists and beside is not None:
+    if beside is not None and found.exists:
         return replace(found, beside=beside.ended)
     return replace(found, without=whole.ended)
 
@@ -160,11 +148,8 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
 def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted | None:
     """The motion with a body that explains a part of the time, if any can be fitted.
 
-    Args:
-        without: the motion of the observed bodies.
-        before: what explained a shorter part; it is followed, and suffices if it leaves only noise
-            or next to nothing of the residual.
-        watch: gets the search's progress.
+    What explained a shorter part is followed, and suffices if it leaves only noise or next to
+    nothing of the residual.
     """
     fits = []
     if before is not None:
@@ -231,12 +216,11 @@ def valley(fitted: Fitted) -> Valley:
     for side in sides:
         roots = np.sqrt(np.maximum([rise(fit) for fit in side], 0.0))
         inside = max((k for k, root in enumerate(roots) if root <= TWO_SIDED), default=0)
+        end = side[inside].vector
         if inside + 1 < len(side):
             part = (TWO_SIDED - roots[inside]) / max(roots[inside + 1] - roots[inside], TINY)
-            step = side[inside + 1].vector - side[inside].vector
-            ends.append(side[inside].vector + np.clip(part, 0, 1) * step)
-        else:
-            ends.append(side[inside].vector)
+            end = end + np.clip(part, 0, 1) * (side[inside + 1].vector - end)
+        ends.append(end)
     return Valley(best, np.array(ends))
 
 

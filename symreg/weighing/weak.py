@@ -50,13 +50,7 @@ class Bumps:
 
 
 def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bumps]:
-    """Sets of bumps of rising width, from a few samples to the whole time.
-
-    Args:
-        samples: of every trajectory.
-        dt: yr.
-        ratio: of successive widths.
-        stretches: trajectories that share the bumps.
+    """Sets of bumps of rising width, from a few samples to the whole time, for all stretches.
 
     Raises:
         ValueError: if the trajectories are shorter than one bump.
@@ -128,16 +122,12 @@ class System:
     @cached_property
     def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Distances and directions of some pairs at once, (time, stretch, pair[, axis])."""
-        return [
-            (
-                np.stack([pair.r for pair in some], axis=2),
-                np.stack([pair.towards for pair in some], axis=2),
-            )
-            for some in (
-                self.pairs[first : first + PAIRS_AT_ONCE]
-                for first in range(0, len(self.pairs), PAIRS_AT_ONCE)
-            )
-        ]
+        found = []
+        for first in range(0, len(self.pairs), PAIRS_AT_ONCE):
+            some = self.pairs[first : first + PAIRS_AT_ONCE]
+            r = np.stack([pair.r for pair in some], axis=2)
+            found.append((r, np.stack([pair.towards for pair in some], axis=2)))
+        return found
 
     @cached_property
     def fastest(self) -> tuple[float, "Pair"]:
@@ -152,21 +142,13 @@ class System:
     @cached_property
     def separations(self) -> tuple[float, float]:
         """The least and largest distance of two bodies, au."""
-        return (
-            min(float(pair.r.min()) for pair in self.pairs),
-            max(float(pair.r.max()) for pair in self.pairs),
-        )
+        ends = [(float(pair.r.min()), float(pair.r.max())) for pair in self.pairs]
+        return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two bodies.
-
-    Attributes:
-        i, j: their numbers.
-        r: (time, stretch) distance, au.
-        towards: (time, stretch, axis) unit vector from i to j.
-    """
+    """Two bodies: (time, stretch) distance, au, and (time, stretch, axis) unit vectors to j."""
 
     i: int
     j: int
@@ -232,6 +214,20 @@ class Equations:
         """Number of pairs of width and body."""
         return len(self.sets) * len(self.seen)
 
+    @cached_property
+    def overlap(self) -> np.ndarray:
+        """(group,) number of equivalent bumps."""
+        return np.repeat([s.overlap for s in self.sets], len(self.seen))
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(group,) number of rows."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    def mean_square(self, values: np.ndarray) -> np.ndarray:
+        """(group,) of (row,) values."""
+        return np.bincount(self.group, values**2, minlength=self.groups) / self.counts
+
     def set_of(self, group: int) -> Bumps:
         """The bumps of a group."""
         return self.sets[group // len(self.seen)]
@@ -251,11 +247,7 @@ class Equations:
         return [np.concatenate(found, axis=2) for found in parts]
 
     def by_body(self, strength: Field) -> np.ndarray:
-        """(row, body) effect of each body's unit mass on every row, under g(r).
-
-        Args:
-            strength: attraction by distance, g(r).
-        """
+        """(row, body) effect of each body's unit mass on every row, under g(r)."""
         n = self.system.bodies
         blocks = []
         for found in self.pair_integrals(strength):
@@ -319,9 +311,8 @@ class Equations:
     def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Functions of time for (estimate, row) combinations of the rows.
 
-        Returns:
-            For every body (estimate, time, stretch, axis): those that accelerations are integrated
-            against, and their second derivatives, against which positions are.
+        For every body (estimate, time, stretch, axis): those that accelerations are integrated
+        against, and their second derivatives, against which positions are.
         """
         times, stretches, axes = self.system.pairs[0].towards.shape
         shape = (len(rows), times, stretches, axes)

@@ -88,7 +88,8 @@ def weigh(
     fit, power = selected.best, selected.power
     if config.relativity != "none":
         extra = _relativity(equations, fit)
-        fit, power = _again(equations, fit, power, extra)
+        same, fit = power is fit, fitted(equations, fit.shape, fit.parameters, extra)
+        power = fit if same else fitted(equations, power.shape, power.parameters, extra)
     errors = errors_of(equations, fit, config.noise)
     drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
     if beside is not None:  # the law is that which acts beside the drag
@@ -99,7 +100,9 @@ def weigh(
             fit = simple(equations, power, free, extra)
             errors = errors_of(equations, fit, config.noise)
     central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
-    exponent = _exponent(power, _own(equations, fit, power, errors, config))
+    free = errors if power is fit else errors_of(equations, power, config.noise)
+    k = len(power.masses)
+    exponent = Estimate.of(power.parameters[0], float(np.sqrt(free.covariance[k, k])))
     law, formula = name_of(fit, central, config)
     explained = central or beside is not None
     whole = Whole(_masses(system, fit, errors, config), None, None)
@@ -121,7 +124,11 @@ def weigh(
         central=central,
         misfit=float(np.max(errors.misfit)),
         drag=drag if central or beside is not None else Estimate(),
-        momentum=_momentum(equations, fit, errors),
+        momentum=(
+            Momentum(*momentum(equations, fit.masses, errors.noise))
+            if system.inertial
+            else Momentum()
+        ),
         curve=selected.curve,
         alternatives=selected.tried,
         rests=() if explained else rests_of(equations, fit, errors),
@@ -138,8 +145,7 @@ def weigh(
 def drag_in(data: xr.Dataset) -> Estimate:
     """The drag beside the nearest power of distance, 1/yr; undetermined if none.
 
-    Args:
-        data: bodies that attract one another, or one body about a centre at rest at the origin.
+    The data hold bodies that attract one another, or one body about a centre at rest at the origin.
     """
     config = _with_hidden_noise(WeighConfig(), data)
     position = np.asarray(data["position"].values, dtype=np.float64)
@@ -162,20 +168,6 @@ def drag_in(data: xr.Dataset) -> Estimate:
 
 def _inertial(data: xr.Dataset) -> bool:
     return not str(data.attrs.get("frame", "")).startswith("relative to")
-
-
-def _again(equations: Equations, fit: Fit, power: Fit, extra: np.ndarray) -> tuple[Fit, Fit]:
-    """The law and the nearest power beside known accelerations."""
-    found = fitted(equations, fit.shape, fit.parameters, extra)
-    if power is fit:
-        return found, found
-    return found, fitted(equations, power.shape, power.parameters, extra)
-
-
-def _momentum(equations: Equations, fit: Fit, errors: Errors) -> Momentum:
-    if not equations.system.inertial:
-        return Momentum()
-    return Momentum(*momentum(equations, fit.masses, errors.noise))
 
 
 def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], WeighConfig]:
@@ -233,11 +225,7 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
 
 
 def _on_the_sampling(system: System) -> list[str]:
-    """A remark on too few states per turn.
-
-    Raises:
-        ValueError: if there is no path between successive states.
-    """
+    """A remark on too few states per turn; ValueError if no path leads from one to the next."""
     angle, pair = system.fastest
     told = (
         f"{system.names[pair.j]} turns by up to {np.degrees(angle):.3g} degrees about "
@@ -261,22 +249,6 @@ def _follow(data: xr.Dataset) -> bool:
     return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < OFF))
 
 
-def _own(equations: Equations, fit: Fit, power: Fit, errors: Errors, config: WeighConfig) -> Errors:
-    """Errors of the nearest power, which may be the law itself."""
-    return errors if power is fit else errors_of(equations, power, config.noise)
-
-
-def _exponent(power: Fit, errors: Errors) -> Estimate:
-    """The free exponent of the power that fits best."""
-    k = len(power.masses)
-    return Estimate.of(power.parameters[0], float(np.sqrt(errors.covariance[k, k])))
-
-
-def _exp(logarithm: float) -> float:
-    """Finite, as JSON needs it."""
-    return float(np.exp(min(logarithm, 700.0)))
-
-
 def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
     found = {}
     for k, name in enumerate(fit.shape.names):
@@ -284,7 +256,9 @@ def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
         estimate = Estimate.of(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
         if name.startswith("log_"):
             ends = (estimate.value, estimate.low, estimate.high)
-            name, estimate = name[4:], Estimate(*(_exp(end or 0.0) for end in ends))
+            # finite, as JSON needs it
+            finite = (float(np.exp(min(end or 0.0, 700.0))) for end in ends)
+            name, estimate = name[4:], Estimate(*finite)
         found[name] = estimate
     return found
 
@@ -292,7 +266,6 @@ def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
 def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tuple[Mass, ...]:
     n = system.bodies
     masses, covariance = fit.masses, errors.covariance[:n, :n]
-    free = errors.free[:n]
     if config.reference:
         k = system.names.index(config.reference)
         scale = config.reference_mass / masses[k]
@@ -302,22 +275,10 @@ def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tu
     found = []
     for i, name in enumerate(system.names):
         noise, misfit = float(errors.noise[i]), float(errors.misfit[i])
-        if free[i]:
-            found.append(Mass(name, None, None, None, False, noise, misfit))
-            continue
-        estimate = Estimate.of(masses[i], float(np.sqrt(covariance[i, i])))
-        assert estimate.low is not None
-        found.append(
-            Mass(
-                name,
-                estimate.value,
-                estimate.low,
-                estimate.high,
-                bool(2 * estimate.low > masses[i] > 0),
-                noise,
-                misfit,
-            )
-        )
+        mass = Mass(name, None, None, None, False, noise, misfit)
+        if not errors.free[i]:
+            mass = mass.with_value(masses[i], float(np.sqrt(covariance[i, i])))
+        found.append(mass)
     return tuple(found)
 
 

@@ -30,12 +30,8 @@ QUIET = 1e-10
 
 @dataclass(frozen=True)
 class Whole:
-    """What the whole motion shows.
-
-    Attributes:
-        masses: of the observed bodies.
-        unseen: the unobserved body, or why none is needed.
-        relativity: the coefficient of the post-Newtonian term, if fitted.
+    """Masses of the observed bodies; the unobserved body, or why none is needed; the coefficient of
+    the post-Newtonian term, if fitted.
     """
 
     masses: tuple[Mass, ...]
@@ -44,11 +40,7 @@ class Whole:
 
 
 def require_possible(config: WeighConfig) -> None:
-    """Refuse at once what cannot be integrated here.
-
-    Raises:
-        ValueError: without heyoka, or with a scale other than G's.
-    """
+    """Refuse at once what needs heyoka where it is missing, or a scale other than G's."""
     option = "--unseen" if config.unseen else "--relativity fitted"
     if not SIMULATORS["heyoka"].is_installed:
         raise ValueError(f"{option} integrates thousands of motions; for that, pip install heyoka.")
@@ -61,12 +53,7 @@ def whole_motion(
 ) -> Whole:
     """Fit the whole motion, with any extras requested beside the observed bodies.
 
-    Args:
-        system: positions, in one stretch.
-        law: the given attraction.
-        masses: initial values, with the noise of each body's positions.
-        config: how to weigh.
-        watch: gets the progress.
+    The masses are initial values, with the noise of each body's positions.
 
     Raises:
         ValueError: for several stretches, or too few states.
@@ -103,14 +90,9 @@ def _seen(system: System, masses: Sequence[Mass]) -> Seen:
 
 
 def _masses(fitted: Fitted, before: Sequence[Mass]) -> tuple[Mass, ...]:
-    at = 2 * fitted.problem.states
-    found = []
-    for k, mass in enumerate(before):
-        value, half = fitted.vector[at + k], TWO_SIDED * np.sqrt(fitted.covariance[at + k, at + k])
-        low, high = float(value - half), float(value + half)
-        sure = bool(2 * low > value > 0)
-        found.append(replace(mass, value=float(value), low=low, high=high, weighable=sure))
-    return tuple(found)
+    error = np.sqrt(np.diag(fitted.covariance))
+    numbers = enumerate(before, 2 * fitted.problem.states)
+    return tuple(mass.with_value(fitted.vector[at], error[at]) for at, mass in numbers)
 
 
 def _unseen(system: System, found: Found) -> Unseen:

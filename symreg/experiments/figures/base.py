@@ -50,13 +50,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class RunFigure:
-    """A figure of the report; one object in a file of this folder.
+    """A figure of the report, one object in a file of this folder; it draws None for want of data.
 
-    Attributes:
-        name: of its file.
-        caption: below it.
-        draw: the figure; None if the run has nothing for it.
-        wide: whether it scrolls instead of shrinking on a narrow page.
+    A wide one scrolls instead of shrinking on a narrow page.
     """
 
     name: str

@@ -67,13 +67,7 @@ def plot_residuals(
 def broken_at_gaps(
     r: NDArray[np.float64], x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A curve interrupted where no states lie between two of its points.
-
-    Args:
-        r: (row,) distances of the states, au.
-        x: (point,) ascending distances of the curve, au.
-        y: (point,) its values.
-    """
+    """A curve by ascending (point,) distance x, interrupted where no states lie in between."""
     ordered = np.sort(r)
     wide = np.flatnonzero(np.diff(np.log(ordered)) > GAP)
     breaks = np.unique(np.searchsorted(x, ordered[wide], side="right"))

@@ -45,6 +45,7 @@ Maxima of chi square over many orbits have the distribution of Gumbel, of scale 
 MOST_TURNS = 4000
 """Of an orbit that is looked for, in the time that was watched."""
 NEWTON = parse_law("newton")
+SCIPY = SIMULATORS["scipy"]
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,10 @@ class Model:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the parameters."""
-        per = OF_ORBIT + (OF_PLANE if self.seen.on_sky else ())
+        per = (OF_ORBIT + OF_PLANE)[: self.per_orbit]
         found = [f"{name}_{k}" for k in range(self.companions) for name in per]
-        if self.distance_free:
-            found.append("log_distance")
-        if self.exponent:
-            found.append("exponent")
-        return tuple(found)
+        more = {"log_distance": self.distance_free, "exponent": self.exponent}
+        return (*found, *(name for name, fitted in more.items() if fitted))
 
     @property
     def distance_free(self) -> bool:
@@ -116,46 +114,27 @@ class Model:
         return np.asarray(alike & closed)
 
     def states(self, vectors: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(motion, time, axis) displacement, au, and velocity, au/yr, of the body that is seen.
-
-        Raises:
-            IntegrationError: if a motion cannot be followed.
-        """
+        """(motion, time, axis) displacement, au, and velocity, au/yr, of the body that is seen."""
         place, speed = np.zeros((2, len(vectors), len(times), 3))
         for k in range(self.companions):
             elements, gm, mass = self.elements(vectors, k)
             start = state_from_elements(elements, gm)
             if self.exponent:
-                n = vectors[:, -1]
-                found = [
-                    self._followed(float(each), *start, gm, times, row)
-                    for row, each in enumerate(n)
-                ]
+                found = []
+                for n, x, v, one in zip(vectors[:, -1].tolist(), *start, gm, strict=True):
+                    # each under a power that is Newton's pull at the scale
+                    strength = one[None] * self.scale ** (n - 2.0)
+                    law = parse_law(f"power_law(n={n!r})")
+                    found.append(SCIPY.relative(law, x[None], v[None], strength, times))
                 moved = tuple(np.concatenate(part) for part in zip(*found, strict=True))
             elif self.law is NEWTON:
                 moved = propagate_kepler(*start, gm, times)
             else:
-                moved = SIMULATORS["scipy"].relative(self.law, *start, gm, times)
+                moved = SCIPY.relative(self.law, *start, gm, times)
             share = (mass / (self.config.seen_mass + mass))[:, None, None]
             # the unseen body lies the other way
             place, speed = place - share * moved[0], speed - share * moved[1]
         return place, speed
-
-    def _followed(
-        self,
-        n: float,
-        position: np.ndarray,
-        velocity: np.ndarray,
-        gm: np.ndarray,
-        times: np.ndarray,
-        row: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """One motion, (1, time, axis), under a power that is Newton's pull at the scale."""
-        one = slice(row, row + 1)
-        strength = gm[one] * self.scale ** (n - 2.0)
-        law = parse_law(f"power_law(n={n!r})")
-        moved = SIMULATORS["scipy"].relative(law, position[one], velocity[one], strength, times)
-        return moved[0], moved[1]
 
     @cached_property
     def times(self) -> np.ndarray:
@@ -181,11 +160,10 @@ class Model:
     @cached_property
     def bases(self) -> list[np.ndarray]:
         """(row, term) of each block, weighted and orthonormal: origins and drifts."""
-        found = []
-        for block, sigma in zip(self.seen.blocks, self.sigmas, strict=True):
-            terms = _origins(block, self.config)
-            found.append(np.linalg.qr(terms / sigma[:, None]).Q)
-        return found
+        return [
+            np.linalg.qr(_origins(block, self.config) / sigma[:, None]).Q
+            for block, sigma in zip(self.seen.blocks, self.sigmas, strict=True)
+        ]
 
     def predicted(self, vectors: np.ndarray) -> list[np.ndarray]:
         """(motion, row) of each block: arcsec and au/yr, without origins and drifts."""
@@ -244,13 +222,8 @@ def _origins(block: Block, config: SkyConfig) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Fit:
-    """Orbits of least squares.
-
-    Attributes:
-        model: what was fitted.
-        vector: (parameter,).
-        residuals: (row,) in standard errors.
-        jacobian: (row, parameter).
+    """Orbits of least squares: (parameter,) vector, (row,) residuals in standard errors, and their
+    (row, parameter) jacobian.
     """
 
     model: Model
@@ -284,10 +257,8 @@ class Fit:
         found = []
         each = zip(self.model.seen.blocks, self.model.sigmas, self.parts(), strict=True)
         for block, sigma, part in each:
-            own = []
-            for group in range(len(self.model.seen.instruments)):
-                at = block.group == group
-                own.append(_jitter(part[at] * sigma[at], block.sigma[at], kept))
+            groups = [block.group == group for group in range(len(self.model.seen.instruments))]
+            own = (_jitter(part[at] * sigma[at], block.sigma[at], kept) for at in groups)
             found.append(tuple(own))
         return tuple(found)
 
@@ -307,10 +278,8 @@ def _jitter(left: np.ndarray, sigma: np.ndarray, kept: float) -> float:
 class Search:
     """Orbits, and whether the last of them is needed.
 
-    Attributes:
-        fit: of all that were asked for.
-        gain: fall of chi square by the last, on the grid of the search.
-        by_chance: mean of the same for what the others leave, shuffled.
+    `gain` is the fall of chi square by the last, on the grid of the search; `by_chance` the mean of
+    the same for what the others leave, shuffled.
     """
 
     fit: Fit
@@ -324,13 +293,7 @@ class Search:
 
 
 def fit_orbits(seen: Observations, config: SkyConfig, watch: Watch) -> Search:
-    """Orbits of as many unseen bodies as are asked for, one after another, then together.
-
-    Args:
-        seen: what was observed.
-        config: how many there are, and what is known.
-        watch: is told how far it is.
-    """
+    """Orbits of as many unseen bodies as are asked for, one after another, then together."""
     model = Model(seen, config, 0)
     fit = _settled(Fit(model, np.empty(0), model.left(np.empty((1, 0)))[0], np.empty((0, 0))))
     for count in range(1, config.companions + 1):
@@ -373,11 +336,11 @@ def _linear(fit: Fit) -> tuple[LinearFit, float]:
 def _start(model: Model, guess: Guess, before: Fit) -> np.ndarray:
     """Parameters to begin with: those that are known, and a guess of one orbit more."""
     vector, distance = _parameters(model, guess, before)
-    known = before.vector
-    cut = len(known) - int(before.model.distance_free)
-    if model.distance_free and cut == len(known):
-        known = np.append(known, np.log(distance))
-    return np.concatenate([known[:cut], vector, known[cut:]])
+    cut = before.model.companions * model.per_orbit
+    last = before.vector[cut:]
+    if model.distance_free and not len(last):
+        last = np.log([distance])
+    return np.concatenate([before.vector[:cut], vector, last])
 
 
 def _parameters(model: Model, guess: Guess, before: Fit) -> tuple[np.ndarray, float]:
@@ -430,20 +393,11 @@ def _companion(size: float, period: float, seen_mass: float) -> float:
     return float(max(mass, 1e-12))
 
 
-def with_exponent(fit: Fit, scale: float, watch: Watch) -> Fit:
-    """The same orbits with a free exponent."""
-    model = replace(fit.model, exponent=True, scale=scale)
-    return model.fit(np.append(fit.vector, 2.0), watch)
-
-
 def extra_terms(fit: Fit, terms: Sequence[Callable[[float], ForceLaw]]) -> list[np.ndarray]:
     """(value, standard error) of the strength of terms beside Newton's pull, one at a time.
 
-    To first order in the strength, with all other parameters free.
-
-    Args:
-        fit: under Newton's law.
-        terms: the whole law by the strength of each.
+    Each term gives the whole law by its strength. To first order in it, with all other parameters
+    free, from a fit under Newton's law.
     """
     found = []
     for law in terms:

@@ -15,14 +15,7 @@ POINTS = {"fmt": ".", "ms": 4, "lw": 0.7}
 
 
 def plot_sky(found: SkyWeighing) -> Figure:
-    """The orbit on the sky, where places were seen, and radial velocities with what is left.
-
-    Args:
-        found: what was found.
-
-    Returns:
-        The matplotlib `Figure`.
-    """
+    """The orbit on the sky, where places were seen, and radial velocities with what is left."""
     series = {each.quantity: each for each in found.series}
     names = dict.fromkeys(each.name for each in found.instruments)
     colors = dict(zip(names, cycle(CYCLE), strict=False))

@@ -32,12 +32,7 @@ INDEPENDENT = 20
 
 
 def draws(fit: Fit, watch: Watch) -> tuple[np.ndarray, bool]:
-    """(draw, parameter) from the posterior, and whether the chains were long enough.
-
-    Args:
-        fit: best orbits, at which the chains begin.
-        watch: is told how far it is.
-    """
+    """(draw, parameter) from the posterior, and whether the chains were long enough."""
     import emcee
 
     model, best = fit.model, fit.vector

@@ -55,11 +55,10 @@ class Guess:
 
 
 class LinearFit:
-    """What orbits explain of some values, origins and other linear terms put aside.
+    """What orbits explain of values by quantity.
 
-    Args:
-        blocks: values by quantity.
-        bases: (row, term) of each block, weighted, orthonormal: what is put aside.
+    What lies in the (row, term) weighted, orthonormal bases of the blocks is put aside: origins and
+    other linear terms.
     """
 
     def __init__(self, blocks: Sequence[Block], bases: Sequence[np.ndarray]) -> None:
@@ -128,14 +127,7 @@ def _ellipse(e: float, rates: bool) -> np.ndarray:
 
 
 def best_guesses(fit: LinearFit, span: float, shortest: float, count: int) -> list[Guess]:
-    """The orbits that explain most, of different periods, best first.
-
-    Args:
-        fit: values, and what is put aside.
-        span: time that was watched, yr.
-        shortest: period, yr.
-        count: how many.
-    """
+    """The orbits that explain most, of different periods (yr), best first."""
     frequencies = np.arange(1 / LONGEST, span / shortest, 1 / OVERSAMPLED) / span
     slow = frequencies[frequencies * span <= SLOW]
     fast = frequencies[frequencies * span > SLOW]

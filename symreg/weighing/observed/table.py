@@ -46,14 +46,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Observations:
-    """All that was seen of one body.
-
-    Attributes:
-        blocks: by quantity.
-        instruments: their names.
-        epoch: decimal year of the first observation.
-        notes: how the table was read.
-    """
+    """All that was seen of one body: values by quantity, since the epoch, a decimal year."""
 
     blocks: tuple[Block, ...]
     instruments: tuple[str, ...]
@@ -80,10 +73,6 @@ def read_observations(
     source: pd.DataFrame | str | os.PathLike[str], config: SkyConfig
 ) -> Observations:
     """Read a table in which a row holds some of the quantities, and blanks for the others.
-
-    Args:
-        source: a table or its path.
-        config: which columns, in which units.
 
     Raises:
         ValueError: for a column that is missing or holds no numbers, an error that is not above 0,
@@ -113,17 +102,16 @@ def read_observations(
             tried = ", ".join(form.format(column) for form in ERRORS)
             raise ValueError(f"{name}: {column} has no column of standard errors (tried: {tried}).")
         errors[quantity] = _values(frame[own], f"{name}, column {own}") * scales[quantity]
-        bad = np.isfinite(values[quantity]) & ~(errors[quantity] > 0)
-        if bad.any():
-            row = int(np.argmax(bad)) + 1
-            raise ValueError(f"{name}, row {row}: {own} is no standard error above 0.")
+        bad = np.flatnonzero(np.isfinite(values[quantity]) & ~(errors[quantity] > 0))
+        if len(bad):
+            raise ValueError(f"{name}, row {bad[0] + 1}: {own} is no standard error above 0.")
     if "rv" in values:
-        faster = np.abs(values["rv"]) * scales["rv"] >= SPEED_OF_LIGHT
-        if faster.any():
-            row = int(np.argmax(faster))
+        faster = np.flatnonzero(np.abs(values["rv"]) * scales["rv"] >= SPEED_OF_LIGHT)
+        if len(faster):
+            speed = f"{values['rv'][faster[0]]:g} {config.velocity_unit}"
             raise ValueError(
-                f"{name}, row {row + 1}: {values['rv'][row]:g} {config.velocity_unit} is not below "
-                "the speed of light; see --velocity-unit."
+                f"{name}, row {faster[0] + 1}: {speed} is not below the speed of light; see "
+                "--velocity-unit."
             )
     notes = [how]
     if "ra" in values:
@@ -146,12 +134,10 @@ def read_observations(
 def _decimal_years(column: pd.Series, where: str) -> tuple[np.ndarray, str]:
     dated = years_of(column)
     if dated is not None:
-        if np.isnan(dated).any():
-            raise ValueError(f"{where}: row {int(np.argmax(np.isnan(dated))) + 1} holds no date.")
+        require_rows(~np.isnan(dated), where, "holds no date")
         return 2000.0 + dated, "the times are dates, read as Julian years"
     values = _values(column, where)
-    if np.isnan(values).any():
-        raise ValueError(f"{where}: row {int(np.argmax(np.isnan(values))) + 1} holds no time.")
+    require_rows(~np.isnan(values), where, "holds no time")
     for kind, (low, high) in DATES.items():
         if low <= values.min() and values.max() <= high:
             if kind == "yr":
@@ -164,13 +150,10 @@ def _decimal_years(column: pd.Series, where: str) -> tuple[np.ndarray, str]:
 
 
 def _values(column: pd.Series, where: str, degree: float = 1.0, hours: bool = False) -> np.ndarray:
-    """Numbers; NaN where a cell is blank.
+    """Numbers, also from sexagesimal text; NaN where a cell is blank.
 
-    Args:
-        column: numbers, or sexagesimal text.
-        where: it is, for the message.
-        degree: in the column's unit.
-        hours: whether 17:45:40 is hours, as in right ascensions, or degrees.
+    A degree is in the column's unit; `hours` tells whether 17:45:40 is hours, as in right
+    ascensions.
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, copy=True)
     for row in np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy()):
@@ -182,9 +165,14 @@ def _values(column: pd.Series, where: str, degree: float = 1.0, hours: bool = Fa
         size = int(whole) + int(minutes) / 60 + float(seconds) / 3600
         in_hours = "h" in text or (hours and "d" not in text and "°" not in text)
         numbers[row] = (-size if sign == "-" else size) * degree * (15.0 if in_hours else 1.0)
-    if np.isinf(numbers).any():
-        raise ValueError(f"{where}: row {int(np.argmax(np.isinf(numbers))) + 1} is not finite.")
+    require_rows(~np.isinf(numbers), where, "is not finite")
     return numbers
+
+
+def require_rows(good: np.ndarray, where: str, what: str) -> None:
+    """Refuse a column with a row that is not good, and name the first."""
+    if not good.all():
+        raise ValueError(f"{where}: row {int(np.argmin(good)) + 1} {what}.")
 
 
 def _offsets(values: dict[str, np.ndarray], scale: float) -> tuple[dict[str, np.ndarray], str]:

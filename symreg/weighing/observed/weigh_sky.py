@@ -16,21 +16,9 @@ from orbits.provenance import versions
 from orbits.units import SPEEDS
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import SkyConfig
-from symreg.weighing.observed.orbit import (
-    Fit,
-    Model,
-    extra_terms,
-    fit_orbits,
-    with_exponent,
-)
+from symreg.weighing.observed.orbit import Fit, Model, extra_terms, fit_orbits
 from symreg.weighing.observed.posterior import draws
-from symreg.weighing.observed.result import (
-    Instrument,
-    Series,
-    SkyWeighing,
-    UnseenOrbit,
-    Yukawa,
-)
+from symreg.weighing.observed.result import Instrument, Series, SkyWeighing, UnseenOrbit, Yukawa
 from symreg.weighing.observed.table import Observations, read_observations
 from symreg.weighing.result import Estimate
 
@@ -106,11 +94,7 @@ def weigh_sky(
 
 
 def _require_enough(seen: Observations, config: SkyConfig) -> None:
-    """Refuse what these observations could not tell.
-
-    Raises:
-        ValueError: says what is needed.
-    """
+    """Refuse what these observations could not tell."""
     if seen.on_sky and not seen.velocities and not config.distance:
         raise ValueError(
             "places on the sky alone tell angles; give the distance (--distance, pc), or radial "
@@ -171,10 +155,10 @@ def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, 
     sky = fit.model.seen.on_sky
     found = []
     for k in range(fit.model.companions):
-        own = each[k * PER_ORBIT : (k + 1) * PER_ORBIT]
-        if not sky:
-            own[4] = own[5] = Estimate()
-        found.append(UnseenOrbit(own[0], not sky, *own[1:]))
+        mass, *own = each[k * PER_ORBIT : (k + 1) * PER_ORBIT]
+        if not sky:  # nothing tells the inclination and the node
+            own[3] = own[4] = Estimate()
+        found.append(UnseenOrbit(mass, not sky, *own))
     notes = [] if long_enough else ["the chains were short; intervals may be too narrow"]
     if sky and not fit.model.seen.velocities:
         notes.append("without radial velocities node and argument may both be 180 degrees off")
@@ -185,7 +169,8 @@ def _orbits(fit: Fit, watch: Watch) -> tuple[tuple[UnseenOrbit, ...], Estimate, 
 def _exponent(fit: Fit, watch: Watch) -> Estimate:
     """The exponent that fits in place of Newton's 2."""
     size = float(fit.model.elements(fit.vector[None], 0)[0].semi_major_axis[0])
-    free = with_exponent(fit, size, watch)
+    model = replace(fit.model, exponent=True, scale=size)
+    free = model.fit(np.append(fit.vector, 2.0), watch)
     error = float(np.sqrt(free.covariance[-1, -1]))
     return Estimate.of(float(free.vector[-1]), error) if error < FREE else Estimate()
 
@@ -194,13 +179,13 @@ def _yukawa(fit: Fit) -> tuple[Yukawa, ...]:
     elements, _, _ = fit.model.elements(fit.vector[None], 0)
     size, e = float(elements.semi_major_axis[0]), float(elements.eccentricity[0])
     lengths = [float(a) for a in np.geomspace(size * (1 - e) / 3, size * (1 + e) * 10, LENGTHS)]
-    found = extra_terms(fit, [partial(_with_yukawa, a) for a in lengths])
+
+    def law(length: float, strength: float) -> ForceLaw:
+        return parse_law(f"GM/r**2*(1+{strength!r}*(1+r/{length!r})*exp(-r/{length!r}))")
+
+    found = extra_terms(fit, [partial(law, length) for length in lengths])
     pairs = zip(lengths, found, strict=True)
     return tuple(Yukawa(length, Estimate.of(*map(float, row))) for length, row in pairs)
-
-
-def _with_yukawa(length: float, strength: float) -> ForceLaw:
-    return parse_law(f"GM/r**2*(1+{strength!r}*(1+r/{length!r})*exp(-r/{length!r}))")
 
 
 def _instruments(fit: Fit) -> tuple[Instrument, ...]:

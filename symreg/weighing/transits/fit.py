@@ -33,8 +33,7 @@ class Fit:
         residuals: (row,) predicted minus observed times over their errors.
         kept: (row,) whether the row counts.
         scatter: factor by which the times scatter more than their errors, at least 1.
-        chi_square: of the rows that count.
-        freedom: degrees of it.
+        freedom: degrees of freedom of the chi square, of the rows that count.
     """
 
     numbers: np.ndarray

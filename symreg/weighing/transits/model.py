@@ -52,14 +52,9 @@ class Transits:
 def late(vector: np.ndarray, seen: Transits, steps: int = FINE) -> np.ndarray:
     """(row,) predicted minus observed times, days; infinite where no such planets can move.
 
-    The planets move in one plane that holds the line of sight, under Newton's law. A transit is
-    when a planet's longitude is the observer's; its departure at the observed time is divided by
-    its rate. Light travels at once.
-
-    Args:
-        vector: (planet * number,) as in `NUMBERS`.
-        seen: the observed times.
-        steps: of the integration in the shortest period.
+    The planets, (planet * number,) as in `NUMBERS`, move in one plane that holds the line of sight,
+    under Newton's law. A transit is when a planet's longitude is the observer's; its departure at
+    the observed time is divided by its rate. Light travels at once.
     """
     numbers = vector.reshape(len(seen.planets), len(NUMBERS))
     if np.any(np.hypot(numbers[:, 3], numbers[:, 4]) > 0.9) or np.any(numbers[:, 2] <= 0):

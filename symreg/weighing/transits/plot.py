@@ -10,14 +10,7 @@ MINUTES = 1440.0
 
 
 def plot_transits(found: TransitWeighing) -> Figure:
-    """Transits later than a straight line, minutes: as observed, and by the masses.
-
-    Args:
-        found: what was found.
-
-    Returns:
-        The matplotlib `Figure`, a panel for each planet.
-    """
+    """Transits later than a straight line, minutes, as observed and as fitted, by planet."""
     count = len(found.planets)
     figure = Figure(figsize=(6.4, 1.0 + 1.15 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]

@@ -16,6 +16,7 @@ from orbits.provenance import versions
 from orbits.units import GM_EARTH_SI, GM_SUN_SI
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import TransitConfig
+from symreg.weighing.observed.table import require_rows
 from symreg.weighing.result import TWO_SIDED, Estimate
 from symreg.weighing.transits.fit import Fit, fit_planets
 from symreg.weighing.transits.model import NUMBERS, Transits
@@ -78,23 +79,16 @@ def weigh_transits(
 
 
 def read_transits(data: pd.DataFrame | str | os.PathLike[str], config: TransitConfig) -> Transits:
-    """Read a table with a row for each transit.
-
-    Args:
-        data: a table or its path.
-        config: its columns.
-
-    Raises:
-        ValueError: as `weigh_transits`.
-    """
+    """Read a table with a row for each transit; ValueError as `weigh_transits`."""
     columns = config.columns
     (frame, known), name = read_columns(data, columns), name_of(data)
     for column in columns:
         require_column(column, known, name)
     planet = frame[columns[0]].astype(str).to_numpy()
     number, when, sigma = (_numbers(frame[column], name) for column in columns[1:])
-    _require(number == np.round(number), f"{name}, column {columns[1]}", "no whole number")
-    _require(sigma > 0, f"{name}, column {columns[3]}", "no standard error above 0")
+    whole, positive = number == np.round(number), sigma > 0
+    require_rows(whole, f"{name}, column {columns[1]}", "holds no whole number")
+    require_rows(positive, f"{name}, column {columns[3]}", "holds no standard error above 0")
     periods = {}
     for each in map(str, np.unique(planet)):
         own = planet == each
@@ -117,13 +111,8 @@ def read_transits(data: pd.DataFrame | str | os.PathLike[str], config: TransitCo
 
 def _numbers(column: pd.Series, name: str) -> np.ndarray:
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-    _require(np.isfinite(values), f"{name}, column {column.name}", "no finite number")
+    require_rows(np.isfinite(values), f"{name}, column {column.name}", "holds no finite number")
     return values
-
-
-def _require(good: np.ndarray, where: str, what: str) -> None:
-    if not good.all():
-        raise ValueError(f"{where}: row {int(np.argmin(good)) + 1} holds {what}.")
 
 
 def _planet(k: int, fit: Fit, seen: Transits, config: TransitConfig) -> Planet:
