@@ -191,30 +191,39 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
             departure = ratio / middle - 1
             if (size := float(np.sqrt(np.mean(departure**2)))) < CORRECTION:
                 found.append((size, middle * base, departure))
-    products, columns = _products(samples)
-    for _, base, departure in sorted(found, key=lambda each: each[0])[:CORRECTED]:
-        centred = columns - columns.mean(axis=0)
-        size = np.maximum(np.sum(centred**2, axis=0), np.finfo(float).tiny)
-        slope = centred.T @ (departure - departure.mean()) / size
-        for best in np.argsort(-(slope**2) * size, kind="stable")[:CORRECTED]:
-            change = sympy.Float(slope[best]) * products[best]
+    nearest = sorted(found, key=lambda each: each[0])[:CORRECTED]
+    departures = np.array([departure - departure.mean() for *_, departure in nearest])
+    slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
+    with np.errstate(all="ignore"):
+        for product, column in _products(samples) if nearest else ():
+            centred = column - column.mean()
+            size = max(float(centred @ centred), np.finfo(float).tiny)
+            slope = departures @ centred / size
+            slopes.append((product, slope, slope**2 * size))
+    for k, (_, base, _) in enumerate(nearest):
+        for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:CORRECTED]:
+            change = sympy.Float(slope[k]) * product
             yield base * (1 + change)
             yield base / (1 - change)
 
 
-def _products(samples: Samples) -> tuple[list[sympy.Expr], np.ndarray]:
-    """Products of powers, -2 to 2, of one or two features, and their values by row."""
-    symbols = feature_symbols(samples.names, samples.X)
-    powers = [(k, p) for k in range(len(symbols)) for p in (1, 2, -1, -2)]
-    pairs = [(one, other) for one, other in itertools.combinations(powers, 2) if one[0] < other[0]]
-    chosen = [(one,) for one in powers] + pairs
-    with np.errstate(all="ignore"):
-        columns = np.stack(
-            [np.prod([samples.X[:, k] ** float(p) for k, p in each], axis=0) for each in chosen],
-            axis=1,
-        )
-    kept = np.flatnonzero(np.all(np.isfinite(columns), axis=0))
-    return [sympy.Mul(*(symbols[k] ** p for k, p in chosen[i])) for i in kept], columns[:, kept]
+def _products(samples: Samples) -> Iterator[tuple[sympy.Expr, np.ndarray]]:
+    """Products of powers, -2 to 2, of one or two features, and their values by row.
+
+    One at a time: all of a wide table would fill the memory.
+    """
+    features = zip(feature_symbols(samples.names, samples.X), samples.X.T, strict=True)
+    powers = [
+        [(symbol**p, column ** float(p)) for p in (1, 2, -1, -2)] for symbol, column in features
+    ]
+    pairs = (
+        (a * b, x * y)
+        for one, other in itertools.combinations(powers, 2)
+        for (a, x), (b, y) in itertools.product(one, other)
+    )
+    for product, column in itertools.chain(*powers, pairs):
+        if np.all(np.isfinite(column)):
+            yield product, column
 
 
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
