@@ -4,6 +4,7 @@
     python tests/benchmarks/discovery.py feynman --noise 0.01 0.1 --noise-of rms
     python tests/benchmarks/discovery.py feynman --noise 0 --rows 400
     python tests/benchmarks/discovery.py feynman --every 3 --seeds 1 --with operon gplearn
+    python tests/benchmarks/discovery.py small --half 0 --noise 0 0.01 --seeds 1 --out small.csv
     python tests/benchmarks/discovery.py simple --noise 0.01 0.05 --seeds 2
     python tests/benchmarks/discovery.py named --noise 0 0.01 0.05 --seeds 10
     python tests/benchmarks/discovery.py textbook --noise 0 0.01 --seeds 1
@@ -20,10 +21,12 @@ relative to every target (`--noise-of rms`: to the root mean square of all, as S
 covers laws of many decades; `--rows 400`: as many as FastSRB has). `simple`: laws of a line of
 text, beside columns that they do not need. `named`: laws of force that have a name. `newtonbench`:
 the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's tables, Kepler,
-Newton, the ideal gas and Bode. `llmsr`: LLM-SR's four problems, by what is left of the variance
-inside and outside the range of the rows. `traps`: exact tables whose truth is near a named law.
-`nulls`: permuted targets and pure noise. `coverage`: how often 95 % intervals hold the truth;
-`feature-errors`: the same where features have errors, which are given or kept back.
+Newton, the ideal gas and Bode. `small`: the small problems of symbolic regression's papers, noise
+relative to the rms, right (N) when right in the range and a quarter beyond it. `llmsr`: LLM-SR's
+four problems, by what is left of the variance inside and outside the range of the rows. `traps`:
+exact tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`:
+how often 95 % intervals hold the truth; `feature-errors`: the same where features have errors,
+which are given or kept back.
 
 A formula is right by structure (S) when it is the law with other numbers: where all constants and
 variables are of order one, its own can be fitted to give the law to 1e-8. It is equivalent (E) when
@@ -43,6 +46,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from discovery_laws import BOARDS, Law, sizes
+from discovery_small import right_inside_and_beyond, small
 from discovery_tables import BLURRED, COVERED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
@@ -202,7 +206,8 @@ SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
 def run_laws(arguments: argparse.Namespace) -> None:
     """Every law at every noise with every seed by every search."""
     rows = []
-    laws = [law for law in arguments.laws_of() if not arguments.laws or law.name in arguments.laws]
+    laws = arguments.laws_of() if arguments.half is None else small(arguments.half)
+    laws = [law for law in laws if not arguments.laws or law.name in arguments.laws]
     laws = laws[:: arguments.every]
     for noise in arguments.noise:
         for search in ["principia", *arguments.searches]:
@@ -220,14 +225,19 @@ def run_laws(arguments: argparse.Namespace) -> None:
 
 
 def _one(law: Law, noise: float, search: str, seed: int, arguments: argparse.Namespace) -> dict:
-    of, rng = arguments.noise_of, np.random.default_rng([seed, 1])
-    table = law.table(rng, arguments.rows, noise, of)
+    own = law.rows is not None
+    of, rng = "rms" if own else arguments.noise_of, np.random.default_rng([seed, 1])
+    table = law.table(rng, law.rows or arguments.rows, noise, of)
     names = [name for name in table if name != "target"]
     began, cpu, found = time.monotonic(), time.process_time(), None
     try:
         formula, found = SEARCHES[search](table, names, seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-        structure, numbers = literally(law, formula), by_numbers(law, formula, noise, of)
+        structure = literally(law, formula)
+        if own:
+            numbers = all(right_inside_and_beyond(law, formula, noise))
+        else:
+            numbers = by_numbers(law, formula, noise, of)
         equivalent = not structure and untellable(law, formula, table, of)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
         formula, structure, numbers, equivalent = str(error)[:80], False, False, False
@@ -277,7 +287,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    for name, laws_of in BOARDS.items():
+    for name, laws_of in {**BOARDS, "small": small}.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--noise-of", choices=["target", "rms"], default="target")
@@ -288,6 +298,7 @@ def main() -> None:
         part.add_argument(
             "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
         )
+        part.add_argument("--half", type=int, choices=[0, 1], help="of the small problems")
         part.add_argument("--out")
         part.set_defaults(run=run_laws, laws_of=laws_of)
     for name, run in PARTS.items():

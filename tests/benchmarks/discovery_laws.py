@@ -18,11 +18,12 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 @dataclass(frozen=True)
 class Law:
-    """A law with the ranges of its variables."""
+    """A law with the ranges of its variables, and the rows of its table if it has its own."""
 
     name: str
     formula: sympy.Expr
     draw: Callable[[np.random.Generator, int], dict[str, np.ndarray]]
+    rows: int | None = None
 
     def table(
         self, rng: np.random.Generator, rows: int, noise: float, of: str = "target"
@@ -162,7 +163,7 @@ EmpiricalBench's are among them, as they are and as logarithms."""
 
 def textbook() -> list[Law]:
     """The laws of `TEXTBOOK`."""
-    return [_of_text(*spec) for spec in TEXTBOOK]
+    return [law_of_text(*spec) for spec in TEXTBOOK]
 
 
 _BOSE = "omega:1e8:1e10:log T:10:1000:log"
@@ -224,10 +225,10 @@ Source: HKUST-KnowComp/NewtonBench, `modules/*/laws.py` and `core.py` (MIT); arX
 
 def newtonbench() -> list[Law]:
     """The laws of `NEWTONBENCH`."""
-    return [_of_text(*spec) for spec in NEWTONBENCH]
+    return [law_of_text(*spec) for spec in NEWTONBENCH]
 
 
-def _of_text(name: str, text: str, variables: str) -> Law:
+def law_of_text(name: str, text: str, variables: str) -> Law:
     ranges = [each.split(":") for each in variables.split()]
     symbols = {v: sympy.Symbol(v, real=True) for v, *_ in ranges}
 

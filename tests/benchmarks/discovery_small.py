@@ -1,0 +1,160 @@
+"""The small problems of symbolic regression's own papers, as a board of `discovery.py`.
+
+Each is a line: name, formula, the range of every variable, rows. Ranges and rows are the papers'
+(at most 400 rows; a grid becomes a draw). Sources: Nguyen et al., GPEM 12, 91 (2011); Keijzer,
+EuroGP (2003); Vladislavleva et al., IEEE TEC 13, 333 (2009); Korns, GPTP (2011); Pagie & Hogeweg,
+Evol. Comp. 5, 401 (1997); Jin et al., arXiv:1910.08892; Mundhenk et al., arXiv:2111.00053
+(Livermore, R, Constant); La Cava et al., Neurocomputing 172 (2016) for Strogatz's equations;
+Friedman, Annals of Statistics 19, 1 (1991). Growth and decay are textbooks'.
+"""
+
+import numpy as np
+import sympy
+from discovery_laws import Law, law_of_text, sizes
+
+from symreg.formulas.expressions import evaluate
+
+ONE, PAIR = "x:-1:1", "x:0:1 y:0:1"
+SMALL = (
+    ("nguyen 1", "x**3 + x**2 + x", ONE, 20),
+    ("nguyen 2", "x**4 + x**3 + x**2 + x", ONE, 20),
+    ("nguyen 3", "x**5 + x**4 + x**3 + x**2 + x", ONE, 20),
+    ("nguyen 4", "x**6 + x**5 + x**4 + x**3 + x**2 + x", ONE, 20),
+    ("nguyen 5", "sin(x**2)*cos(x) - 1", ONE, 20),
+    ("nguyen 6", "sin(x) + sin(x + x**2)", ONE, 20),
+    ("nguyen 7", "log(x + 1) + log(x**2 + 1)", "x:0:2", 20),
+    ("nguyen 8", "sqrt(x)", "x:0:4", 20),
+    ("nguyen 9", "sin(x) + sin(y**2)", PAIR, 20),
+    ("nguyen 10", "2*sin(x)*cos(y)", PAIR, 20),
+    ("nguyen 11", "x**y", PAIR, 20),
+    ("nguyen 12", "x**4 - x**3 + y**2/2 - y", PAIR, 20),
+    ("constant 1", "3.39*x**3 + 2.12*x**2 + 1.78*x", ONE, 20),
+    ("constant 2", "sin(x**2)*cos(x) - 0.75", ONE, 20),
+    ("constant 3", "sin(1.5*x)*cos(0.5*y)", PAIR, 20),
+    ("constant 4", "2.7*x**y", PAIR, 20),
+    ("constant 5", "sqrt(1.23*x)", "x:0:4", 20),
+    ("constant 6", "x**0.426", "x:0:4", 20),
+    ("constant 7", "2*sin(1.3*x)*cos(y)", PAIR, 20),
+    ("constant 8", "log(x + 1.4) + log(x**2 + 1.3)", "x:0:2", 20),
+    ("r 1", "(x + 1)**3/(x**2 - x + 1)", ONE, 20),
+    ("r 2", "(x**5 - 3*x**3 + 1)/(x**2 + 1)", ONE, 20),
+    ("r 3", "(x**6 + x**5)/(x**4 + x**3 + x**2 + x + 1)", ONE, 20),
+    ("livermore 1", "1/3 + x + sin(x**2)", "x:-10:10", 400),
+    ("livermore 3", "sin(x**3)*cos(x**2) - 1", ONE, 20),
+    ("livermore 4", "log(x + 1) + log(x**2 + 1) + log(x)", "x:0:2", 20),
+    ("livermore 5", "x**4 - x**3 + x**2 - y", PAIR, 20),
+    ("livermore 6", "4*x**4 + 3*x**3 + 2*x**2 + x", ONE, 20),
+    ("livermore 7", "sinh(x)", ONE, 20),
+    ("livermore 8", "cosh(x)", ONE, 20),
+    ("livermore 9", "x**9 + x**8 + x**7 + x**6 + x**5 + x**4 + x**3 + x**2 + x", ONE, 20),
+    ("livermore 11", "x**2*y**2/(x + y)", PAIR, 20),
+    ("livermore 12", "x**5/y**3", "x:0.2:1 y:0.2:1", 20),
+    ("livermore 14", "x**3 + x**2 + x + sin(x) + sin(y**2)", PAIR, 20),
+    ("livermore 16", "x**(2/5)", "x:0:4", 20),
+    ("livermore 19", "x**5 + x**4 + x**2 + x", ONE, 20),
+    ("livermore 20", "exp(-x**2)", ONE, 20),
+    ("livermore 22", "exp(-x**2/2)", ONE, 20),
+    ("jin 1", "2.5*x**4 - 1.3*x**3 + 0.5*y**2 - 1.7*y", "x:-3:3 y:-3:3", 100),
+    ("jin 2", "8*x**2 + 8*y**3 - 15", "x:-3:3 y:-3:3", 100),
+    ("jin 3", "0.2*x**3 + 0.5*y**3 - 1.2*y - 0.5*x", "x:-3:3 y:-3:3", 100),
+    ("jin 4", "1.5*exp(x) + 5*cos(y)", "x:-3:3 y:-3:3", 100),
+    ("jin 5", "6*sin(x)*cos(y)", "x:-3:3 y:-3:3", 100),
+    ("jin 6", "1.35*x*y + 5.5*sin((x - 1)*(y - 1))", "x:-3:3 y:-3:3", 100),
+    ("keijzer 1", "0.3*x*sin(2*pi*x)", ONE, 100),
+    ("keijzer 4", "x**3*exp(-x)*cos(x)*sin(x)*(sin(x)**2*cos(x) - 1)", "x:0:10", 200),
+    ("keijzer 5", "30*x*z/((x - 10)*y**2)", "x:-1:1 y:1:2 z:-1:1", 200),
+    ("keijzer 7", "log(x)", "x:1:100", 100),
+    ("keijzer 9", "log(x + sqrt(x**2 + 1))", "x:0:100", 100),
+    ("keijzer 11", "x*y + sin((x - 1)*(y - 1))", "x:-3:3 y:-3:3", 100),
+    ("keijzer 14", "8/(2 + x**2 + y**2)", "x:-3:3 y:-3:3", 100),
+    ("keijzer 15", "x**3/5 + y**3/2 - y - x", "x:-3:3 y:-3:3", 100),
+    ("vladislavleva 1", "exp(-(x - 1)**2)/(1.2 + (y - 2.5)**2)", "x:0.3:4 y:0.3:4", 100),
+    ("vladislavleva 4", "10/(5 + (a-3)**2 + (b-3)**2 + (c-3)**2 + (d-3)**2 + (e-3)**2)",
+     "a:0.05:6.05 b:0.05:6.05 c:0.05:6.05 d:0.05:6.05 e:0.05:6.05", 400),
+    ("vladislavleva 5", "30*(x - 1)*(z - 1)/(y**2*(x - 10))", "x:0.05:2 y:1:2 z:0.05:2", 300),
+    ("vladislavleva 7", "(x - 3)*(y - 3) + 2*sin((x - 4)*(y - 4))", "x:0.05:6 y:0.05:6", 300),
+    ("vladislavleva 8", "((x - 3)**4 + (y - 3)**3 - (y - 3))/((y - 2)**4 + 10)",
+     "x:0.05:6 y:0.05:6", 200),
+    ("korns 2", "0.23 + 14.2*(x + y)/(3*z)", "x:-5:5 y:-5:5 z:1:5", 200),
+    ("korns 4", "-2.3 + 0.13*sin(x)", "x:-5:5", 100),
+    ("korns 5", "3 + 2.13*log(x)", "x:0.1:50", 100),
+    ("korns 6", "1.3 + 0.13*sqrt(x)", "x:0:50", 100),
+    ("korns 7", "213.80940889*(1 - exp(-0.54723748542*x))", "x:0:10", 100),
+    ("korns 8", "6.87 + 11*sqrt(7.23*x*y*z)", "x:0:5 y:0:5 z:0:5", 200),
+    ("korns 12", "2 - 2.1*cos(9.8*x)*sin(1.3*y)", "x:-2:2 y:-2:2", 400),
+    ("pagie", "1/(1 + x**-4) + 1/(1 + y**-4)", "x:0.2:5 y:0.2:5", 300),
+    ("reactor 1", "20 - x - x*y/(1 + x**2/2)", "x:0:10 y:0:20", 200),
+    ("reactor 2", "10 - x*y/(1 + x**2/2)", "x:0:10 y:0:20", 200),
+    ("magnets 1", "sin(x - y)/2 - sin(x)", "x:0:6 y:0:6", 200),
+    ("magnets 2", "sin(y - x)/2 - sin(y)", "x:0:6 y:0:6", 200),
+    ("glider 1", "-x**2/20 - sin(y)", "x:1:8 y:-3:3", 200),
+    ("glider 2", "x - cos(y)/x", "x:1:8 y:-3:3", 200),
+    ("competition 1", "3*x - 2*x*y - x**2", "x:0:4 y:0:4", 200),
+    ("competition 2", "2*y - x*y - y**2", "x:0:4 y:0:4", 200),
+    ("predator 1", "x*(4 - x - y/(1 + x))", "x:0:6 y:0:10", 200),
+    ("predator 2", "y*(x/(1 + x) - 0.075*y)", "x:0:6 y:0:10", 200),
+    ("shear 1", "cos(x)*cos(y)/sin(y)", "x:-3:3 y:0.2:2.9", 400),
+    ("shear 2", "(cos(y)**2 + sin(y)**2/10)*sin(x)", "x:-3:3 y:-3:3", 200),
+    ("van der pol", "10*(y - (x**3 - x)/3)", "x:-2:2 y:-2:2", 200),
+    ("logistic", "12/(1 + 30*exp(-0.9*t))", "t:0:10", 60),
+    ("gompertz", "9*exp(-4*exp(-0.6*t))", "t:0:10", 60),
+    ("michaelis", "3.1*s/(0.7 + s)", "s:0.05:6", 40),
+    ("hill curve", "2*x**3/(1.7 + x**3)", "x:0.1:4", 60),
+    ("arrhenius", "4e5*exp(-4200/T)", "T:280:420", 60),
+    ("decay on a background", "0.8 + 5.2*exp(-0.7*t)", "t:0:8", 80),
+    ("two decays", "3*exp(-0.4*t) + 5*exp(-2.5*t)", "t:0:8", 100),
+    ("damped wave", "2*exp(-0.3*t)*cos(3.1*t)", "t:0:8", 120),
+    ("stretched decay", "4*exp(-(t/1.8)**0.7)", "t:0.01:8", 80),
+    ("planck", "5*x**3/(exp(1.3*x) - 1)", "x:0.1:8", 80),
+    ("gauss times lorentz", "exp(-x**2/2)/(1 + y**2)", "x:-3:3 y:-3:3", 200),
+    ("friedman 1", "10*sin(pi*a*b) + 20*(c - 1/2)**2 + 10*d + 5*e",
+     "a:0:1 b:0:1 c:0:1 d:0:1 e:0:1 f:0:1 g:0:1 h:0:1", 400),
+)  # fmt: skip
+"""Name, formula, ranges, rows."""
+BEYOND = 0.25
+"""Share of the range added at each end for the test outside."""
+INSIDE, OUTSIDE = 1.0, 4.0
+"""Largest rms error, in units of the noise: a fit of p numbers to n rows errs by sqrt(p/n) of it
+inside (0.5 for 5 numbers and 20 rows), and some times that where it extrapolates."""
+ROUNDED = 1e-6
+"""Without noise, relative to the rms."""
+
+
+def small(half: int | None = None) -> list[Law]:
+    """The laws of `SMALL`; of one half, those with an even or odd place in a drawn order."""
+    order = np.random.default_rng(53).permutation(len(SMALL))
+    chosen = sorted(order if half is None else order[half::2])
+    return [law_of(*SMALL[place]) for place in chosen]
+
+
+def law_of(name: str, text: str, ranges: str, rows: int) -> Law:
+    """A line of `SMALL` as a law, with its own number of rows."""
+    return Law(**vars(law_of_text(name, text, ranges)) | {"rows": rows})
+
+
+def right_inside_and_beyond(law: Law, formula: sympy.Expr, noise: float) -> tuple[bool, bool]:
+    """Whether a formula equals the law in the range of the rows, and a quarter beyond."""
+    rng, columns = np.random.default_rng(99), law.draw(np.random.default_rng(98), 4000)
+    ends = {v: (column.min(), column.max()) for v, column in columns.items()}
+    wide = {}
+    for v, (low, high) in ends.items():
+        room = BEYOND * (high - low)
+        # what is positive stays so: most such laws end at zero
+        wide[v] = rng.uniform(
+            max(low - room, low / 2) if low > 0 else low - room, high + room, 4000
+        )
+    size = float(np.sqrt(np.nanmean(law.values(columns) ** 2)))
+    return (
+        _near(law, formula, columns, size * (INSIDE * noise or ROUNDED)),
+        _near(law, formula, wide, size * (OUTSIDE * noise or ROUNDED)),
+    )
+
+
+def _near(law: Law, formula: sympy.Expr, columns: dict[str, np.ndarray], most: float) -> bool:
+    """Whether the error is small in units of what is allowed, a few rows near poles aside."""
+    truth, X = law.values(columns), np.column_stack(list(columns.values()))
+    good = np.isfinite(truth)
+    error = np.abs(evaluate(formula, list(columns), X) - truth)[good]
+    size = np.maximum(1.0, np.abs(truth[good]) / sizes(truth[good], "rms"))
+    error = np.where(np.isfinite(error), error, np.inf) / size
+    return bool(np.sqrt(np.mean(np.sort(error)[: int(0.99 * len(error))] ** 2)) <= most)
