@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from orbits.files import json_of, of_json, require_input, written_aside
 from orbits.units import GM_SUN, UNITS, G
 
-FORMAT = "principia-force-samples"
+FORMAT = "orbitlaw-force-samples"
 FORMAT_VERSION = 1
 REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
 INTEGER = ("orbit", "steps_since_kick", "body")
@@ -88,7 +88,7 @@ class ForceSamples:
         except (pa.ArrowException, OSError, ValueError) as error:
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise ValueError(f"{path} is not a readable Parquet file ({first:.200}).") from None
-        attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"principia"))
+        attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"orbitlaw"))
         return cls(table, attributes, str(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -103,7 +103,7 @@ class ForceSamples:
         if missing:
             raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
         header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS}
-        content = {b"principia": json.dumps({**header, **self.attributes}).encode()}
+        content = {b"orbitlaw": json.dumps({**header, **self.attributes}).encode()}
         arrow = pa.Table.from_pandas(self.table, preserve_index=False)
         with written_aside(path) as aside:
             pq.write_table(arrow.replace_schema_metadata(content), aside, write_page_checksum=True)

@@ -11,7 +11,7 @@ from typing import Any
 from orbits.files import sha256_of_json
 
 LIBRARIES = (
-    "kicktest", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
+    "orbitlaw", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
     "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
     "scikit-learn",
 )  # fmt: skip

@@ -31,7 +31,7 @@ from orbits.forces import known_law
 from orbits.options import Above, Between
 from orbits.units import UNITS
 
-FORMAT = "principia-orbits"
+FORMAT = "orbitlaw-orbits"
 
 FORMAT_VERSION = 2
 

@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-DISTRIBUTION = "kicktest"
+DISTRIBUTION = "orbitlaw"
 
 try:
     __version__ = version(DISTRIBUTION)

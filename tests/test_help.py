@@ -56,7 +56,7 @@ def test_a_program_alone_shows_its_help(program, capsys):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_says_its_version(program, capsys):
     assert run(program, "--version") == 0
-    assert capsys.readouterr().out == f"{program} {import_module(program).__version__} (kicktest)\n"
+    assert capsys.readouterr().out == f"{program} {import_module(program).__version__} (orbitlaw)\n"
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

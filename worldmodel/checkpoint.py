@@ -34,7 +34,7 @@ from worldmodel.config import TrainConfig
 from worldmodel.model import Scales
 from worldmodel.source import DataFacts
 
-FORMAT = "principia-run 2"
+FORMAT = "orbitlaw-run 2"
 
 
 @dataclasses.dataclass(frozen=True)

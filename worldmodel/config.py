@@ -151,7 +151,7 @@ class TrainConfig(ModelConfig):
     """Steps between lines in metrics.jsonl."""
     logger: Literal["jsonl", "tensorboard", "wandb", "mlflow"] = "jsonl"
     """Where to track losses: jsonl (metrics.jsonl, always written), or also tensorboard, wandb or
-    mlflow (pip install "kicktest[trackers]")."""
+    mlflow (pip install "orbitlaw[trackers]")."""
     resume: bool = True
     """Resume from the run's saved state if there is one; --no-resume starts again."""
 

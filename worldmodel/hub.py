@@ -1,6 +1,6 @@
 """A trained model on the Hugging Face Hub, or in a folder laid out the same way.
 
-Needs `huggingface_hub` (`pip install "kicktest[hub]"`), which alone talks to the network;
+Needs `huggingface_hub` (`pip install "orbitlaw[hub]"`), which alone talks to the network;
 `HubModel(model).save_pretrained("folder")` and `HubModel.from_pretrained("folder")` do not.
 """
 

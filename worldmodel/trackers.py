@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-PROJECT = "principia"
+PROJECT = "orbitlaw"
 """Project name for the runs."""
 NEEDED = {
     "tensorboard": "tensorboardX",

@@ -200,7 +200,7 @@ def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Exp
     return sympy.sympify(str(model._program), locals={**known, **local}), None
 
 
-SEARCHES = {"principia": ours, "operon": operon, "gplearn": gplearn}
+SEARCHES = {"orbitlaw": ours, "operon": operon, "gplearn": gplearn}
 
 
 def run_laws(arguments: argparse.Namespace) -> None:
@@ -210,7 +210,7 @@ def run_laws(arguments: argparse.Namespace) -> None:
     laws = [law for law in laws if not arguments.laws or law.name in arguments.laws]
     laws = laws[:: arguments.every]
     for noise in arguments.noise:
-        for search in ["principia", *arguments.searches]:
+        for search in ["orbitlaw", *arguments.searches]:
             for law in laws:
                 for seed in range(arguments.seeds):
                     rows.append(_one(law, noise, search, seed, arguments))

@@ -194,7 +194,7 @@ def executed(place: str | os.PathLike[str], what: str) -> ModuleType:
         if not _is_file(str(place)):
             return importlib.import_module(str(place))
         path = Path(place).expanduser().resolve()
-        name = f"principia_{path.stem}"
+        name = f"orbitlaw_{path.stem}"
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
             raise ValueError(f"{path} is no Python file.")

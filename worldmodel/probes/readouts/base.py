@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from orbits.force_samples import ForceSamples
     from worldmodel.probes.experiment import Experiment
 
-FORMAT = "principia-probe"
+FORMAT = "orbitlaw-probe"
 FORMAT_VERSION = 1
 
 
