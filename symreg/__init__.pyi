@@ -19,12 +19,6 @@ from .recovery.recover import recover as recover
 from .recovery.result import Quantity as Quantity
 from .recovery.result import Recovery as Recovery
 from .version import __version__ as __version__
-from .weighing.config import SkyConfig as SkyConfig
-from .weighing.config import TransitConfig as TransitConfig
 from .weighing.config import WeighConfig as WeighConfig
-from .weighing.observed.result import SkyWeighing as SkyWeighing
-from .weighing.observed.weigh_sky import weigh_sky as weigh_sky
 from .weighing.result import Weighing as Weighing
-from .weighing.transits.result import TransitWeighing as TransitWeighing
-from .weighing.transits.weigh_transits import weigh_transits as weigh_transits
 from .weighing.weigh import weigh as weigh

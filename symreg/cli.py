@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from symreg.experiments.study import StudyResult
     from symreg.formulas.compare import Comparison
     from symreg.recovery.result import Recovery
-    from symreg.weighing.observed.result import SkyWeighing
     from symreg.weighing.result import Weighing
-    from symreg.weighing.transits.result import TransitWeighing
 
 
 def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
@@ -95,19 +93,11 @@ def engines(config: EnginesConfig) -> dict[str, str]:
     return told
 
 
-def weigh(data: str, out: str, config: WeighConfig) -> "Weighing | SkyWeighing | TransitWeighing":
-    """Weigh the bodies of a dataset, or of a table of observations; write the result as JSON."""
-    from symreg.weighing.observed.weigh_sky import weigh_sky
-    from symreg.weighing.transits.weigh_transits import weigh_transits
+def weigh(data: str, out: str, config: WeighConfig) -> "Weighing":
+    """Weigh the bodies of a dataset or of a table of forces; write the result as JSON."""
     from symreg.weighing.weigh import weigh as find
 
-    result: Weighing | SkyWeighing | TransitWeighing
-    if config.sky.observe:
-        result = weigh_sky(data, config.sky, progress=say)
-    elif config.transit.transits:
-        result = weigh_transits(data, config.transit, progress=say)
-    else:
-        result = find(data, config, progress=say)
+    result = find(data, config, progress=say)
     if out != STANDARD_OUTPUT:
         result.write(out)
     return result
@@ -193,9 +183,7 @@ COMMANDS = [
                 "data",
                 "Dataset with several visible bodies, as `orbits import`, `orbits ephemeris "
                 "--together` or `orbits generate --system nbody` writes it; or force samples of "
-                "several bodies (`worldmodel probe`, `orbits forces`); or, with --observe, a table "
-                "of one body's places on the sky and radial velocities; or, with --transits, of "
-                "the times at which planets pass in front of their star.",
+                "several bodies (`worldmodel probe`, `orbits forces`).",
                 path="input",
             ),
             RESULT,
@@ -203,8 +191,6 @@ COMMANDS = [
         examples=(
             "weigh solar.zarr masses.json",
             "weigh forces.parquet believed.json",
-            "weigh star.csv star.json --observe x,y,rv --instrument telescope",
-            "weigh times.csv planets.json --transits planet,transit,time,error",
         ),
     ),
     Command(

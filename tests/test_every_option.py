@@ -111,15 +111,10 @@ symreg recover stars.csv three.json --trajectories --time when --position x1,y1 
     --importing.samples 60 --seeds 1 --no-null --engine projection
 symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
     --engine projection
-symreg weigh solar.zarr searched.json --engine projection --seed 1 --search-seeds 1 \
-    --individuals 50 --generations 2 --max-size 12 --jobs 1 --time-limit 60
+symreg weigh solar.zarr searched.json --engine projection --seed 1 --seeds 1 --time-limit 60
 symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity einstein
 symreg weigh solar.zarr unseen.json --law newton --relativity fitted --unseen 1
-symreg weigh times.csv times.json --transits name,count,when,error --star-mass 0.5
-symreg weigh sky.csv sky.json --observe x,y rv --time when --instrument tel --angle-unit mas \
-    --velocity-unit m/s --companions 1 --seen-mass 0 --distance 8000 --frame free \
-    --zero-point common
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20
 symreg engines
 symreg study small.yaml --out study --workers 1 --minutes 30
@@ -243,14 +238,6 @@ def write_trajectories(folder):
         t, run = 0.02 * (i % 32), i // 32
         many += f"{t},{run},{math.cos(6.28 * t + run)},{math.sin(6.28 * t + run)}\n"
     (folder / "many.csv").write_text(many)
-    sky = "when,tel,x,x_err,y,y_err,rv,rv_err\n"  # a circle of 1000 au at 8 kpc, 60 degrees, in mas
-    for i in range(60):
-        turn = 2 * math.pi * i / 50
-        place = f"{125 * math.cos(turn) + 0.1 * (i % 3)},0.2,{62.5 * math.sin(turn)},0.2"
-        sky += f"{2000 + 15.25 * i / 50},t{i % 2},{place},{-1.69e6 * math.cos(turn)},3e4\n"
-    (folder / "sky.csv").write_text(sky)
-    times = [f"{p},{n},{n * (10 + 5.1 * p)},1e-3" for p in (0, 1) for n in range(9)]
-    (folder / "times.csv").write_text("\n".join(["name,count,when,error", *times]))
     (folder / "stars.csv").write_text(wide)
     (folder / "long.csv").write_text(long)
 

@@ -1,1 +1,0 @@
-"""Planets weighed by the times at which they pass in front of their star."""
