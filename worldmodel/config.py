@@ -50,16 +50,16 @@ class ModelConfig(Options):
     attention: str = "softmax"
     """Kind of attention, with parameters in brackets: softmax, lssa, lssar, 'lssar(p=15)', ...; or
     its parts: 'map=relu norm=l1 scale=logdlogn sharpen=3'."""
-    context_length: Count = 2
+    context_length: Count = 8
     """Number of positions that the model sees: the last C, in training and in use."""
     window: Count | None = None
     """Local attention: each layer sees the last W positions; by default the whole context."""
     inputs: Literal["positions", "differences"] = "positions"
     """What each token holds: x(t) alone, or also x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), each
     in its own unit (head=regression). A token then knows the two previous positions."""
-    target: str = "displacement"
-    """What the regression head predicts: displacement, x(t+1) − x(t); residual, that minus x(t) −
-    x(t−1); 'displacement(inertia=0.9)', minus only a part of it; or position, x(t+1)."""
+    target: str = "residual"
+    """What the regression head predicts: residual, x(t+1) − 2 x(t) + x(t−1); displacement, x(t+1) −
+    x(t); 'displacement(inertia=0.9)', that minus a part of x(t) − x(t−1); or position, x(t+1)."""
     head: Literal["regression", "tokens"] = "regression"
     """A number for each coordinate, or a distribution over bins of the next coordinate."""
     bins: Annotated[int, Between(2, 10**8)] = 7000
@@ -101,7 +101,7 @@ class TrainConfig(ModelConfig):
 
     seed: Seed = 0
     """Seed of the initial weights, the batches and the noise."""
-    steps: FromZero = 3000
+    steps: FromZero = 1000
     """Optimiser steps; 0 writes the untrained model, which some controls need."""
     batch_tokens: Count = 1024
     """Positions seen in each optimiser step, over all devices and accumulated passes."""

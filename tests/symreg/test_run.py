@@ -149,7 +149,7 @@ def test_no_package_imports_what_it_must_not(package, forbidden):
 
 
 def test_a_run_directory_is_named_after_what_it_holds():
-    assert RunConfig().folder == Path("runs/newton-softmax-context2-seed0")
+    assert RunConfig().folder == Path("runs/newton-softmax-context8-seed0")
     assert "/" not in run_config(law="k*r**-2/3").folder.name
 
 
