@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orbits.estimates import Estimate
+
 ERROR_FLOOR = 0.01
 """Smallest relative error assumed for a row when rows are weighted."""
 
@@ -18,21 +20,12 @@ LARGEST_CONDITION = 1e14
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A value with the 2.5 % and 97.5 % quantiles of resampled groups; None where nothing fits."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
 class PowerLaw:
     """A fit of y = c · Π x^p."""
 
-    exponents: dict[str, Interval]
+    exponents: dict[str, Estimate]
     """p by the name of each feature."""
-    constant: Interval
+    constant: Estimate
     """c."""
 
 
@@ -59,7 +52,7 @@ def power_law(
         bootstrap: resamplings over groups.
         seed: of the resampling.
     """
-    nothing = PowerLaw({name: Interval() for name in features}, Interval())
+    nothing = PowerLaw({name: Estimate() for name in features}, Estimate())
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2 or len(values) < len(features) + 2:
         return nothing
@@ -174,9 +167,9 @@ def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:
     return solution
 
 
-def _interval(value: float, resampled: np.ndarray) -> Interval:
+def _interval(value: float, resampled: np.ndarray) -> Estimate:
     finite = resampled[np.isfinite(resampled)]
     if not np.isfinite(value) or not len(finite):
-        return Interval()
+        return Estimate()
     low, high = np.quantile(finite, (0.025, 0.975))
-    return Interval(float(value), float(low), float(high))
+    return Estimate(float(value), float(low), float(high))

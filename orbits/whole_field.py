@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from orbits.estimates import STANDARD_ERRORS
+
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
 
@@ -47,8 +49,6 @@ relative weight of directions and of speeds over circular ones; the penalty; and
 ROUNDS = 15
 """Of reweighting: the largest errors are weighted by 1/size, as for a median."""
 RESAMPLES = 40
-NORMAL = 1.96
-"""Standard errors in half of a 95 % interval."""
 
 Vectors = Float[np.ndarray, "state axis"]
 
@@ -115,7 +115,7 @@ def fitted_field(
         own = np.array([each == name for each in names])
         for other, its in injected.items():
             per_unit[other][name] = float(np.sqrt(np.median(_squares(shares, own, its))))
-        spread = NORMAL * np.sqrt(
+        spread = STANDARD_ERRORS * np.sqrt(
             np.median(np.mean([_squares(shares, own, each - found) for each in others], axis=0))
         )
         parts[name] = Part(float(np.sqrt(np.median(_squares(shares, own, found)))), float(spread))

@@ -12,7 +12,6 @@ from .experiments.study_figure import StudyFigure as StudyFigure
 from .formulas.compare import Comparison as Comparison
 from .formulas.compare import compare as compare
 from .recovery.config import RecoverConfig as RecoverConfig
-from .recovery.config import Thresholds as Thresholds
 from .recovery.gates import Gate as Gate
 from .recovery.plot import plot_pareto_front as plot_pareto_front
 from .recovery.recover import recover as recover

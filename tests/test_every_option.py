@@ -33,17 +33,6 @@ BIAS = (
     "--inductive-bias.steps 2 --inductive-bias.learning-rate 1e-3 --inductive-bias.head-rate 1e-2"
 )
 KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-first 2 --kick-steps 4 --bootstrap 50"
-THRESHOLDS = (
-    "--thresholds.exponent-margin 0.1 --thresholds.constant-margin 0.1 --thresholds.r2 0.8 "
-    "--thresholds.least-r2 0.4 --thresholds.non-central 0.2 --thresholds.anisotropy 0.2 "
-    "--thresholds.third-law 0.2 --thresholds.agreement 0.6 --thresholds.kick-r2 0.9 "
-    "--thresholds.newtonian-r2 0.8 --thresholds.keplerian-r2 0.6 --thresholds.orbit-r2 0.7 "
-    "--thresholds.locality 0.8 --thresholds.held-out-ratio 4 --thresholds.range-ratio 6 "
-    "--thresholds.misfit-p 1e-3 "
-    "--thresholds.copier-gain 0.4 --thresholds.copier-likeness 0.6 --thresholds.far-error 0.2 "
-    "--thresholds.field-part 0.05 --thresholds.field-sure 0.02 --thresholds.field-size 0.05 "
-    "--thresholds.far-region 0.4 --thresholds.smooth-share 0.4 --thresholds.ellipse-likeness 0.4"
-)
 SEARCH = (
     "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
     "--generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null --jobs 1 "
@@ -94,8 +83,7 @@ worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --l
 worldmodel probe bins flat.zarr errors.json --readout evaluate --evaluate.steps 5
 worldmodel probe plain flat.zarr longer.json --readout extrapolate --extrapolate.factors 1 2
 worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --length 2
-symreg recover forces.parquet law.json --law newton --held-out-share 0.3 --seed 3 {SEARCH} \
-    {THRESHOLDS}
+symreg recover forces.parquet law.json --law newton --held-out-share 0.3 --seed 3 {SEARCH}
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --sigma-of r=1% --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
@@ -140,7 +128,7 @@ symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit k
     --correction numerov {KICK} --far.count 20 \
     --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
     --linear.folds 2 --causal.states 60 --causal.steps 2 {TRANSFER} {BIAS} --evaluate.steps 5 \
-    --extrapolate.factors 1 2 {SEARCH} {THRESHOLDS}
+    --extrapolate.factors 1 2 {SEARCH}
 """
 """Long options of `symreg run` are written without their group, where no other has that name."""
 

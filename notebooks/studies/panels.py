@@ -11,12 +11,9 @@ from matplotlib.ticker import FuncFormatter
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_numbers
 from symreg.experiments.study_figure import finished, measured
-from symreg.recovery.config import Thresholds
 
 FULL = "full context"
 STYLES = ("-", "--", ":", "-.")
-THRESHOLDS = Thresholds()
-"""Levels of the dotted lines."""
 
 
 def panels(

@@ -11,6 +11,7 @@ from orbits.config import ForcesConfig
 from orbits.dataset import Data, as_dataset
 from orbits.derivatives.methods import measured
 from orbits.derivatives.noise import white_noise
+from orbits.estimates import STANDARD_ERRORS
 from orbits.force_samples import ForceSamples
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
@@ -196,7 +197,7 @@ def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
     }
     if "true_a_x" in table:
         true = table[[f"true_a_{n}" for n in axes]].to_numpy()
-        metrics["within_95"] = float(np.mean(np.abs(found - true) <= 1.96 * error))
+        metrics["within_95"] = float(np.mean(np.abs(found - true) <= STANDARD_ERRORS * error))
     return metrics
 
 
@@ -207,5 +208,5 @@ def _summary(table: pd.DataFrame, metrics: dict[str, Any], methods: set[str]) ->
         f"{metrics['median_relative_error']:.2g} (median standard error)"
     )
     if "within_95" in metrics:
-        text += f"; {metrics['within_95']:.1%} of the true ones within 1.96 standard errors"
+        text += f"; {metrics['within_95']:.1%} of the true ones within the 95 % interval"
     return text + "."

@@ -24,6 +24,7 @@ from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
 from symreg.recovery import words
 from symreg.recovery.gates import turning
+from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.predictors import CONTROLS as PREDICTORS
 
 DECIDING = ("kicks", "validity")
@@ -42,7 +43,7 @@ def draw_figures(run: Run, config: RunConfig) -> None:
         titles=SOURCES,
         training=pd.read_json(metrics, lines=True) if metrics.exists() else pd.DataFrame(),
         relative=config.generate.system == "relative",
-        required=config.recover.thresholds.kick_r2,
+        required=THRESHOLDS.kick_r2,
         far=_far(run, config),
         trained=_trained(config, folder),
     )

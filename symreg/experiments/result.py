@@ -24,6 +24,7 @@ from symreg.experiments.verdict import (
 from symreg.recovery import words
 from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.result import Recovery
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.result import Result
 
 Metrics = dict[str, float | None]
@@ -169,7 +170,7 @@ class Run(Result):
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
     """A finished run: the result for each set of states, against the gates."""
     known = known_law(config.law)
-    law, t = known.spec if known else UNKNOWN, config.recover.thresholds
+    law, t = known.spec if known else UNKNOWN, THRESHOLDS
     asked = (*config.sources, *config.transfers)
     sources = {name: _source(folder, name, law) for name in asked}
     controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}

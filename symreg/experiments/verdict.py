@@ -12,10 +12,10 @@ from typing import Any
 
 from orbits.printing import plural
 from orbits.whole_field import PARTS
-from symreg.recovery.config import Thresholds
 from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stated
 from symreg.recovery.judge import null_gate
 from symreg.recovery.result import Recovery
+from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
 
 Metric = float | None

@@ -18,10 +18,11 @@ import sympy
 from scipy.optimize import brentq, least_squares
 from scipy.special import stdtrit
 
+from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.refine import Fitted
 from symreg.fit.samples import LARGE, Samples
-from symreg.fit.uncertainty import CONFIDENCE, NORMAL, Interval, central_slopes
+from symreg.fit.uncertainty import central_slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
 
 STEPS = 12
@@ -116,7 +117,7 @@ class Orthogonal:
     """A law fitted by orthogonal distances, 95 % intervals and covariance of its constants."""
 
     law: Fitted
-    intervals: list[Interval]
+    intervals: list[Estimate]
     covariance: np.ndarray
 
 
@@ -147,14 +148,15 @@ def orthogonal(law: Fitted, samples: Samples, known: bool) -> Orthogonal:
     covariance = summed.T @ summed * groups / left
     half = stdtrit(left, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
     intervals = [
-        Interval(float(c), float(c - h), float(c + h), statistical=float(h))
+        Estimate(float(c), float(c - h), float(c + h), statistical=float(h))
         for c, h in zip(constants, half, strict=True)
     ]
     fitted = replace(law, constants=tuple(map(float, constants)))
-    return Orthogonal(fitted, intervals, covariance * (half[0] / NORMAL) ** 2 / covariance[0, 0])
+    widened = (half[0] / STANDARD_ERRORS) ** 2 / covariance[0, 0]
+    return Orthogonal(fitted, intervals, covariance * widened)
 
 
-def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Interval]:
+def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:
     """Free exponents of every feature in one product of powers, by orthogonal distances."""
     start = fit_monomial(samples)
     symbols = feature_symbols(samples.names, samples.X)

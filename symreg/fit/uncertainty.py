@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
 from orbits.powers import normal_equations, of_groups
 from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial
@@ -24,11 +25,8 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
 
 DRAWS = 1000
-CONFIDENCE = 0.95
 MANY = 20_000
 """Groups above which they are not drawn singly."""
-NORMAL = 1.959964
-"""Standard deviations of a normal variable that contain that share of it."""
 ALLOWANCE = 1.5
 """A smooth error may leave this many times what residuals show: draws are few and sparse, and no
 true error is a sine."""
@@ -81,43 +79,16 @@ def nearest_known(
     return KnownConstant(name, constant, distance)
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A value with the limits of its interval.
-
-    Attributes:
-        value: the number.
-        low: limit of the interval, statistical and systematic in quadrature.
-        high: the other limit.
-        statistical: half-width of the central 95 % of the bootstrap.
-        systematic: largest shift by a smooth error that samples and residuals allow.
-    """
-
-    value: float
-    low: float
-    high: float
-    statistical: float = 0.0
-    systematic: float = 0.0
-
-    def recognised(self) -> KnownConstant | None:
-        """The known constant nearest to the number, if it lies in the interval and within 3 %.
-
-        An interval of mere rounding is widened to 1e-6 of the value.
-        """
-        return nearest_known(self.value, self.low, self.high, KNOWN)
-
-    def times(self, factor: float) -> "Interval":
-        """The interval of the number times an exact factor."""
-        low, high = sorted((self.low * factor, self.high * factor))
-        size = abs(factor)
-        return Interval(
-            self.value * factor, low, high, self.statistical * size, self.systematic * size
-        )
+def recognised(estimate: Estimate) -> KnownConstant | None:
+    """The known constant nearest to a number, if it lies in the interval and within 3 %."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return None
+    return nearest_known(estimate.value, estimate.low, estimate.high, KNOWN)
 
 
 def constant_intervals(
     law: Fitted, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
-) -> list[Interval]:
+) -> list[Estimate]:
     """Intervals of a law's constants, for a relative systematic error up to the floor.
 
     The bootstrap refits by one Gauss-Newton step, which is exact for a law linear in its constants
@@ -151,7 +122,7 @@ def central_slopes(
     )
 
 
-def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> np.ndarray:
+def covariance(law: Fitted, samples: Samples, intervals: Sequence[Estimate]) -> np.ndarray:
     """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
@@ -160,13 +131,13 @@ def covariance(law: Fitted, samples: Samples, intervals: Sequence[Interval]) -> 
     size[size == 0] = 1.0
     shape = np.linalg.pinv((jacobian / size).T @ (jacobian / size), hermitian=True)
     shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), 1e-300))
-    width = np.array([(each.high - each.low) / (2 * NORMAL) for each in intervals])
+    width = np.array([each.half_width or 0.0 for each in intervals]) / STANDARD_ERRORS
     return np.asarray(shape * np.outer(width, width))
 
 
 def exponent_intervals(
     samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Free exponents of every feature in one product of powers, with intervals.
 
     Raises:
@@ -191,7 +162,7 @@ def _intervals(
     floor: float,
     rng: np.random.Generator,
     draws: int,
-) -> list[Interval]:
+) -> list[Estimate]:
     """Statistical and systematic, in quadrature, of every constant."""
     shifts = _resampled(jacobian, residuals, samples, rng, draws, as_left_out=floor == 0)
     systematic = _largest_shifts(jacobian, residuals, samples, floor, rng, draws)
@@ -199,7 +170,7 @@ def _intervals(
     below, above = np.quantile(shifts, [tail, 1 - tail], axis=0)
     below, above = np.maximum(-below, 0.0), np.maximum(above, 0.0)
     return [
-        Interval(
+        Estimate(
             float(value),
             float(value - np.hypot(below[i], systematic[i])),
             float(value + np.hypot(above[i], systematic[i])),
@@ -241,7 +212,7 @@ def _resampled(
     if as_left_out:
         residuals = left_out_residuals(jacobian, residuals, index)
         free = max(int(index.max()) + 1 - jacobian.shape[1], 1)
-        widened = stdtrit(free, (1 + CONFIDENCE) / 2) / NORMAL
+        widened = stdtrit(free, (1 + CONFIDENCE) / 2) / STANDARD_ERRORS
     _, (matrices, sides) = normal_equations(jacobian, residuals, index, rng, draws)
     inverse = np.linalg.pinv(matrices, hermitian=True)
     return -widened * np.einsum("dij,dj->di", inverse, sides)

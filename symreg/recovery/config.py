@@ -1,12 +1,12 @@
-"""Options of `symreg recover`, and the one table of thresholds."""
+"""Options of `symreg recover`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from orbits.config import BadRows
-from orbits.options import FRACTION, Between, Interval, OptionError, Options, short_names
-from symreg.formulas.config import EXPONENT_MARGIN, LONGEST
+from orbits.options import Between, Interval, OptionError, Options
+from symreg.formulas.config import LONGEST
 
 if TYPE_CHECKING:
     from symreg.engines.base import Question
@@ -21,75 +21,6 @@ FIELD_FLOOR = 0.02
 
 
 ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
-
-
-@dataclass(frozen=True)
-class Thresholds(Options):
-    """Thresholds for a law, and for a world model."""
-
-    exponent_margin: Margin = EXPONENT_MARGIN
-    """Largest difference of the free exponent from the reference law's, on the same rows."""
-    constant_margin: Margin = 0.05
-    """Largest relative error of a constant whose true value is known."""
-    r2: Annotated[float, FRACTION] = 0.9
-    """Smallest R² on held-out groups, of magnitudes or of their logarithms."""
-    least_r2: Annotated[float, FRACTION] = 0.5
-    """Below this R² on held-out groups nothing counts as found, whatever the formula."""
-    non_central: Margin = 0.15
-    """Largest share of the acceleration perpendicular to the line to the centre (median over
-    rows)."""
-    anisotropy: Margin = 0.15
-    """Largest part of the attraction that depends on direction (relative rms)."""
-    third_law: Margin = 0.15
-    """Largest rms of m1 a1 + m2 a2, relative to that of m1 a1."""
-    agreement: Annotated[float, Interval(gt=0.0, le=1.0)] = 0.8
-    """Smallest fraction of the searches that must find the law."""
-    held_out_ratio: Annotated[float, Between(1.0, 1e6)] = 3.0
-    """Largest rms error of a law on held-out groups, relative to the error of its fit."""
-    range_ratio: Annotated[float, Between(1.0, 1e6)] = 5.0
-    """The same at the ends of a feature's range, outside the fit, where constants are less
-    certain."""
-    misfit_p: Annotated[float, FRACTION] = 1e-4
-    """Smallest p-value of a misfit as smooth as the one seen; below it the formula is rejected."""
-    kick_r2: Annotated[float, FRACTION] = 0.97
-    """Smallest R² of the implied acceleration, at the first step read after a kick and four steps
-    after it, for a law to count as recovered from a world model."""
-    newtonian_r2: Annotated[float, FRACTION] = 0.9
-    """The same for a model to be called Newtonian, which does not say that its law is exact. A
-    Keplerian model stays below it four steps after the kick."""
-    keplerian_r2: Annotated[float, FRACTION] = 0.5
-    """Largest R² at the first step after a kick for a Keplerian model."""
-    orbit_r2: Annotated[float, FRACTION] = 0.8
-    """Smallest R² on undisturbed orbits for a Keplerian model, which has learned their shape."""
-    copier_gain: Annotated[float, FRACTION] = 0.5
-    """Largest fraction by which a parrot may beat a naive copier's squared error, on undisturbed
-    orbits and one step after a kick."""
-    copier_likeness: Annotated[float, FRACTION] = 0.5
-    """Smallest cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
-    far_error: Annotated[float, FRACTION] = 0.1
-    """Largest median relative error of the acceleration on far states; at least three times the
-    injected law's is allowed."""
-    field_size: Annotated[float, FRACTION] = 0.1
-    """Smallest median acceleration on far states, as a fraction of the law's, to count as a
-    force."""
-    field_part: Annotated[float, FRACTION] = 0.03
-    """Largest non-central part of the field, plus its uncertainty, as a fraction of the law's:
-    along or across the velocity, around the centre, with direction or speed, towards another
-    centre."""
-    field_sure: Annotated[float, FRACTION] = 0.01
-    """Largest part of the field that the law lacks, minus its uncertainty: one of those, or another
-    dependence on distance."""
-    smooth_share: Annotated[float, FRACTION] = 0.3
-    """Largest fraction of the remaining field, where that exceeds `field_sure`, that varies
-    smoothly with position and velocity and so would belong to another force."""
-    far_region: Annotated[float, FRACTION] = 0.5
-    """Smallest fraction of far states within the range of distances where the median error stays
-    below `far_error`."""
-    ellipse_likeness: Annotated[float, FRACTION] = 0.5
-    """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
-    locality: Annotated[float, FRACTION] = 0.9
-    """Smallest locality of a Newtonian model's Jacobian: 1 if a prediction depends on the last two
-    positions alone, as a second-order law requires."""
 
 
 @dataclass(frozen=True)
@@ -157,15 +88,8 @@ class RecoverConfig(Options):
     for your own table, otherwise 300. Whatever has been found by then is judged."""
     compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
     """Seconds that sympy may spend on a comparison."""
-    thresholds: Thresholds = field(default_factory=Thresholds)
 
-    ALIASES: ClassVar[dict[str, str]] = {
-        "population": "individuals",
-        **short_names(
-            "thresholds",
-            "exponent_margin constant_margin r2 non_central anisotropy third_law agreement".split(),
-        ),
-    }
+    ALIASES: ClassVar[dict[str, str]] = {"population": "individuals"}
 
     @property
     def target_names(self) -> tuple[str, ...]:

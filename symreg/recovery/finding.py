@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import sympy
 
+from orbits.estimates import Estimate
 from orbits.statistics import r_squared
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.monomial import usable
@@ -15,7 +16,6 @@ from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
 from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import (
-    Interval,
     constant_intervals,
     covariance,
     exponent_intervals,
@@ -41,6 +41,7 @@ from symreg.recovery.pool import ErrorModel, Rival, search_pool
 from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.search import Outcome, Search, search_seeds
+from symreg.recovery.thresholds import THRESHOLDS
 
 MOST_FITTED = 20_000_000
 """Rows times constants in the last fit."""
@@ -77,9 +78,9 @@ class Finding:
     verdict: Comparison
     r2_linear: float
     r2_log: float | None
-    intervals: list[Interval]
-    strength: Interval | None
-    exponents: dict[str, Interval]
+    intervals: list[Estimate]
+    strength: Estimate | None
+    exponents: dict[str, Estimate]
     true_exponents: dict[str, float]
     samples: Samples
     evidence: Evidence
@@ -117,7 +118,7 @@ def find(problem: Problem, search: Search) -> Finding:
         fitted = _every_row(samples if every is None else every, wild, outcome.law, parts)
     law = refit_law(outcome.law, fitted)
     reference, verdict = references[0] if asked and references else None, NOTHING_FOUND
-    if max(r2_linear, -np.inf if r2_log is None else r2_log) >= config.thresholds.least_r2:
+    if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
         reference, verdict = _verdict(law, references, asked, whole, config)
     measurable = usable(whole)
     if whole.spread is None:
@@ -167,7 +168,7 @@ def _any_law(
         return *searched(aside, watch), aside
     # the other half of the time is for a second search
     parts, outcome, rivals = searched(aside, watch.part(0.5))
-    if misfit_of(outcome.law, parts.whole) >= config.thresholds.misfit_p:
+    if misfit_of(outcome.law, parts.whole) >= THRESHOLDS.misfit_p:
         every = parts.errors.of(samples)
         wild = wild_rows(outcome.law, every)
         # rows that the formula explains come back
@@ -267,7 +268,7 @@ def _verdict(
         if np.all(column > 0)
     }
     formula = _tied(law)
-    limit = config.thresholds.exponent_margin, config.compare_limit
+    limit = THRESHOLDS.exponent_margin, config.compare_limit
     answers = [
         (reference, compare(formula, reference.family, samples.names, domain, *limit))
         for reference in references
@@ -292,12 +293,14 @@ def _strength(
     reference: Reference | None,
     verdict: Comparison,
     samples: Samples,
-    intervals: Sequence[Interval],
-) -> Interval | None:
+    intervals: Sequence[Estimate],
+) -> Estimate | None:
     """The reference's strength: the law's constant, in the reference's units."""
     if reference is None or verdict.verdict not in MATCHING or not intervals:
         return None
     first = intervals[0]
+    if first.value is None:
+        return None
     own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
     unit = strength_at_one(reference, samples, own)
     with np.errstate(all="ignore"):

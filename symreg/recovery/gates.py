@@ -110,11 +110,13 @@ def share(name: str, value: float | None, line: float, what: str, above: bool = 
     return Gate(name, good, value, least, most, kind="share", what=what)
 
 
-def within(name: str, value: float, centre: float, margin: float, relative: bool = False) -> Gate:
-    """A gate for a number near another."""
+def within(
+    name: str, value: float | None, centre: float, margin: float, relative: bool = False
+) -> Gate:
+    """A gate for a number near another; an unmeasured one does not pass."""
     room = abs(margin * centre) if relative else margin
     kind: Kind = "share" if relative else "number"
-    near = abs(value - centre) <= room
+    near = value is not None and abs(value - centre) <= room
     return Gate(name, near, value, centre - room, centre + room, centre, kind)
 
 

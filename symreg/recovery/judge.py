@@ -9,11 +9,11 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 from collections.abc import Iterable
 
 from symreg.formulas.compare import MATCHING
-from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import misfit_allowed
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
+from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 
 FIT_ERROR = "the error of the fit"

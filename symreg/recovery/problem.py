@@ -25,6 +25,7 @@ from symreg.recovery.force_field import (
 )
 from symreg.recovery.gates import Gate, share, stated
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.user_table import (
     UserTable,
     group_numbers,
@@ -98,7 +99,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()
     if found.third_law is not None:
-        gates = (_third_law(found.third_law, config),)
+        gates = (_third_law(found.third_law),)
     if drag := samples.attributes.get("drag"):
         gates = (*gates, stated("drag", False, "none beside the law", f"{drag} per year"))
     radial = found.samples
@@ -238,7 +239,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     uneven = anisotropy(samples, position / r[:, None], config.floor)
     gates: tuple[Gate, ...] = ()
     if uneven is not None:
-        most = config.thresholds.anisotropy
+        most = THRESHOLDS.anisotropy
         gates = (share("isotropic", uneven, most, "part that goes with the direction"),)
     return Problem(
         samples,
@@ -266,7 +267,7 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
         read.rows,
         (*read.notes, *left_out, f"third law: {force.third_law:.1%} unbalanced"),
         force.non_central,
-        (_third_law(force.third_law, config),),
+        (_third_law(force.third_law),),
     )
 
 
@@ -284,8 +285,8 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
     )
 
 
-def _third_law(unbalanced: float | None, config: RecoverConfig) -> Gate:
-    most = config.thresholds.third_law
+def _third_law(unbalanced: float | None) -> Gate:
+    most = THRESHOLDS.third_law
     return share("third law", unbalanced, most, "|m1 a1 + m2 a2| over |m1 a1|")
 
 

@@ -46,6 +46,7 @@ from symreg.recovery.result import (
 )
 from symreg.recovery.search import Search
 from symreg.recovery.textbook_laws import recognised_laws
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, explain
 
 RIVALS = 5
@@ -131,12 +132,10 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             watch.say(lambda: "search permuted targets, which no law explains", True)
         nulls = {"permuted": _permuted(problem, search)} if config.null else {}
     constant, parameters = strength(found), parameters_of(found)
-    gates = law_gates(
-        found, (constant, *parameters.values()), config.thresholds, problem.non_central
-    )
+    gates = law_gates(found, (constant, *parameters.values()), THRESHOLDS, problem.non_central)
     controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
     gates += controls
-    of_any_law = found_gates(found, config.thresholds, problem.non_central) + controls
+    of_any_law = found_gates(found, THRESHOLDS, problem.non_central) + controls
     reference = found.reference.spec if found.reference else None
     constant = with_unit(constant, problem.constant_unit(reference, constant.name))
     outcome = found.outcome
@@ -168,7 +167,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         law=found.law.name,
         selected_from=found.law.source,
         exponents={
-            name: Quantity.of(name, interval, found.true_exponents.get(name))
+            name: Quantity.named(name, interval, found.true_exponents.get(name))
             for name, interval in found.exponents.items()
         },
         r2=found.r2,
@@ -208,7 +207,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         versions=versions() | engine.versions,
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=explain(result, config.thresholds.least_r2))
+    return replace(result, explanation=explain(result, THRESHOLDS.least_r2))
 
 
 def _points(samples: Samples) -> dict[str, tuple[float, ...]]:
@@ -269,10 +268,8 @@ def _permuted(problem: Problem, search: Search) -> Null:
     quantities = (strength(found), *parameters_of(found).values())
     return Null(
         verdict=found.verdict.verdict,
-        recovered=passed(law_gates(found, quantities, config.thresholds, None))
-        or passed(
-            gate for gate in found_gates(found, config.thresholds, None) if gate.passed is not None
-        ),
+        recovered=passed(law_gates(found, quantities, THRESHOLDS, None))
+        or passed(gate for gate in found_gates(found, THRESHOLDS, None) if gate.passed is not None),
         expression=written(found.law.expression),
         r2=found.r2,
     )
@@ -281,8 +278,8 @@ def _permuted(problem: Problem, search: Search) -> Null:
 def strength(finding: Finding) -> Quantity:
     """The constant in front: the reference's strength, or the formula's own first constant."""
     if finding.strength is not None and finding.reference is not None:
-        return Quantity.of(finding.reference.strength, finding.strength, finding.reference.truth)
-    return Quantity.of("c", finding.intervals[0] if finding.intervals else None, None)
+        return Quantity.named(finding.reference.strength, finding.strength, finding.reference.truth)
+    return Quantity.named("c", finding.intervals[0] if finding.intervals else None, None)
 
 
 def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Quantity]:
@@ -293,7 +290,7 @@ def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Qu
             known = constant_units(law.form, units, units[finding.samples.target])
     intervals = zip(coefficient_names(law), finding.intervals, strict=False)
     return {
-        name: with_unit(Quantity.of(name, interval, None), known.get(constant_symbol(i).name))
+        name: with_unit(Quantity.named(name, interval, None), known.get(constant_symbol(i).name))
         for i, (name, interval) in enumerate(intervals)
     }
 
@@ -321,6 +318,6 @@ def parameters_of(finding: Finding) -> dict[str, Quantity]:
     same = finding.reference is not None and finding.reference.law == finding.law.name
     truths = finding.reference.parameters if same and finding.reference is not None else {}
     return {
-        name: Quantity.of(name, interval, truths.get(name))
+        name: Quantity.named(name, interval, truths.get(name))
         for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
     }

@@ -10,26 +10,22 @@ import numpy as np
 import pandas as pd
 import sympy
 
+from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
-from symreg.fit.uncertainty import NORMAL, Interval, KnownConstant
+from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
 from symreg.recovery.gates import Gate
 from symreg.result import Result
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """A number in a law with its interval, and the truth if known.
+class Quantity(Estimate):
+    """A number in a law: its interval, and the truth if known.
 
     Attributes:
         name: of the constant, the parameter or the feature whose exponent it is.
-        value: None if it could not be measured.
-        low: limit of the 95 % interval, statistical and systematic in quadrature.
-        high: the other limit.
-        statistical: half-width of the bootstrap's interval.
-        systematic: largest shift by a smooth error that the residuals allow.
         truth: of the law that generated the data.
         relative_error: value over truth, less one.
         recognised: a known constant it may be.
@@ -37,12 +33,7 @@ class Quantity:
         unit_in_si: size of the unit of `value`.
     """
 
-    name: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    statistical: float | None = None
-    systematic: float | None = None
+    name: str = ""
     truth: float | None = None
     relative_error: float | None = None
     recognised: KnownConstant | None = None
@@ -50,28 +41,22 @@ class Quantity:
     unit_in_si: float | None = None
 
     @classmethod
-    def of(cls, name: str, interval: Interval | None, truth: float | None) -> "Quantity":
-        """A quantity from an interval; None if nothing was measured."""
-        if interval is None:
-            return cls(name, truth=truth)
+    def named(cls, name: str, estimate: Estimate | None, truth: float | None) -> "Quantity":
+        """A quantity from an estimate; None if nothing was measured."""
+        if estimate is None or estimate.value is None:
+            return cls(name=name, truth=truth)
         return cls(
-            name,
-            interval.value,
-            interval.low,
-            interval.high,
-            interval.statistical,
-            interval.systematic,
-            truth,
-            None if not truth else interval.value / truth - 1,
-            interval.recognised(),
+            **vars(estimate),
+            name=name,
+            truth=truth,
+            relative_error=None if not truth else estimate.value / truth - 1,
+            recognised=recognised(estimate),
         )
 
     @property
     def holds_truth(self) -> bool | None:
         """Whether the interval contains the truth; None if either is unknown."""
-        if self.truth is None or self.low is None or self.high is None:
-            return None
-        return self.low <= self.truth <= self.high
+        return None if self.truth is None or self.half_width is None else self.truth in self
 
 
 @dataclass(frozen=True)
@@ -261,7 +246,7 @@ class Recovery(Result):
     @property
     def exponent(self) -> Quantity:
         """Free exponent of r."""
-        return self.exponents.get("r", Quantity("r"))
+        return self.exponents.get("r", Quantity(name="r"))
 
     @cached_property
     def formula(self) -> sympy.Expr:
@@ -384,7 +369,7 @@ class Recovery(Result):
                 ]
             )
             covariance = np.array(self.covariance)
-            spread = NORMAL * np.sqrt(np.einsum("ri,ij,rj->r", slopes, covariance, slopes))
+            spread = STANDARD_ERRORS * np.sqrt(np.einsum("ri,ij,rj->r", slopes, covariance, slopes))
         low, high = (np.array([self.domain[name][end] for name in names]) for end in (0, 1))
         inside = np.all((low <= X) & (high >= X), axis=1)
         return pd.DataFrame(

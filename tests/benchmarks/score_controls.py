@@ -18,8 +18,9 @@ import orbits
 import worldmodel
 from orbits.files import write_json
 from symreg.experiments.verdict import COPIERS, world_model_kind
-from symreg.recovery.config import RecoverConfig, Thresholds
+from symreg.recovery.config import RecoverConfig
 from symreg.recovery.recover import recover
+from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.predictors.parrot import Parrot
 
 MEMORY = "parrot of the training orbits"
@@ -48,7 +49,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
         orbit.metrics["r2"],
         kicked,
         kicked.metrics["kick_r2"],
-        Thresholds(),
+        THRESHOLDS,
         jacobian["locality"],
         copiers=orbit.metrics,
         far={"": probe(readout="far").metrics},

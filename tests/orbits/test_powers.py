@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from orbits.powers import Interval, non_central_part, power_law, radial_part, third_law
+from orbits.estimates import Estimate
+from orbits.powers import non_central_part, power_law, radial_part, third_law
 
 
 def field(groups=40, rows=10, noise=0.0, seed=0):
@@ -69,7 +70,7 @@ def test_what_decides_nothing_has_no_value(case):
     else:
         features = {"r": np.ones_like(values)}
     fit = power_law(values, features, group)
-    assert set(fit.exponents.values()) | {fit.constant} == {Interval()}
+    assert set(fit.exponents.values()) | {fit.constant} == {Estimate()}
 
 
 def test_parts_of_a_field_of_known_direction():

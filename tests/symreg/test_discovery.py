@@ -9,11 +9,11 @@ from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import Fitted, refit_law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, symbol
-from symreg.recovery.config import RecoverConfig
 from symreg.recovery.discovery import evidence_of
 from symreg.recovery.pool import with_likelier_errors
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
+from symreg.recovery.thresholds import THRESHOLDS
 
 C0, C1, C2 = (constant_symbol(i) for i in range(3))
 
@@ -206,7 +206,7 @@ def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
     y = np.exp(-a) * (1 + 0.01 * rng.standard_normal(400))
     x = symbol("a")
     right = evidence(C0 * sympy.exp(C1 * x), (1.0, -1.0), y, a)
-    most = RecoverConfig().thresholds
+    most = THRESHOLDS
     assert right.range_ratio < most.range_ratio
     assert right.held_out_ratio < most.held_out_ratio
     assert right.misfit_p > most.misfit_p

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbits.estimates import Estimate
 from orbits.files import write_json
 from orbits.whole_field import PARTS
 from symreg.experiments.config import RunConfig
@@ -25,15 +26,14 @@ from symreg.experiments.verdict import (
 )
 from symreg.experiments.verdict_words import about_the_kind, about_the_model
 from symreg.fit.refine import Fitted
-from symreg.fit.uncertainty import Interval
 from symreg.formulas.compare import Comparison
-from symreg.recovery.config import Thresholds
 from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import agreeing, stated, within
 from symreg.recovery.judge import law_gates
 from symreg.recovery.result import Null, Quantity, Recovery, Seeds
 from symreg.recovery.search import Outcome
+from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import PERMUTED
 
 T = Thresholds()
@@ -41,7 +41,7 @@ T = Thresholds()
 
 def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
     """What kicked states gave, all good unless changed."""
-    exponent = Quantity("r", -2.01, -2.02, -2.0, 0.01, 0.0, -2.0, 0.005)
+    exponent = Quantity(-2.01, -2.02, -2.0, 0.01, 0.0, "r", -2.0, 0.005)
     passing = (
         stated("structure", True, "exact or up_to_scale", verdict),
         within("exponent of r", -2.01, -2.0, 0.05),
@@ -57,7 +57,7 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
         raw_expression=None,
         law="newton",
         selected_from="operon",
-        constant=Quantity("GM", 39.4, 39.3, 39.5, 0.1, 0.0, 39.478, -0.002),
+        constant=Quantity(39.4, 39.3, 39.5, 0.1, 0.0, "GM", 39.478, -0.002),
         exponents={"r": exponent},
         parameters={},
         r2=0.999,
@@ -156,7 +156,7 @@ def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
     """A finding of the search, good unless changed."""
     law = Fitted(None, (39.5,), 0.0, 0.0, 5, "operon")
     outcome = Outcome(law, None, agreeing, seeds, 0.02, [])
-    interval = Interval(exponent, exponent - 0.01, exponent + 0.01)
+    interval = Estimate(exponent, exponent - 0.01, exponent + 0.01)
     return Finding(
         outcome, law, None, Comparison(verdict, ""), r2, None, [], None,
         {"r": interval}, {"r": -2.0}, None, Evidence(1.0, 1.0, 0.5, 0.0),
@@ -165,7 +165,7 @@ def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
 
 def gm(error):
     """A constant that is off by so much."""
-    return Quantity("GM", 39.478 * (1 + error), truth=39.478, relative_error=error)
+    return Quantity(39.478 * (1 + error), name="GM", truth=39.478, relative_error=error)
 
 
 GM = gm(-0.002)
@@ -199,13 +199,6 @@ def test_thresholds_stand_where_the_table_says():
     assert failed(kicks={"1": 0.9699, "4": 0.97}) == ["kick R² after 1 step"]
     strict = Thresholds(kick_r2=0.99)
     assert failed(kicks={"1": 0.985, "4": 0.995}, thresholds=strict) == ["kick R² after 1 step"]
-
-
-@pytest.mark.parametrize("name", ["agreement", "exponent_margin", "third_law", "locality"])
-@pytest.mark.parametrize("value", [7, -1, float("nan")])
-def test_thresholds_that_make_no_sense_are_refused(name, value):
-    with pytest.raises(ValueError, match=name):
-        Thresholds(**{name: value})
 
 
 def test_the_words_tell_an_ellipse_fitter_from_a_failed_instrument():

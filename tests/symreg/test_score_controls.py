@@ -9,8 +9,8 @@ from orbits.cli import main as orbits
 from orbits.files import read_json
 from symreg.cli import main as symreg
 from symreg.experiments.verdict import KEPLERIAN, NEITHER, NEWTONIAN, PARROT, world_model_kind
-from symreg.recovery.config import Thresholds
 from symreg.recovery.result import Recovery
+from symreg.recovery.thresholds import Thresholds
 from worldmodel.cli import main as worldmodel
 
 

@@ -24,7 +24,7 @@ CONTEXT = Path(__file__).parents[2] / "notebooks" / "studies" / "context.py"
 
 
 def quantity(name, value, truth):
-    return Quantity(name, value, value - 0.1, value + 0.1, truth=truth)
+    return Quantity(value, value - 0.1, value + 0.1, name=name, truth=truth)
 
 
 LAW = Recovery(

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from orbits.estimates import Estimate
 from orbits.force_samples import attracting_gm, axes_of, vectors
-from orbits.powers import Interval, non_central_part, power_law, radial_part, third_law
+from orbits.powers import non_central_part, power_law, radial_part, third_law
 from orbits.statistics import r_squared, varies
 
 KICK_STEP_REPORTED = 4
@@ -61,7 +62,7 @@ def _mass_metrics(
     if varying:
         radial = -radial_part(found, position)
         kept = radial > 0
-        orbit, exponents = table["orbit"].to_numpy()[kept], dict.fromkeys(varying, Interval())
+        orbit, exponents = table["orbit"].to_numpy()[kept], dict.fromkeys(varying, Estimate())
         if len(np.unique(orbit)) >= 2 * (len(varying) + 2):
             features = {name: values[kept] for name, values in varying.items()}
             features["r"] = np.linalg.norm(position[kept], axis=-1)
@@ -96,7 +97,7 @@ def power_of_distance(
     fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], bootstrap, seed)
     power = fit.exponents["r"]
     if power.value is not None and power.low is not None and power.high is not None:
-        power = Interval(-power.value, -power.high, -power.low)
+        power = Estimate(-power.value, -power.high, -power.low)
     return {
         "exponent": dataclasses.asdict(power),
         "scale": dataclasses.asdict(fit.constant),

@@ -1,0 +1,73 @@
+"""A number with its 95 % interval: one type for fits, bootstraps and results."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+CONFIDENCE = 0.95
+STANDARD_ERRORS = 1.959964
+"""Standard errors in half of an interval of that confidence, for normal errors."""
+MOST_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the limits of its 95 % interval; None where undetermined.
+
+    Attributes:
+        value: the number.
+        low: limit of the interval, all causes together.
+        high: the other limit.
+        statistical: half-width by resampling, if told apart.
+        systematic: largest shift by a smooth error that samples and residuals allow, if told apart.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    statistical: float | None = None
+    systematic: float | None = None
+
+    @classmethod
+    def of(cls, value: float, standard_error: float) -> "Estimate":
+        """A number with an interval, by a normal standard error."""
+        half = STANDARD_ERRORS * standard_error
+        return Estimate(float(value), float(value - half), float(value + half))
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval; None without one."""
+        if self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2
+
+    def __contains__(self, value: float) -> bool:
+        """Whether a value lies inside the interval."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
+    def times(self, factor: float) -> Self:
+        """The number times an exact factor."""
+
+        def scaled(number: float | None, by: float = factor) -> float | None:
+            return None if number is None else number * by
+
+        low, high = scaled(self.low), scaled(self.high)
+        if factor < 0:
+            low, high = high, low
+        return replace(
+            self, value=scaled(self.value), low=low, high=high,
+            statistical=scaled(self.statistical, abs(factor)),
+            systematic=scaled(self.systematic, abs(factor)),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """With as many digits as the interval supports, nine at most: `39.40 [38.35, 40.45]`."""
+        if self.value is None:
+            return "free"
+        half = self.half_width
+        if half is None:
+            return f"{self.value:.{MOST_DIGITS}g}"
+        half = max(half, abs(self.value) * 10.0**-MOST_DIGITS, 1e-300)
+        digits = 2 + max(0, math.floor(math.log10(max(abs(self.value), half) / half)))
+        digits = min(digits, MOST_DIGITS)
+        return f"{self.value:.{digits}g} [{self.low:.{digits}g}, {self.high:.{digits}g}]"

@@ -1,0 +1,81 @@
+"""The one table of thresholds: of a law in a table, and of a law in a world model.
+
+They are no options: a verdict means the same wherever it is printed. One of them changes by a
+commit, with the calibration run again (`notebooks/explanation/calibration.md`).
+"""
+
+from dataclasses import dataclass
+
+from symreg.formulas.config import EXPONENT_MARGIN
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Every threshold; shares are of one, p-values and R² as usual."""
+
+    exponent_margin: float = EXPONENT_MARGIN
+    """Largest difference of the free exponent from the reference law's, on the same rows."""
+    constant_margin: float = 0.05
+    """Largest relative error of a constant whose true value is known."""
+    r2: float = 0.9
+    """Smallest R² on held-out groups, of magnitudes or of their logarithms."""
+    least_r2: float = 0.5
+    """Below this R² on held-out groups nothing counts as found, whatever the formula."""
+    non_central: float = 0.15
+    """Largest share of the acceleration perpendicular to the line to the centre (median over
+    rows)."""
+    anisotropy: float = 0.15
+    """Largest part of the attraction that depends on direction (relative rms)."""
+    third_law: float = 0.15
+    """Largest rms of m1 a1 + m2 a2, relative to that of m1 a1."""
+    agreement: float = 0.8
+    """Smallest fraction of the searches that must find the law."""
+    held_out_ratio: float = 3.0
+    """Largest rms error of a law on held-out groups, relative to the error of its fit."""
+    range_ratio: float = 5.0
+    """The same at the ends of a feature's range, outside the fit, where constants are less
+    certain."""
+    misfit_p: float = 1e-4
+    """Smallest p-value of a misfit as smooth as the one seen; below it the formula is rejected."""
+    kick_r2: float = 0.97
+    """Smallest R² of the implied acceleration, at the first step read after a kick and four steps
+    after it, for a law to count as recovered from a world model."""
+    newtonian_r2: float = 0.9
+    """The same for a model to be called Newtonian, which does not say that its law is exact. A
+    Keplerian model stays below it four steps after the kick."""
+    keplerian_r2: float = 0.5
+    """Largest R² at the first step after a kick for a Keplerian model."""
+    orbit_r2: float = 0.8
+    """Smallest R² on undisturbed orbits for a Keplerian model, which has learned their shape."""
+    copier_gain: float = 0.5
+    """Largest fraction by which a parrot may beat a naive copier's squared error, on undisturbed
+    orbits and one step after a kick."""
+    copier_likeness: float = 0.5
+    """Smallest cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
+    far_error: float = 0.1
+    """Largest median relative error of the acceleration on far states; at least three times the
+    injected law's is allowed."""
+    field_size: float = 0.1
+    """Smallest median acceleration on far states, as a fraction of the law's, to count as a
+    force."""
+    field_part: float = 0.03
+    """Largest non-central part of the field, plus its uncertainty, as a fraction of the law's:
+    along or across the velocity, around the centre, with direction or speed, towards another
+    centre."""
+    field_sure: float = 0.01
+    """Largest part of the field that the law lacks, minus its uncertainty: one of those, or another
+    dependence on distance."""
+    smooth_share: float = 0.3
+    """Largest fraction of the remaining field, where that exceeds `field_sure`, that varies
+    smoothly with position and velocity and so would belong to another force."""
+    far_region: float = 0.5
+    """Smallest fraction of far states within the range of distances where the median error stays
+    below `far_error`."""
+    ellipse_likeness: float = 0.5
+    """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
+    locality: float = 0.9
+    """Smallest locality of a Newtonian model's Jacobian: 1 if a prediction depends on the last two
+    positions alone, as a second-order law requires."""
+
+
+THRESHOLDS = Thresholds()
