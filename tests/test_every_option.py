@@ -60,7 +60,7 @@ orbits forces pair.zarr measured.parquet --method weak --noise 1e-7 --orbits 4 -
 orbits info d.zarr
 orbits validate d.zarr
 orbits plot d.zarr d.png --orbits 3
-worldmodel train flat.zarr model {NETWORK} --held-out-share 0.2 --logger jsonl --threads 1 \
+worldmodel train flat.zarr model {NETWORK} --held-out-share 0.2 --threads 1 \
     --seed 3 --steps 6 \
     --target position --no-resume
 worldmodel train flat.zarr ranks --steps 2 --devices 2 --batch-tokens 64 --d-model 16 --n-heads 2
@@ -122,7 +122,6 @@ symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit k
     --mass 1 1 --companion-mass 1 1 --planets 3 --hill-spacing 10 --simulator scipy \
     --dtype float32 --shard-orbits 20 --generate.workers 1 {NETWORK} --steps 6 \
     --train.held-out-share 0.2 --train.threads 1 --recover.held-out-share 0.3 \
-    --train.logger jsonl \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
     --no-compile --probe.threads 1 --probe.checkpoint best \
     --correction numerov {KICK} --far.count 20 \

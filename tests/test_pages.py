@@ -19,7 +19,7 @@ import symreg
 import worldmodel
 from orbits.options import option_names
 from symreg.experiments.config import RunConfig
-from worldmodel.predictors.loading import executed
+from worldmodel.loading import executed
 
 ROOT = Path(__file__).parents[1]
 STUDIES = ROOT / "notebooks" / "studies"

@@ -7,6 +7,7 @@ from .interventions import ablate as ablate
 from .interventions import exchange as exchange
 from .interventions import intervene as intervene
 from .interventions import steer as steer
+from .loading import load_predictor as load_predictor
 from .plot import ATTENTION_COLORS as ATTENTION_COLORS
 from .plot import plot_attention as plot_attention
 from .plot import plot_kick_response as plot_kick_response
@@ -15,13 +16,12 @@ from .predictors.autoregression import Autoregression as Autoregression
 from .predictors.base import Predictor as Predictor
 from .predictors.base import by_windows as by_windows
 from .predictors.checked import CheckedPredictor as CheckedPredictor
-from .predictors.loading import load_predictor as load_predictor
 from .predictors.parrot import Parrot as Parrot
 from .predictors.straight_line import StraightLine as StraightLine
-from .predictors.torch_module import TorchModule as TorchModule
 from .probes.config import ProbeConfig as ProbeConfig
 from .probes.probe import probe as probe
 from .probes.readouts.base import Reading as Reading
+from .torch_module import TorchModule as TorchModule
 from .training import train as train
 from .version import __version__ as __version__
 from .world_model import WorldModel as WorldModel

@@ -27,7 +27,7 @@ def _train(data: str, run: str, config: TrainConfig) -> dict[str, Any]:
 
 
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> "Reading":
-    from worldmodel.predictors.loading import load_predictor
+    from worldmodel.loading import load_predictor
     from worldmodel.probes.probe import read, require_fitting_name
     from worldmodel.source import Source
 

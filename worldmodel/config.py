@@ -149,13 +149,10 @@ class TrainConfig(ModelConfig):
     batches are the same."""
     log_every: Count = 20
     """Steps between lines in metrics.jsonl."""
-    logger: Literal["jsonl", "tensorboard", "wandb", "mlflow"] = "jsonl"
-    """Where to track losses: jsonl (metrics.jsonl, always written), or also tensorboard, wandb or
-    mlflow (pip install "orbitlaw[trackers]")."""
     resume: bool = True
     """Resume from the run's saved state if there is one; --no-resume starts again."""
 
-    FREE: ClassVar = ("resume", "log_every", "logger", "checkpoint_every", "accelerator", "stream")
+    FREE: ClassVar = ("resume", "log_every", "checkpoint_every", "accelerator", "stream")
     """Options that may change when a run resumes."""
 
     def __post_init__(self) -> None:

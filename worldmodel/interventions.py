@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from worldmodel.predictors.inside import submodule
+from worldmodel.inside import submodule
 
 Edit = Callable[[Tensor], Tensor]
 """What replaces a site's output, in the same shape."""

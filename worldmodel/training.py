@@ -52,7 +52,6 @@ from worldmodel.optimizers import (
     set_learning_rates,
 )
 from worldmodel.source import Source
-from worldmodel.trackers import tracker
 from worldmodel.world_model import WorldModel, threads
 
 if TYPE_CHECKING:
@@ -103,8 +102,6 @@ def train(
             "training on several devices needs a folder to gather the weights in; give one, or "
             "take one device."
         )
-    if run is None and config.logger != "jsonl":
-        raise ValueError(f"logger {config.logger} writes into the folder of a run; give one (out).")
     require_devices(config.accelerator, config.devices)
     ddp = "ddp" if joined or torch.cuda.is_available() else "ddp_spawn"
     launcher = Fabric(
@@ -304,7 +301,7 @@ class Trainer:
                     self._save()
             self._save()
         finally:
-            log.close()
+            log.bar.close()
 
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
         """This process's share of a batch: positions as seen, and the next ones."""
@@ -392,9 +389,6 @@ class Log:
         hidden = None if self.speaks else True  # None: shown on a terminal alone
         self.bar = tqdm(total=steps, initial=first, unit="step", desc="train", disable=hidden)
         self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
-        self.tracker = None
-        if self.path is not None and config.logger != "jsonl":
-            self.tracker = tracker(config.logger, self.path.parent, dataclasses.asdict(config))
         if self.path is not None:
             lines = self.path.read_text().splitlines() if first and self.path.is_file() else []
             whole = [line for line in lines if line.endswith("}")]  # not cut short by a kill
@@ -403,17 +397,9 @@ class Log:
 
     def write(self, step: int, **values: float) -> None:
         """Record a step's numbers."""
-        if self.tracker is not None:
-            self.tracker.log_metrics(values, step)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"step": step, **values}) + "\n")
-
-    def close(self) -> None:
-        """End the bar, and flush the tracker."""
-        self.bar.close()
-        if self.tracker is not None:
-            self.tracker.finalize("success")
 
     def advance(self, step: int, loss: float) -> None:
         """Show that a step is finished."""

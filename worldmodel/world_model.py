@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from worldmodel.attention import attention_maps
+from worldmodel.backbone import Backbone, Stream
 from worldmodel.checkpoint import (
     RunRecord,
     load_tensors,
@@ -25,12 +26,11 @@ from worldmodel.checkpoint import (
     write_record,
 )
 from worldmodel.data import training_orbits
+from worldmodel.inside import Inside, autograd_jacobians, kept_outputs
 from worldmodel.interventions import Edit, intervene
 from worldmodel.model import Network, fresh_network
 from worldmodel.objective import next_position
-from worldmodel.predictors.backbone import Backbone, Stream
 from worldmodel.predictors.base import by_windows, roll_out
-from worldmodel.predictors.inside import Inside, autograd_jacobians, kept_outputs
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
@@ -85,33 +85,6 @@ class WorldModel:
         write_record(run, self.record)
         header = {"identity": self.record.identity, "step": self.step}
         save_tensors(run / "last.safetensors", self.network.state_dict(), header)
-
-    def push(self, repository: str, **options: Any) -> str:
-        """Put the model and its card on the Hugging Face Hub.
-
-        Args:
-            repository: `owner/name`.
-            options: of `huggingface_hub.ModelHubMixin.push_to_hub`: `private`, `token`, ...
-
-        Returns:
-            Its address there.
-        """
-        from worldmodel.hub import HubModel
-
-        card = {"repo_id": repository}
-        return str(HubModel(self).push_to_hub(repository, model_card_kwargs=card, **options))
-
-    @classmethod
-    def pull(cls, repository: str, **options: Any) -> "WorldModel":
-        """The model in a repository on the Hugging Face Hub, or in a folder laid out as one.
-
-        Args:
-            repository: `owner/name`, or the folder.
-            options: of `huggingface_hub.ModelHubMixin.from_pretrained`: `revision`, `token`, ...
-        """
-        from worldmodel.hub import HubModel
-
-        return HubModel.from_pretrained(repository, **options).model
 
     def untrained(self, seed: int) -> "WorldModel":
         """The same architecture and scales with fresh weights: the baseline of every probe."""

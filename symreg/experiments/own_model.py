@@ -51,7 +51,7 @@ class OwnModel:
         """Of its outputs; if it trains, of its code and training data."""
         if not self.config.fit:
             return self.predictor.fingerprint
-        from worldmodel.predictors.loading import source_of
+        from worldmodel.loading import source_of
 
         specs = (self.config.predictor.model, self.config.predictor.untrained_model)
         code = [spec and fingerprint(source_of(spec) or Path(spec)) for spec in specs]
@@ -62,7 +62,7 @@ def require_model(config: RunConfig) -> None:
     """Raise ValueError unless the code of a run's own model exists; none of it is executed."""
     for spec in (config.predictor.model, config.predictor.untrained_model):
         if spec is not None and not spec.startswith(IN_MEMORY):
-            from worldmodel.predictors.loading import source_of
+            from worldmodel.loading import source_of
 
             source_of(spec)
 

@@ -30,7 +30,7 @@ class StudyFigure:
 
 def figure_in(path: Path) -> StudyFigure:
     """The figures that a file defines as `FIGURE`; its code is executed."""
-    from worldmodel.predictors.loading import executed
+    from worldmodel.loading import executed
 
     if not path.is_file():
         raise ValueError(f"figure: there is no file {path}.")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from symreg.experiments.answer import answer, answer_table
 from symreg.experiments.grid_figure import ANY_GRID
-from worldmodel.predictors.loading import executed
+from worldmodel.loading import executed
 
 FILES = (Path(__file__).parents[2] / "notebooks" / "studies").glob("*.py")
 MODULES = {path.stem: executed(path, path.stem) for path in sorted(FILES)}

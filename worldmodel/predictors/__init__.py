@@ -3,7 +3,5 @@
 from orbits.registry import Registry
 from worldmodel.predictors.base import Control
 
-CONTROLS: Registry[Control] = Registry(
-    "worldmodel.predictors", Control, skip=("backbone", "inside")
-)
+CONTROLS: Registry[Control] = Registry("worldmodel.predictors", Control)
 """What may replace the model, by name."""

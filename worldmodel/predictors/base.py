@@ -10,9 +10,9 @@ and, optionally, some of
     jacobians(contexts)             # else central differences
     activations(contexts)           # by layer, for the read-out `linear`
     inside(what)                    # a torch module whose parts can be changed, for the read-out
-                                    # `causal`: see `worldmodel.predictors.inside`
+                                    # `causal`: see `worldmodel.inside`
     backbone(axes, bodies, unit)    # a torch module, for the read-outs that fine-tune: see
-                                    # `worldmodel.predictors.backbone`
+                                    # `worldmodel.backbone`
     dt                              # the step that it was made for; checked against the data
     name                            # for reports
 

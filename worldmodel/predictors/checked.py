@@ -22,8 +22,8 @@ from worldmodel.source import DataFacts
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from worldmodel.predictors.backbone import Backbone
-    from worldmodel.predictors.inside import Inside
+    from worldmodel.backbone import Backbone
+    from worldmodel.inside import Inside
     from worldmodel.probes.states import Arcs
 
 STEP = 1e-3

@@ -11,10 +11,10 @@ from jaxtyping import Bool, Float
 from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
 from worldmodel.data import spread
+from worldmodel.loading import load_predictor
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor, Control, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
-from worldmodel.predictors.loading import load_predictor
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig

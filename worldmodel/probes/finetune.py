@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from worldmodel.predictors.backbone import Backbone
+from worldmodel.backbone import Backbone
 
 WARMUP = 20
 """Steps of linear warm-up."""

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 
 from orbits.forces import ForceLaw
 from orbits.statistics import r_squared
+from worldmodel.inside import Inside, kept_outputs
 from worldmodel.interventions import Edit, exchange, intervene, steer
-from worldmodel.predictors.inside import Inside, kept_outputs
 from worldmodel.probes.readouts.linear import INNER, PENALTIES
 
 POSITIONS_AT_ONCE = 1 << 16

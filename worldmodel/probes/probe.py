@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 from orbits.force_samples import ForceSamples
 from orbits.options import options_from
 from orbits.provenance import provenance
-from worldmodel.predictors.loading import load_predictor
+from worldmodel.loading import load_predictor
 from worldmodel.probes.config import (
     Causal,
     Evaluate,

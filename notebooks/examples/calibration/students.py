@@ -14,8 +14,8 @@ from other_forces import FORCES
 from stepping import Force, Stepping, moved
 from torch import Tensor, nn
 
+from worldmodel.inside import Inside
 from worldmodel.predictors.base import Predictor, by_windows
-from worldmodel.predictors.inside import Inside
 
 STEPS, BATCH, WIDTH = 3000, 512, 128
 ARCS = 60_000

@@ -16,7 +16,7 @@ from worldmodel.config import Count, FromZero
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
-    from worldmodel.predictors.inside import Inside
+    from worldmodel.inside import Inside
     from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.patching import States
 
@@ -125,7 +125,7 @@ class Causal(ReadOut):
         """The states; with `--control injected` also the network with their force."""
         import torch
 
-        from worldmodel.predictors.inside import Inside
+        from worldmodel.inside import Inside
         from worldmodel.probes.acceleration import true_acceleration
         from worldmodel.probes.patching import KnownForce, States
 

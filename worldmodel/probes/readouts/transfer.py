@@ -18,7 +18,7 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, Shown
 from worldmodel.probes.readouts.implied import report
 
 if TYPE_CHECKING:
-    from worldmodel.predictors.backbone import Backbone
+    from worldmodel.backbone import Backbone
     from worldmodel.probes.experiment import Experiment
     from worldmodel.probes.finetune import Batch
     from worldmodel.probes.states import Arcs, Orbits

@@ -5,19 +5,17 @@ import functools
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import torch
 from jaxtyping import Float
+from torch import Tensor, nn
 
+from worldmodel.backbone import Backbone, HeadInput
+from worldmodel.inside import Inside, autograd_jacobians, kept_outputs
+from worldmodel.interventions import Edit, intervene
 from worldmodel.predictors.base import by_windows
-
-if TYPE_CHECKING:
-    import torch
-
-    from worldmodel.interventions import Edit
-    from worldmodel.predictors.backbone import Backbone
-    from worldmodel.predictors.inside import Inside
 
 TARGETS = ("position", "displacement", "residual")
 
@@ -46,7 +44,7 @@ class TorchModule:
         ValueError: for an unknown target, or one that needs more positions.
     """
 
-    module: "torch.nn.Module"
+    module: nn.Module
     context_length: int
     target: Literal["position", "displacement", "residual"] = "position"
     scale: float = 1.0
@@ -67,7 +65,6 @@ class TorchModule:
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after every time, au; NaN where the context is not full."""
-        import torch
 
         def following(contexts: np.ndarray) -> np.ndarray:
             with torch.no_grad():
@@ -79,7 +76,6 @@ class TorchModule:
         self, contexts: Float[np.ndarray, "state time *body axis"]
     ) -> Float[np.ndarray, "state time out in"]:
         """Derivatives of the next position by every position in the contexts."""
-        from worldmodel.predictors.inside import autograd_jacobians
 
         module = copy.deepcopy(self.module).double().cpu()
         return autograd_jacobians(lambda seen: self._next(module, seen), contexts)
@@ -92,9 +88,6 @@ class TorchModule:
         Raises:
             ValueError: if a name is not known (names the nearest).
         """
-        import torch
-
-        from worldmodel.predictors.inside import kept_outputs
 
         with torch.no_grad(), kept_outputs(self.module, self.inside("activations").layers) as kept:
             self._next(self.module, torch.from_numpy(np.asarray(contexts, dtype=np.float64)))
@@ -104,23 +97,21 @@ class TorchModule:
             if output.shape[0] == len(contexts)
         }
 
-    def inside(self, what: str) -> "Inside":
+    def inside(self, what: str) -> Inside:
         """The module, open to inspection and edits."""
-        from worldmodel.predictors.inside import Inside
 
         layers = [name for name, _ in self.module.named_modules() if name]
         following = functools.partial(self._next, self.module)
         return Inside(self.module, following, layers if self.layers is None else self.layers)
 
     def intervene(
-        self, site: "str | Mapping[str, Edit]", edit: "Edit | None" = None
+        self, site: str | Mapping[str, Edit], edit: Edit | None = None
     ) -> AbstractContextManager[None]:
         """Edit what submodules output inside a block: see `worldmodel.intervene`."""
-        from worldmodel.interventions import intervene
 
         return intervene(self.module, site, edit)
 
-    def backbone(self, axes: int, bodies: int, unit: float = 1.0) -> "Backbone":
+    def backbone(self, axes: int, bodies: int, unit: float = 1.0) -> Backbone:
         """A copy that gives its head's input from positions in au; it can be fine-tuned.
 
         Args:
@@ -131,12 +122,11 @@ class TorchModule:
         Raises:
             ValueError: if it has no suitable head.
         """
-        from worldmodel.predictors.backbone import HeadInput
 
         scale = self.scale * unit
         return HeadInput(self.module, self.context_length, scale, self.head, axes, bodies)
 
-    def _next(self, module: "torch.nn.Module", contexts: "torch.Tensor") -> "torch.Tensor":
+    def _next(self, module: nn.Module, contexts: Tensor) -> Tensor:
         """(context[, body], axis) float64 positions after the contexts, au."""
         parameter = next(module.parameters(), contexts)
         said = module((contexts / self.scale).to(parameter.device, parameter.dtype))
