@@ -281,7 +281,7 @@ def _fill(
         ("--quiet", "Print no progress, and no result but with --json."),
     ):
         parser.add_argument(flag, dest=flag, action="store_true", help=told)
-    groups: dict[type, Any] = {command.config: parser}
+    groups: dict[type, Any] = {}
     for option in every_option(command.config):
         if option.name not in command.config.DECIDED:
             _add(parser, command.config, option, shown, groups)
@@ -291,17 +291,17 @@ def _add(
     parser: argparse.ArgumentParser, config: type[Options], option: Option, shown: str | None,
     groups: dict[type, Any],
 ) -> None:  # fmt: skip
-    """Give a parser an option; in the long help, below the title of its group."""
+    """Give a parser an option; in the help, below the title of the class that declares it."""
     group, _, own = option.name.rpartition(".")
     flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
     usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
-    told = _help(option, own) if shown == ALL_HELP or (shown and usual) else argparse.SUPPRESS
-    if shown == ALL_HELP and option.kind not in groups:
+    listed = shown == ALL_HELP or (shown is not None and usual)
+    if listed and option.kind not in groups:
         title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
-        groups[option.kind] = parser.add_argument_group(f"{group}: {title}")
+        groups[option.kind] = parser.add_argument_group(f"{group}: {title}" if group else title)
     groups.get(option.kind, parser).add_argument(
-        *dict.fromkeys([flag, full]), dest=option.name, default=argparse.SUPPRESS, help=told,
-        **_reading(option.hint),
+        *dict.fromkeys([flag, full]), dest=option.name, default=argparse.SUPPRESS,
+        help=_help(option, own) if listed else argparse.SUPPRESS, **_reading(option.hint),
     )  # fmt: skip
 
 

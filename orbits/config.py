@@ -23,8 +23,8 @@ BadRows = Literal["refuse", "mend"]
 
 
 @dataclass(frozen=True)
-class GenerateConfig(Options):
-    """Which orbits to make, and how."""
+class OrbitsConfig(Options):
+    """Orbits under a law of force."""
 
     law: str = "newton"
     """Law of force: newton, power_law(n=3), logarithmic, hooke, yukawa(length=1),
@@ -40,8 +40,6 @@ class GenerateConfig(Options):
     """Number of states along each, the first at time 0."""
     dt: Annotated[float, Above(0)] = 0.008
     """Time between states, yr."""
-    seed: Annotated[int, AtLeast(0)] = 0
-    """Random seed; the same seed gives the same bits."""
     dimensions: Literal[0, 2, 3] = 0
     """2 for planar orbits, 3 for randomly oriented planes; default 2, or 3 for several planets."""
     population: Literal["controlled", "exoplanets"] = "controlled"
@@ -59,21 +57,9 @@ class GenerateConfig(Options):
     companion_mass: tuple[Annotated[float, Above(0)], ...] = ()
     """Mass of a second body or planets, M_sun, low and high, drawn log-uniformly. Default: 0.1 to 1
     (barycentric) or 1e-7 to 1e-4 (nbody)."""
-    planets: Annotated[int, Between(1, 8)] = 3
-    """Number of planets of nbody systems."""
-    hill_spacing: Annotated[float, AtLeast(0)] = 10.0
-    """Least spacing of neighbouring semi-major axes, mutual Hill radii."""
     simulator: str = "auto"
     """scipy (DOP853, 1e-12; the reference), scipy-lsoda, heyoka (the fast one),
     kepler (exact, newton between two bodies only), or auto: heyoka where installed."""
-    dtype: Literal["float32", "float64"] = "float32"
-    """Type of positions and velocities in the file."""
-    shard_orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
-    """Orbits per shard; default 1024, fewer for small datasets from a slow simulator."""
-    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
-    """Processes; 0 means one per core."""
-    scheduler: str = ""
-    """Address of a dask scheduler (tcp://host:port) that makes the shards instead."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,6 +70,26 @@ class GenerateConfig(Options):
                 raise OptionError(name, f"is {given}; give one value, or low and high.")
             if list(values) != sorted(values):
                 raise OptionError(name, f"is {values[0]:g} to {values[1]:g}; low comes first.")
+
+
+@dataclass(frozen=True)
+class GenerateConfig(OrbitsConfig):
+    """Which orbits to make, and how."""
+
+    seed: Annotated[int, AtLeast(0)] = 0
+    """Random seed; the same seed gives the same bits."""
+    planets: Annotated[int, Between(1, 8)] = 3
+    """Number of planets of nbody systems."""
+    hill_spacing: Annotated[float, AtLeast(0)] = 10.0
+    """Least spacing of neighbouring semi-major axes, mutual Hill radii."""
+    dtype: Literal["float32", "float64"] = "float32"
+    """Type of positions and velocities in the file."""
+    shard_orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
+    """Orbits per shard; default 1024, fewer for small datasets from a slow simulator."""
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
+    """Processes; 0 means one per core."""
+    scheduler: str = ""
+    """Address of a dask scheduler (tcp://host:port) that makes the shards instead."""
 
 
 @dataclass(frozen=True)

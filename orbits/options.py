@@ -31,7 +31,7 @@ __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
     "Output", "P", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
     "leaves", "nearest", "option_names", "option_value", "options_from", "require_known",
-    "short_names", "with_options",
+    "short_names", "values_of", "with_options",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -203,6 +203,11 @@ def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T
     return with_options(kind() if given is None else given, values)
 
 
+def values_of(kind: Any, options: Any) -> dict[str, Any]:
+    """The values of the options that a base class declares."""
+    return {name: getattr(options, name) for name in hints_of(kind)}
+
+
 @functools.cache
 def hints_of(options: Any) -> Mapping[str, Any]:
     """Annotations of the fields of a class of options by name, in order."""
@@ -226,7 +231,8 @@ def is_group(hint: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option, or one in a group of options: its dotted name, annotation, default and class."""
+    """An option, or one in a group of options: its dotted name, annotation, default, and the class
+    that declares it."""
 
     name: str
     hint: Any
@@ -241,7 +247,8 @@ def every_option(options: type, given: Any = None, prefix: str = "") -> Iterator
         if is_group(hint):
             yield from every_option(hint, default, f"{prefix}{name}.")
         else:
-            yield Option(f"{prefix}{name}", hint, default, options)
+            declared = next(c for c in options.__mro__ if name in vars(c)["__annotations__"])
+            yield Option(f"{prefix}{name}", hint, default, declared)
 
 
 def option_names(options: type) -> list[str]:

@@ -105,10 +105,8 @@ def weigh(data: str, out: str, config: WeighConfig) -> "Weighing":
 
 def run(config: RunConfig) -> "Run":
     """Run an experiment to its verdict."""
-    from symreg.experiments.run import check
     from symreg.experiments.run import run as run_all
 
-    say(f"symbolic regression: {check(config)}")
     return run_all(config, tell=say)
 
 

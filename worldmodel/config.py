@@ -96,23 +96,39 @@ class ModelConfig(Options):
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainConfig(ModelConfig):
-    """Training: optimiser, data and what is saved."""
+class NetworkConfig(ModelConfig):
+    """A network: what it sees and predicts, its size, and how it is trained."""
 
-    seed: Seed = 0
-    """Seed of the initial weights, the batches and the noise."""
     steps: FromZero = 1000
     """Optimiser steps; 0 writes the untrained model, which some controls need."""
     batch_tokens: Count = 1024
     """Positions seen in each optimiser step, over all devices and accumulated passes."""
-    accumulate: Count = 1
-    """Forward-backward passes summed into one step."""
     muon_lr: Positive = 0.02
     """Learning rate of Muon, which updates matrices in the blocks."""
-    muon_momentum: Annotated[float, BELOW_ONE] = 0.95
-    """Momentum of Muon."""
     adamw_lr: Positive = 3e-3
     """Learning rate of AdamW, which updates all else."""
+    context_noise: Annotated[float, AtLeast(0)] = 0.0
+    """Standard deviation of noise on the positions that the model sees in training, au."""
+    kicked: Annotated[float, FRACTION] = 0.0
+    """Fraction of the training orbits whose velocity is turned and rescaled in mid-course."""
+    precision: Literal["32-true", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
+    """Numerical precision of the passes."""
+    accelerator: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to train."""
+    devices: Count = 1
+    """Devices (or CPU processes) that share each step; more than one uses DDP."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig(NetworkConfig):
+    """Training: optimiser, data and what is saved."""
+
+    seed: Seed = 0
+    """Seed of the initial weights, the batches and the noise."""
+    accumulate: Count = 1
+    """Forward-backward passes summed into one step."""
+    muon_momentum: Annotated[float, BELOW_ONE] = 0.95
+    """Momentum of Muon."""
     adamw_beta2: Annotated[float, BELOW_ONE] = 0.99
     """Second-moment decay of AdamW."""
     warmup: FromZero = 50
@@ -123,25 +139,15 @@ class TrainConfig(ModelConfig):
     """Largest norm of the gradient."""
     held_out_share: Annotated[float, BELOW_ONE] = 0.1
     """Fraction of the orbits, from the end of the data set, held out of training."""
-    context_noise: Annotated[float, AtLeast(0)] = 0.0
-    """Standard deviation of noise on the positions that the model sees in training, au."""
-    kicked: Annotated[float, FRACTION] = 0.0
-    """Fraction of the training orbits whose velocity is turned and rescaled in mid-course."""
     evaluate_every: Count = 200
     """Steps between evaluations on held-out orbits."""
     patience: FromZero = 0
     """Stop after this many evaluations without a better held-out loss; 0 never stops early."""
     checkpoint_every: Count = 200
     """Steps between saved states for resuming training."""
-    precision: Literal["32-true", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
-    """Numerical precision of the passes."""
-    accelerator: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where to train."""
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Threads of the network; 0 means one below a million parameters, else all cores: a small model
     gains nothing from a second one, and loses much when the cores are busy."""
-    devices: Count = 1
-    """Devices (or CPU processes) that share each step; more than one uses DDP."""
     compile: bool = False
     """Compile the model with torch.compile."""
     stream: bool = False

@@ -1,15 +1,21 @@
 """Options of `symreg run`: one experiment, from simulated orbits to a verdict.
 
-The steps' own options are nested, each declared with its step: `--train.context-length`,
-`--recover.individuals`. The common ones have short names too (`ALIASES`), and those that several
-steps share (`DECIDED`) cannot be given one by one.
+They are the options that the steps declare for whoever calls them, side by side: of the orbits, the
+network, a model of the user's own, the kick and the search. What a run sets itself (which states,
+which control, which table) is no option here.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from orbits.config import UNKNOWN, WORKERS_LIMIT, EphemerisConfig, GenerateConfig
+from orbits.config import (
+    UNKNOWN,
+    WORKERS_LIMIT,
+    EphemerisConfig,
+    GenerateConfig,
+    OrbitsConfig,
+)
 from orbits.files import as_json, read_json, write_json
 from orbits.options import (
     AtLeast,
@@ -19,15 +25,15 @@ from orbits.options import (
     Output,
     changed,
     flag_of,
-    option_names,
-    option_value,
     require_known,
-    short_names,
+    values_of,
+    with_options,
 )
-from symreg.recovery.config import RecoverConfig
-from worldmodel.config import PredictorConfig, TrainConfig
+from orbits.specs import parse_spec
+from symreg.recovery.config import RecoverConfig, SearchConfig
+from worldmodel.config import Checkpoint, NetworkConfig, PredictorConfig, TrainConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
-from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.config import KickConfig, ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
 from worldmodel.probes.readouts.base import ReadOut
 
@@ -43,15 +49,30 @@ CONTROLS = {
 }
 """The same test with a known answer; one for every control of `worldmodel probe`."""
 
+
+class Key(NamedTuple):
+    """What is asked, a read-out or a set of states, and who stands in the model's place."""
+
+    name: str
+    control: str = "none"
+
+    def __str__(self) -> str:
+        """As in the names of files and of a study's columns."""
+        return self.name if self.control == "none" else f"{self.name}_{self.control}"
+
+
 TRANSFERS = {
-    "transfer": "forces of the fine-tuned model",
-    "transfer_untrained": "forces of an untrained network, fine-tuned",
-    "transfer_frozen": "forces of a new head on the frozen model",
-    "transfer_frozen_untrained": "forces of a new head on a frozen, untrained network",
+    Key("transfer"): "forces of the fine-tuned model",
+    Key("transfer", "untrained"): "forces of an untrained network, fine-tuned",
+    Key("transfer_frozen"): "forces of a new head on the frozen model",
+    Key("transfer_frozen", "untrained"): "forces of a new head on a frozen, untrained network",
 }
 """Fine-tuned models, with tables of forces like those of the sources."""
 
-QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), "transfer_frozen")
+FROZEN = "transfer_frozen"
+"""The read-out `transfer` with the network left unchanged."""
+
+QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), FROZEN)
 """Further questions: the read-outs of `worldmodel probe`."""
 
 CONFIGURATION = "configuration.json"
@@ -61,12 +82,8 @@ PLANETS_YEARS = (1950, 2050, 2200)
 """First and last year for real planets, and the latest end of a segment."""
 
 
-SIMULATOR = "scipy"
-"""Not `auto`: a run's numbers must not depend on what is installed."""
-
-
 @dataclass(frozen=True)
-class RunConfig(Options):
+class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkConfig, OrbitsConfig):
     """One complete run: a law, a model and the states on which it is tested."""
 
     out: Annotated[str, Output()] | None = None
@@ -76,141 +93,125 @@ class RunConfig(Options):
     data: str | None = None
     """Your own dataset (`orbits import`, `orbits generate`) instead of simulated orbits; if its law
     is unknown, all that needs a law is skipped."""
+    system: Literal["relative", "barycentric"] = "relative"
+    """relative (one body around a centre) or barycentric (two visible bodies)."""
+    simulator: str = "scipy"
+    """scipy (DOP853, 1e-12; the reference, installed everywhere), scipy-lsoda, heyoka, kepler, or
+    auto."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Number of orbits kept for the tests, never trained on; 0 means a quarter of --orbits."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")
     """States to test the model on: orbit, kicked, planets."""
+    bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
+    """Real planets to test the model on."""
     controls: tuple[str, ...] = ("injected", "untrained", "locally_linear", "nearest", "keplerian")
     """Controls on kicked states: injected, untrained, locally_linear, nearest, keplerian, parrot,
     straight_line, autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
-    """Further questions: kick_response, jacobian, linear, causal, symmetry, field, evaluate,
-    extrapolate, transfer, transfer_frozen, inductive_bias."""
-    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
-    """Parallel processes; 0 means one per core. Results do not depend on it."""
-    generate: GenerateConfig = field(default_factory=lambda: GenerateConfig(simulator=SIMULATOR))
+    """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
+    kick_response, jacobian, linear, causal, symmetry, field, evaluate, extrapolate, transfer,
+    transfer_frozen, inductive_bias."""
     fit: bool = False
     """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
     weights, and `seed`."""
-    predictor: PredictorConfig = field(default_factory=PredictorConfig)
-    planets: EphemerisConfig = field(default_factory=EphemerisConfig)
-    train: TrainConfig = field(default_factory=TrainConfig)
-    probe: ProbeConfig = field(default_factory=ProbeConfig)
-    recover: RecoverConfig = field(default_factory=RecoverConfig)
+    trained_on: str | None = None
+    """Dataset that a model of your own was trained on; by default the run's training orbits."""
+    search_seeds: Annotated[int, Between(1, 10_000)] = 5
+    """Independent searches for a law."""
+    workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
+    """Parallel processes; 0 means one per core. Results do not depend on it."""
 
     FREE: ClassVar[tuple[str, ...]] = ("out", "workers")
     """Options that change no number."""
     QUESTIONS: ClassVar[tuple[str, ...]] = ("sources", "controls", "readouts")
     """Options that may change when a run resumes: tests of the model, not the model."""
-    DECIDED: ClassVar[tuple[str, ...]] = (
-        "generate.seed", "generate.scheduler", "planets.samples", "planets.dt", "planets.start",
-        "planets.stop", "planets.frame", "planets.centre", "planets.together", "train.seed",
-        "train.resume",
-        "probe.readout", "probe.states", "probe.control", "probe.orbits", "probe.seed",
-        "recover.law", "recover.target", "recover.features", "recover.groups",
-        "recover.units", "recover.sigma", "recover.sigma_of", "recover.per_group", "recover.pair",
-        "recover.form", "recover.bad_rows", "recover.seed",
+    RARE: ClassVar[tuple[str, ...]] = (
+        *(each.name for each in fields(SearchConfig) if each.name != "engine"),
+        "dimensions", "semi_major_axis", "eccentricity", "min_perihelion", "companion_mass",
+        "bin_range", "layout", "muon_lr", "adamw_lr", "context_noise", "accelerator", "devices",
+        "checkpoint", "kick_angle", "kick_scale", "trained_on",
     )  # fmt: skip
-    """Options of the steps that the run sets itself."""
-    ALIASES: ClassVar[dict[str, str]] = {
-        **short_names("generate", "law system population orbits samples dt mass simulator".split()),
-        **short_names("predictor", option_names(PredictorConfig)),
-        "bodies": "planets.bodies",
-        **short_names(
-            "train",
-            "attention context_length window target head bins inputs kicked steps batch_tokens "
-            "precision d_model n_layers n_heads".split(),
-        ),
-        "engine": "recover.engine",
-        "search_seeds": "recover.seeds",
-    }
-    """Short names of the steps' options."""
+    """Options that the short help leaves out."""
 
     def __post_init__(self) -> None:
         """Check what no step can check by itself."""
         super().__post_init__()
+        _ = self.train
         self._check_orbits()
         self._check_questions()
         self._check_predictor()
 
     def _check_orbits(self) -> None:
-        orbits, samples = self.generate.orbits, self.generate.samples
-        if self.generate.system not in ("relative", "barycentric"):
+        if self.kicked and self.system == "barycentric":
             raise OptionError(
-                "generate.system",
-                f"is {self.generate.system!r}; a run reads orbits of one body (relative) or of two "
-                "visible ones (barycentric).",
+                "kicked", "turns the velocity of one body; leave it out with --system barycentric."
             )
-        if self.train.kicked and self.generate.system == "barycentric":
-            raise OptionError(
-                "train.kicked", "turns the velocity of one body; leave it out with --system "
-                "barycentric.",
-            )  # fmt: skip
-        if orbits < 8:
-            raise OptionError("generate.orbits", f"is {orbits}; at least 8, to hold some out.")
+        if self.orbits < 8:
+            raise OptionError("orbits", f"is {self.orbits}; at least 8, to hold some out.")
         # half of an orbit before the kick (the model's context), half after it
-        context = self.train.context_length
-        if samples < max(24, 2 * context):
+        context = self.context_length
+        if self.samples < max(24, 2 * context):
             raise OptionError(
-                "generate.samples",
-                f"is {samples}; a context of {context} needs at least {max(24, 2 * context)} (the "
-                "kick comes in mid-orbit).",
+                "samples",
+                f"is {self.samples}; a context of {context} needs at least {max(24, 2 * context)} "
+                "(the kick comes in mid-orbit).",
             )
 
     def _check_questions(self) -> None:
-        for name, known in (("sources", SOURCES), ("controls", CONTROLS), ("readouts", QUESTIONS)):
-            values = getattr(self, name)
-            for value in values:
+        for name, known in (("sources", SOURCES), ("controls", CONTROLS)):
+            for value in getattr(self, name):
                 require_known(name.removesuffix("s"), value, known)
+        readouts = {name: self.read_out(name) for name in self.asked}
+        for name in self.QUESTIONS:
+            values = getattr(self, name) if name != "readouts" else self.asked
             if len(set(values)) < len(values):
                 raise OptionError(name, f"names something twice: {' '.join(values)}.")
         if not (self.sources or self.readouts):
             raise ValueError("--sources and --readouts are empty: there is nothing to ask.")
-        for name in self.readouts:
-            least = self.read_out(name).least_orbits
-            if self.held_out_count < least:
+        for name, readout in readouts.items():
+            if self.held_out_count < readout.least_orbits:
                 raise ValueError(
-                    f"--readouts {name} needs {least} held-out orbits; there are "
+                    f"--readouts {name} needs {readout.least_orbits} held-out orbits; there are "
                     f"{self.held_out_count} (--held-out-orbits)."
                 )
         if "planets" not in self.sources:
             return
-        if self.generate.system == "barycentric":
+        if self.system == "barycentric":
             raise ValueError(
                 "--sources planets shows one body around the Sun, but --system barycentric "
                 "trains on two bodies; leave planets out."
             )
         first, _, last = PLANETS_YEARS
-        samples, dt = self.generate.samples, self.generate.dt
-        if samples * dt > last - first:
+        if self.samples * self.dt > last - first:
             raise ValueError(
                 f"--sources planets: the positions end in {last}, {last - first} yr after the "
-                f"first, but --samples {samples} times --dt {dt:g} yr is {samples * dt:g} yr; take "
-                "less, or leave planets out."
+                f"first, but --samples {self.samples} times --dt {self.dt:g} yr is "
+                f"{self.samples * self.dt:g} yr; take less, or leave planets out."
             )
+        EphemerisConfig(bodies=self.bodies)
 
     def _check_predictor(self) -> None:
-        if self.predictor.model is None:
+        if self.model is None:
             if self.fit:
                 raise OptionError("fit", "needs --model: the factory that trains.")
             return
-        refused = [name for name in self.readouts if self.read_out(name).of_networks]
-        if refused:
+        networks = [name for name in self.asked if self.read_out(name).of_networks]
+        if networks:
             raise OptionError(
                 "readouts",
-                f"asks for {' and '.join(refused)}, which is asked of networks of `worldmodel "
+                f"asks for {' and '.join(networks)}, which is asked of networks of `worldmodel "
                 "train` alone; leave that out with --model.",
             )
-        if self.predictor.untrained_model is None and "inductive_bias" in self.readouts:
+        if self.untrained_model is None and "inductive_bias" in self.asked:
             raise OptionError(
                 "readouts",
                 "asks for inductive_bias, which needs the same model before training: give "
                 "--untrained-model, or leave it out.",
             )
         lacking = {}
-        if self.predictor.untrained_model is None:
+        if self.untrained_model is None:
             lacking["untrained"] = "needs the same model before training: give --untrained-model"
-        if not self.fit and self.probe.trained_on is None and self.data is None:
+        if not self.fit and self.trained_on is None and self.data is None:
             for name, control in PREDICTORS.items():
                 if control.remembers:
                     lacking[name] = "looks up the training orbits: say them with --trained-on"
@@ -219,13 +220,8 @@ class RunConfig(Options):
             raise OptionError(
                 "controls", f"asks for {missing[0]}, which {lacking[missing[0]]}, or leave it out."
             )
-        kept = tuple(name for name in self.controls if name not in lacking)
-        object.__setattr__(self, "controls", kept)
-
-    @property
-    def law(self) -> str:
-        """The law of the training orbits."""
-        return self.generate.law
+        possible = tuple(name for name in self.controls if name not in lacking)
+        object.__setattr__(self, "controls", possible)
 
     @property
     def folder(self) -> Path:
@@ -233,25 +229,29 @@ class RunConfig(Options):
         if self.out is not None:
             return Path(self.out)
         law = file_name(self.law if self.data is None else Path(self.data).stem)
-        kind = file_name(self.train.attention)
-        if self.predictor.model is not None:
-            kind = file_name(Path(self.predictor.model).name)
-            return Path("runs") / f"{law}-{kind}-seed{self.seed}"
-        return Path("runs") / f"{law}-{kind}-context{self.train.context_length}-seed{self.seed}"
+        kind = f"{file_name(self.attention)}-context{self.context_length}"
+        if self.model is not None:
+            kind = file_name(Path(self.model).name)
+        return Path("runs") / f"{law}-{kind}-seed{self.seed}"
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The read-outs that are asked for, by name."""
+        return tuple(text.partition("(")[0].strip() for text in self.readouts)
 
     @property
     def questions(self) -> tuple[str, ...]:
         """The read-outs of this model: one of tokens has no derivatives by position, and a verdict
         needs far states."""
-        asked = [r for r in self.readouts if self.train.head != "tokens" or r != "jacobian"]
-        if "kicked" in self.sources and self.law != UNKNOWN and "far" not in asked:
-            asked.append("far")
-        return tuple(asked)
+        names = [name for name in self.asked if self.head != "tokens" or name != "jacobian"]
+        if "kicked" in self.sources and self.law != UNKNOWN and "far" not in names:
+            names.append("far")
+        return tuple(names)
 
     @property
     def held_out_count(self) -> int:
         """Orbits that the model never trains on."""
-        return self.held_out_orbits or max(2, self.generate.orbits // 4)
+        return self.held_out_orbits or max(2, self.orbits // 4)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -262,34 +262,65 @@ class RunConfig(Options):
         """Identify a run directory."""
         write_json(folder / CONFIGURATION, self.identity)
 
-    def read_out(self, question: str) -> ReadOut:
-        """A question's read-out, with its options."""
-        if question in TRANSFERS:
-            return replace(self.probe.transfer, frozen="frozen" in question)
-        return replace(self.probe, readout=question).read_out
+    def read_out(self, name: str) -> ReadOut:
+        """A read-out with the options in its brackets.
 
-    def controls_of(self, readout: str) -> tuple[str, ...]:
-        """The controls to repeat a read-out with."""
-        if readout in TRANSFERS:
-            return tuple(name for name in self.controls if name == "untrained")
-        # a read-out that takes any control says nothing of one by itself
-        return self.controls if READ_OUTS[readout].controls is None else ()
+        Raises:
+            ValueError: if there is none of that name, or an option is not one of its own.
+        """
+        text = dict(zip(self.asked, self.readouts, strict=True)).get(name, name)
+        spec = parse_spec("readout", text, "transfer(labelled=900)")
+        require_known("readout", spec.name, QUESTIONS)
+        kind = READ_OUTS["transfer" if spec.name == FROZEN else spec.name]
+        given: dict[str, Any] = {
+            name: int(value) if value.is_integer() else value for name, value in spec.parameters
+        }
+        try:
+            return with_options(kind(), given | ({"frozen": True} if spec.name == FROZEN else {}))
+        except OptionError as error:
+            raise OptionError("readouts", f"{spec.name}: {error}") from None
 
-    def title_of(self, readout: str, control: str) -> str:
-        """A read-out, or the same with a control: NAME_CONTROL."""
-        return readout if control == "none" else f"{readout}_{control}"
+    def keys(self, name: str) -> list[Key]:
+        """A read-out asked of the model, and of every control that has something to say there."""
+        controls: tuple[str, ...] = ()
+        if name in ("transfer", FROZEN):
+            controls = tuple(name for name in self.controls if name == "untrained")
+        elif READ_OUTS[name].controls is None:  # it takes any control, and says nothing by itself
+            controls = self.controls
+        return [Key(name), *(Key(name, control) for control in controls)]
 
     @property
-    def transfers(self) -> tuple[str, ...]:
+    def transfers(self) -> tuple[Key, ...]:
         """The fine-tuned models of a run."""
-        asked = [name for name in self.questions if name in TRANSFERS]
-        every = [(name, c) for name in asked for c in ("none", *self.controls_of(name))]
-        return tuple(self.title_of(name, control) for name, control in every)
+        return tuple(key for name in self.questions for key in self.keys(name) if key in TRANSFERS)
+
+    @property
+    def train(self) -> TrainConfig:
+        """How the network is trained."""
+        return TrainConfig(**values_of(NetworkConfig, self), seed=self.seed)
+
+    @property
+    def predictor(self) -> PredictorConfig:
+        """The user's own model."""
+        return PredictorConfig(**values_of(PredictorConfig, self))
+
+    @property
+    def recover(self) -> RecoverConfig:
+        """How a law is searched in a table of forces."""
+        law = None if self.law == UNKNOWN else self.law
+        return RecoverConfig(
+            **values_of(SearchConfig, self), law=law, seeds=self.search_seeds, seed=self.seed
+        )
+
+    def probe(self, **options: Any) -> ProbeConfig:
+        """How the model is read."""
+        shared = values_of(Checkpoint, self) | values_of(KickConfig, self)
+        return ProbeConfig(**{**shared, "seed": self.seed, **options})
 
     def orbits_of(self, count: int, seed: int, samples: int | None = None) -> GenerateConfig:
-        """Options of a set of orbits like the training orbits."""
-        options = replace(self.generate, orbits=count, seed=seed)
-        return options if samples is None else replace(options, samples=samples)
+        """Options of a set of orbits like the training orbits; the others run beside it."""
+        options = GenerateConfig(**values_of(OrbitsConfig, self), seed=seed, workers=1)
+        return replace(options, orbits=count, samples=samples or self.samples)
 
 
 @dataclass(frozen=True)
@@ -335,8 +366,7 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
             "--out, or delete that folder."
         ) from None
     others = [
-        f"{flag_of(RunConfig, name)} {option_value(earlier, name)} "
-        f"(now {option_value(config, name)})"
+        f"{flag_of(RunConfig, name)} {getattr(earlier, name)} (now {getattr(config, name)})"
         for name in changed(earlier, config)
         if name not in (*free, *RunConfig.FREE)
     ]

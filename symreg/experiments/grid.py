@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from orbits.files import as_json, read_yaml, sha256_of_json
-from orbits.options import OptionError, option_value, require_known, with_options
+from orbits.options import OptionError, require_known, with_options
 from symreg.experiments.config import RunConfig, file_name
 from symreg.experiments.grid_figure import ANY_GRID
+from symreg.experiments.own_data import of_data
 from symreg.experiments.run import check
 from symreg.experiments.study_figure import LABEL, StudyFigure, figure_in
 
@@ -134,7 +135,7 @@ def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
 
 
 def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]:
-    axes, full = _axes(grid), RunConfig.ALIASES
+    axes = _axes(grid)
     cells: list[Cell] = []
     seen: dict[str, str] = {}
     for part in grid:
@@ -144,10 +145,10 @@ def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]
             where = ", ".join(f"{name} {_text(value)}" for name, value in chosen.items())
             try:
                 config = _with(RunConfig(), {**base, **chosen})
-                check(config)
+                check(of_data(config))
             except ValueError as error:
                 raise ValueError(f"cell {where}: {error}") from None
-            place = {axis: option_value(config, full.get(axis, axis)) for axis in axes}
+            place = {axis: getattr(config, axis) for axis in axes}
             fingerprint = sha256_of_json(config.identity)
             name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
             if len(name) > LONGEST_NAME:

@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from orbits.config import OrbitsConfig
 from orbits.dataset import open_dataset
 from orbits.forces import UNKNOWN
-from orbits.options import OptionError, with_options
+from orbits.options import OptionError, values_of
 from symreg.experiments.config import CONTROLS, RunConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
 
@@ -34,30 +35,29 @@ def of_data(config: RunConfig) -> RunConfig:
     if config.data is None:
         return config
     plain = RunConfig()
-    if config.generate != plain.generate:
+    if values_of(OrbitsConfig, config) != values_of(OrbitsConfig, plain):
         raise OptionError("data", "is given, so that nothing is simulated: leave --law, --orbits, "
                           "--samples and the other options of the simulator out.")  # fmt: skip
     path = Path(config.data).absolute()
     data = open_dataset(path)
-    system = str(data.attrs["system"])
+    system, law = str(data.attrs["system"]), str(data.attrs["law"])
     if system not in SYSTEMS:
         raise ValueError(
             f"{config.data} is a system {system}; a run reads orbits of one body (relative) or of "
             "two (barycentric). For more: worldmodel train, worldmodel probe, and symreg weigh on "
             "the force samples."
         )
-    law = str(data.attrs["law"])
-    told = {"law": law, "system": system, "orbits": data.sizes["orbit"],
-            "samples": data.sizes["time"], "dt": float(data.attrs["dt"]),
-            "dimensions": data.sizes["axis"]}  # fmt: skip
-    generate = with_options(plain.generate, told)
-    asked: dict[str, Any] = {"data": str(path), "generate": generate}
+    own: dict[str, Any] = {
+        "data": str(path), "law": law, "system": system, "orbits": data.sizes["orbit"],
+        "samples": data.sizes["time"], "dt": float(data.attrs["dt"]),
+        "dimensions": data.sizes["axis"],
+    }  # fmt: skip
     if law == UNKNOWN:
         for name in WITHOUT_LAW:
-            asked[name] = _without_law(name, getattr(config, name), getattr(plain, name))
+            own[name] = _without_law(name, getattr(config, name), getattr(plain, name))
     elif system == "barycentric" and config.sources == plain.sources:
-        asked["sources"] = tuple(name for name in plain.sources if name != "planets")
-    return replace(config, **asked)
+        own["sources"] = tuple(name for name in plain.sources if name != "planets")
+    return replace(config, **own)
 
 
 def _without_law(name: str, given: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:

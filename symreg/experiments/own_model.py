@@ -41,9 +41,9 @@ class OwnModel:
             data=data,
             seed=config.seed,
             folder=folder.absolute() if config.fit else None,
-            dt=config.generate.dt,
-            axes=config.generate.dimensions or 2,
-            bodies=2 if config.generate.system == "barycentric" else 1,
+            dt=config.dt,
+            axes=config.dimensions or 2,
+            bodies=2 if config.system == "barycentric" else 1,
         )
 
     @cached_property
@@ -53,14 +53,14 @@ class OwnModel:
             return self.predictor.fingerprint
         from worldmodel.loading import source_of
 
-        specs = (self.config.predictor.model, self.config.predictor.untrained_model)
+        specs = (self.config.model, self.config.untrained_model)
         code = [spec and fingerprint(source_of(spec) or Path(spec)) for spec in specs]
         return sha256_of_json([specs, code, self.config.seed, self.training.fingerprint])
 
 
 def require_model(config: RunConfig) -> None:
     """Raise ValueError unless the code of a run's own model exists; none of it is executed."""
-    for spec in (config.predictor.model, config.predictor.untrained_model):
+    for spec in (config.model, config.untrained_model):
         if spec is not None and not spec.startswith(IN_MEMORY):
             from worldmodel.loading import source_of
 

@@ -18,7 +18,7 @@ from orbits.files import read_json, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
 from symreg.experiments import verdict_words
-from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, RunConfig
+from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
 from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
@@ -42,7 +42,7 @@ def draw_figures(run: Run, config: RunConfig) -> None:
         tables=tables,
         titles=SOURCES,
         training=pd.read_json(metrics, lines=True) if metrics.exists() else pd.DataFrame(),
-        relative=config.generate.system == "relative",
+        relative=config.system == "relative",
         required=THRESHOLDS.kick_r2,
         far=_far(run, config),
         trained=_trained(config, folder),
@@ -59,8 +59,7 @@ def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
     """The states of the read-out `far`, of the model ("") and of every control run."""
     found = {}
     for control in ("", *config.controls) if "far" in run.readouts else ():
-        title = config.title_of("far", control or "none")
-        reading = read_json(run.folder / "readouts" / f"{title}.json")
+        reading = read_json(run.folder / "readouts" / f"{Key('far', control or 'none')}.json")
         if "map" in reading:
             found[control] = reading["map"]
     return found
@@ -71,7 +70,7 @@ def _trained(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Distances (au) and speeds, in circular ones, of a thousand states of the held-out orbits."""
     law = known_law(config.law)
-    if law is None or config.generate.system != "relative":
+    if law is None or config.system != "relative":
         return None
     data = open_dataset(config.data or folder / "data" / "held_out.zarr")
     some = data.isel(orbit=slice(0, 100), time=slice(None, None, 12))
@@ -105,11 +104,12 @@ def render(run: Run, config: RunConfig) -> str:
     return environment().get_template("report.html.jinja").render(
         run=run, config=config, words=words, verdict_words=verdict_words,
         true_law=known_law(run.law),
-        titles=SOURCES | {name: PREDICTORS[name].label for name in CONTROLS} | TRANSFERS,
+        titles=SOURCES | {name: PREDICTORS[name].label for name in CONTROLS}
+        | {str(key): title for key, title in TRANSFERS.items()},
         controls=PREDICTORS,
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),
-        far=verdict_words.about_far_states(run.readouts.get("far", {}), run.world_model),
+        far=verdict_words.about_far_states(run.numbers("far"), run.world_model),
         command=command_of(config),
         front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
         pictures=pictures, deciding=[name for name in DECIDING if name in pictures],

@@ -66,7 +66,8 @@ class Run(Result):
         gates: every condition on the law of the model.
         sources: result for each set of states; fine-tuned models too.
         controls: the same with a known answer.
-        readouts: numbers from further read-outs.
+        readouts: numbers of further read-outs, by their names and by who stood in the model's place
+            ("none" for the model itself, or a control).
         seconds: of wall clock, by file made.
         processor_seconds: of computing, likewise.
         model: description of a user's model.
@@ -83,7 +84,7 @@ class Run(Result):
     gates: tuple[Gate, ...]
     sources: dict[str, Source]
     controls: dict[str, Source]
-    readouts: dict[str, Metrics]
+    readouts: dict[str, dict[str, Metrics]]
     seconds: dict[str, float]
     processor_seconds: dict[str, float]
     configuration: dict[str, Any]
@@ -104,7 +105,11 @@ class Run(Result):
 
     def far_error(self, name: str) -> float | None:
         """Median relative error on far states of the model (`kicked`) or of a control."""
-        return self.readouts.get("far" if name == "kicked" else f"far_{name}", {}).get("error")
+        return self.numbers("far", "none" if name == "kicked" else name).get("error")
+
+    def numbers(self, readout: str, control: str = "none") -> Metrics:
+        """The numbers of a read-out of the model, or of a control; none if it was not asked."""
+        return self.readouts.get(readout, {}).get(control, {})
 
     @property
     def report(self) -> Path:
@@ -127,7 +132,7 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        far = verdict_words.about_far_states(self.readouts.get("far", {}), self.world_model)
+        far = verdict_words.about_far_states(self.numbers("far"), self.world_model)
         parts += [table(far.errors)] if far.errors else []
         failed = [gate for gate in self.gates if not gate.passed]
         told = "; ".join(f"{g.name}: found {g.found}, asked {g.required}" for g in failed)
@@ -171,7 +176,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     """A finished run: the result for each set of states, against the gates."""
     known = known_law(config.law)
     law, t = known.spec if known else UNKNOWN, THRESHOLDS
-    asked = (*config.sources, *config.transfers)
+    asked = (*config.sources, *map(str, config.transfers))
     sources = {name: _source(folder, name, law) for name in asked}
     controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}
     measured = readouts(folder, config)
@@ -181,8 +186,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     told = verdict_words.NOT_KICKED if known else NO_LAW
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
-        far = {name: measured.get(f"far_{name}", {}) for name in config.controls}
-        far[""] = measured.get("far", {})
+        far = {"" if who == "none" else who: of for who, of in measured.get("far", {}).items()}
         gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, far)
         orbit_r2 = None if orbit is None else orbit.r2
         kind = world_model_kind(
@@ -190,7 +194,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             kicked.recovery,
             kicked.kick_r2,
             t,
-            measured.get("jacobian", {}).get("locality"),
+            measured.get("jacobian", {}).get("none", {}).get("locality"),
             bool(kicked.recovery.metrics.get("gm_varies")),
             laws.get("injected"),
             None if orbit is None else orbit.recovery.metrics,
@@ -226,15 +230,15 @@ def _source(folder: Path, name: str, law: str) -> Source:
     return Source(recovery, r2, dict(metrics.get("kick_r2") or {}))
 
 
-def readouts(folder: Path, config: RunConfig) -> dict[str, Metrics]:
-    """Numbers by read-out, flat; with a control, under NAME_CONTROL."""
-    found = {}
+def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, Metrics]]:
+    """Numbers by read-out and by who stood in the model's place."""
+    numbers: dict[str, dict[str, Metrics]] = {}
     for name in config.questions:
-        place = "laws" if name in config.transfers else "readouts"
-        for control in ("none", *config.controls_of(name)):
-            title = config.title_of(name, control)
-            found[title] = _numbers(read_json(folder / place / f"{title}.json")["metrics"])
-    return found
+        for key in config.keys(name):
+            place = "laws" if key in config.transfers else "readouts"
+            metrics = read_json(folder / place / f"{key}.json")["metrics"]
+            numbers.setdefault(key.name, {})[key.control] = _numbers(metrics)
+    return numbers
 
 
 def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:

@@ -6,10 +6,11 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
+from orbits.config import EphemerisConfig
 from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
-from orbits.options import OptionError, require_known, with_options
+from orbits.options import with_options
 from symreg.engines import choose_engine
 from symreg.experiments import steps
 from symreg.experiments.cache import Cache, Made, given, places
@@ -30,7 +31,7 @@ from worldmodel.predictors import CONTROLS as PREDICTORS
 HELD_OUT = 1_000_003
 """Added to the seed for held-out orbits; read-outs that need their own add other numbers."""
 
-Files = dict[str, "Future[Made]"]
+File = Future[Made]
 
 
 def run(
@@ -51,8 +52,7 @@ def run(
         untrained: makes your untrained model, for the control `untrained`; without it, that control
             is left out.
         tell: called with a line of text when a step begins and when it ends.
-        **options: override `config`, by short or dotted names: `law="hooke"`,
-            `context_length=64`, `out="runs/mine"`, `**{"probe.kick_angle": 0.3}`.
+        **options: override `config`: `law="hooke"`, `context_length=64`, `out="runs/mine"`.
 
     Raises:
         ValueError: for an unusable option, law or engine, or another run's directory; nothing has
@@ -60,58 +60,54 @@ def run(
     """
     if isinstance(predictor, str):
         options, predictor = {**options, "model": predictor}, None
-    config, made = with_options(config or RunConfig(), options), None
+    config, model = with_options(config or RunConfig(), options), None
     if predictor is not None:
-        made, standing = in_memory(config, predictor, untrained)
+        model, standing = in_memory(config, predictor, untrained)
         config = with_options(config, standing)
     elif untrained is not None:
         raise ValueError("untrained is given and predictor is no object: give --untrained-model.")
-    check(config)
     config = of_data(config)
+    tell(f"symbolic regression: {check(config)}")
     require_same_run(config)
     with Cache(config.folder, places(config.workers), tell) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
-        done = experiment(config, keep, made)
-        for name in done:
-            done[name].result()
+        for future in experiment(config, keep, model):
+            future.result()
         tell("draw the figures and write the report")
-        found = judged(config, keep.folder, keep.records)
-        finish(found, config)
-    return found
+        result = judged(config, keep.folder, keep.records)
+        finish(result, config)
+    return result
 
 
-def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
+def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
     """Everything that a run measures: orbits, a model (or a predictor given), read-outs, laws."""
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
     held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
-    trains = config.predictor.model is None or config.fit
-    training = data or (simulated("train", config.generate.orbits, 0) if trains else None)
+    trains = config.model is None or config.fit
+    training = data or (simulated("train", config.orbits, 0) if trains else None)
     sky = _planets(config, keep) if "planets" in config.sources else None
-    if config.predictor.model is None:
-        what = f"{config.train.attention}, context {config.train.context_length}"
-        options = replace(config.train, seed=config.seed)
+    if config.model is None:
+        what = f"{config.attention}, context {config.context_length}"
         model: Any = keep(
-            "model", f"train the world model ({what})", steps.train, training, config=options
+            "model", f"train the world model ({what})", steps.train, training, config=config.train
         )
         fresh: Any = keep(
             "untrained", "make the same model, untrained", steps.train, training,
-            config=replace(options, steps=0),
+            config=replace(config.train, steps=0),
         )  # fmt: skip
     else:
-        model = fresh = OwnModel(config, made, training if config.fit else None)
-        title = f"{'train' if config.fit else 'look at'} the model {config.predictor.model}"
+        model = fresh = OwnModel(config, own, training if config.fit else None)
+        title = f"{'train' if config.fit else 'look at'} the model {config.model}"
         keep("model.json", title, steps.look, model, here=True)
     ask = _asker(config, keep, model, fresh, training)
-    done: Files = {}
+    results: list[File] = []
 
-    def recovered(name: str, what: str, forces: "Future[Made]") -> None:
-        law = None if config.law == UNKNOWN else config.law
-        options = replace(config.recover, law=law, seed=config.seed)
-        done[f"laws/{name}"] = keep(
-            f"laws/{name}.json", f"search the law: {what}", steps.recover, forces, config=options
-        )
+    def recovered(name: str, what: str, forces: File) -> None:
+        title = f"search the law: {what}"
+        law = keep(f"laws/{name}.json", title, steps.recover, forces, config=config.recover)
+        results.append(law)
 
     # what needs no trained model comes first: it runs beside training
     for name in (*config.controls, *config.sources):
@@ -124,95 +120,87 @@ def experiment(config: RunConfig, keep: Cache, made: Any = None) -> Files:
         recovered(name, what, forces)
     for name in config.questions:
         readout = config.read_out(name)
-        shown = readout.shown(config.held_out_count, config.train.context_length)
-        own = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
-        for control in (*config.controls_of(name), "none"):
-            each = config.title_of(name, control)
-            asked = {"readout": readout.name, "control": control, "orbits": shown.orbits}
-            if name in TRANSFERS:
-                title = f"fine-tune: {TRANSFERS[each]}"
-                forces = ask(f"forces/{each}.parquet", title, own, transfer=readout, **asked)
-                recovered(each, TRANSFERS[each], forces)
+        shown = readout.shown(config.held_out_count, config.context_length)
+        own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
+        for key in reversed(config.keys(name)):
+            question: dict[str, Any] = {
+                "readout": readout.name, readout.name: readout, "control": key.control,
+                "orbits": shown.orbits,
+            }  # fmt: skip
+            if key in TRANSFERS:
+                title = f"fine-tune: {TRANSFERS[key]}"
+                forces = ask(f"forces/{key}.parquet", title, own_orbits, **question)
+                recovered(str(key), TRANSFERS[key], forces)
             else:
-                who = "" if control == "none" else f": {CONTROLS[control]}"
+                who = "" if key.control == "none" else f": {CONTROLS[key.control]}"
                 title = f"read-out {name.replace('_', ' ')}{who}"
-                done[each] = ask(f"readouts/{each}.json", title, own or held_out, **asked)
-    return done
+                shown_orbits = own_orbits or held_out
+                results.append(ask(f"readouts/{key}.json", title, shown_orbits, **question))
+    return results
 
 
-def _simulator(config: RunConfig, keep: Cache) -> Callable[..., "Future[Made]"]:
+def _simulator(config: RunConfig, keep: Cache) -> Callable[..., File]:
     """Sets of orbits like the training orbits, each made once."""
-    made: Files = {}
+    sets: dict[str, File] = {}
 
-    def simulated(name: str, count: int, offset: int, samples: int | None = None) -> "Future[Made]":
-        if name not in made:
+    def simulated(name: str, count: int, offset: int, samples: int | None = None) -> File:
+        if name not in sets:
             options = config.orbits_of(count, config.seed + offset, samples)
-            options = replace(options, workers=options.workers or 1)  # others run beside it
             title = f"simulate {count} orbits under {config.law}: {name.replace('_', ' ')}"
-            made[name] = keep(f"data/{name}.zarr", title, steps.simulate, config=options)
-        return made[name]
+            sets[name] = keep(f"data/{name}.zarr", title, steps.simulate, config=options)
+        return sets[name]
 
     return simulated
 
 
-def _planets(config: RunConfig, keep: Cache) -> "Future[Made]":
-    samples, dt = config.generate.samples, config.generate.dt
+def _planets(config: RunConfig, keep: Cache) -> File:
     start, stop, _ = PLANETS_YEARS
-    stop = max(stop, start + math.ceil(samples * dt))
-    frame = "ecliptic" if config.generate.dimensions == 3 else config.planets.frame
-    options = replace(
-        config.planets, samples=samples, dt=dt, start=str(start), stop=str(stop), frame=frame
+    stop = max(stop, start + math.ceil(config.samples * config.dt))
+    frame: Any = "ecliptic" if config.dimensions == 3 else "orbit"
+    options = EphemerisConfig(
+        config.bodies, str(start), str(stop), config.dt, config.samples, frame=frame
     )
-    title = f"take the positions of {', '.join(config.planets.bodies)} from JPL DE421"
+    title = f"take the positions of {', '.join(config.bodies)} from JPL DE421"
     return keep("data/planets.zarr", title, steps.planets, config=options)
 
 
 def _asker(
     config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
-) -> Callable[..., "Future[Made]"]:
+) -> Callable[..., File]:
     """Probes of the model; a control needs to know only what the model will be."""
-    known = given(config.probe.trained_on) if config.probe.trained_on else training
+    memory = given(config.trained_on) if config.trained_on else training
 
     def ask(
         path: str, title: str, data: Any, control: str = "none", readout: str = "implied",
-        **asked: Any,
-    ) -> "Future[Made]":  # fmt: skip
+        **question: Any,
+    ) -> File:  # fmt: skip
         inputs = [model if control == "none" else fresh, data]
         if control != "none" and fresh is not model:
-            asked["checkpoint"] = "last"  # there is no better one before the first step
+            question["checkpoint"] = "last"  # there is no better one before the first step
         if (readout, control) == ("implied", "none") or PREDICTORS[control].remembers:
-            inputs += [known] if known else []
-        options = {"orbits": config.held_out_count, "seed": config.seed, **asked}
-        probe = replace(config.probe, trained_on=None, control=control, readout=readout, **options)
+            inputs += [memory] if memory else []
+        question = {"orbits": config.held_out_count, "readout": readout, **question}
+        probe = config.probe(control=control, **question)
         return keep(path, title, steps.probe, *inputs, here=fresh is model, config=probe)
 
     return ask
 
 
-def finish(found: Run, config: RunConfig) -> None:
+def finish(result: Run, config: RunConfig) -> None:
     """Figures, the page, and last the verdict, which marks the run as finished."""
     # drawing takes half a second to load
     from symreg.experiments.report import draw_figures, render
 
-    draw_figures(found, config)
-    write_text(found.folder / REPORT, render(found, config))
-    found.write()
+    draw_figures(result, config)
+    write_text(result.folder / REPORT, render(result, config))
+    result.write()
 
 
 def check(config: RunConfig) -> str:
-    """Refuse an unknown law, attention, body, engine or orbit; says why an engine was chosen."""
-    from orbits.planets import BODIES
-
-    config = of_data(config)
+    """Refuse an unknown law, attention, engine or orbit; says why an engine was chosen."""
     known_law(config.law)
     require_model(config)
     if config.data is None:
-        resolve(config.orbits_of(config.generate.orbits, config.seed))
-    for body in config.planets.bodies if "planets" in config.sources else ():
-        require_known("body", body, BODIES)
-    try:
-        require_devices(config.train.accelerator, config.train.devices)
-    except OptionError as error:
-        raise error.within("train") from None
-    _, reason = choose_engine(config.recover.engine, config.recover.question)
-    return reason
+        resolve(config.orbits_of(config.orbits, config.seed))
+    require_devices(config.accelerator, config.devices)
+    return choose_engine(config.engine, config.question)[1]

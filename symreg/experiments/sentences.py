@@ -2,11 +2,12 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from orbits.options import changed, flag_of, option_value
+from orbits.config import OrbitsConfig
+from orbits.options import changed, flag_of
 from orbits.printing import plural
-from symreg.experiments.config import TRANSFERS, RunConfig
+from symreg.experiments.config import FROZEN, RunConfig
 from symreg.experiments.result import Metrics, Run
 from symreg.experiments.verdict import ANOTHER, KEPLERIAN, NEWTONIAN, PARROT
 from symreg.recovery.gates import Gate
@@ -28,17 +29,13 @@ class ReadOutTable:
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
 
 
-def readout_tables(readouts: Mapping[str, Metrics]) -> list[ReadOutTable]:
-    """The read-outs of a run, each beside its controls (`jacobian`, `jacobian_injected`)."""
-    columns: dict[str, dict[str, Metrics]] = {}
-    for title, metrics in readouts.items():
-        subject = next((name for name in CONTROLS if title.endswith(f"_{name}")), "none")
-        columns.setdefault(title.removesuffix(f"_{subject}"), {})[subject] = metrics
-    return [_table(name, by_subject) for name, by_subject in columns.items()]
+def readout_tables(readouts: Mapping[str, Mapping[str, Metrics]]) -> list[ReadOutTable]:
+    """The read-outs of a run, each beside its controls."""
+    return [_table(name, by_subject) for name, by_subject in readouts.items()]
 
 
 def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
-    readout = READOUTS["transfer" if name in TRANSFERS else name]
+    readout = READOUTS["transfer" if name == FROZEN else name]
     labels = EVERYWHERE | dict(readout.labels)
     metrics = dict.fromkeys(metric for found in by_subject.values() for metric in found)
     return ReadOutTable(
@@ -95,11 +92,11 @@ def label(metric: str, labels: Mapping[str, str] = EVERYWHERE) -> str:
 def command_of(config: RunConfig) -> str:
     """The command that repeats the run, without what changes no number (`--out`)."""
     words = ["symreg", "run"]
+    of_data = [each.name for each in fields(OrbitsConfig)] if config.data is not None else []
     for name in changed(config, RunConfig()):
-        told_by_data = config.data is not None and name.startswith("generate.")
-        if told_by_data or name in (*config.DECIDED, *config.FREE):
+        if name in (*of_data, *config.FREE):
             continue
-        flag, value = flag_of(RunConfig, name), option_value(config, name)
+        flag, value = flag_of(RunConfig, name), getattr(config, name)
         if isinstance(value, bool):
             words.append(flag if value else f"--no-{flag.removeprefix('--')}")
         elif isinstance(value, tuple):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
+from symreg.experiments.config import Key
 from symreg.experiments.grid import Cell, Study
 from symreg.experiments.result import Run, Source
 from symreg.experiments.study_figure import LABEL
@@ -76,8 +77,9 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     row |= {f"model.{name}": v for name, v in (run.model or {}).get("parameters", {}).items()}
     for name, source in run.results.items():
         row |= {f"{name}.{key}": value for key, value in _of_source(source).items()}
-    for name, metrics in run.readouts.items():
-        row |= {f"{name}.{key}": value for key, value in metrics.items()}
+    for name, by_control in run.readouts.items():
+        for control, metrics in by_control.items():
+            row |= {f"{Key(name, control)}.{key}": value for key, value in metrics.items()}
     # none where no law was searched in kicked states
     row["engine"] = run.kicked.recovery.engine if run.kicked else None
     row["git_commit"] = run.git_commit

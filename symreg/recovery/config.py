@@ -24,7 +24,53 @@ ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
 
 
 @dataclass(frozen=True)
-class RecoverConfig(Options):
+class SearchConfig(Options):
+    """The search for a law."""
+
+    engine: str = "auto"
+    """Search engine: auto, portfolio, projection, pysr or operon. auto takes the portfolio for your
+    own table, otherwise PySR if it is installed, otherwise Operon."""
+    guesses: Words = ()
+    """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
+    operators: Words = ()
+    """Operators to build formulas from, as in +,*,inv,sin,cos,exp; by default the engine's."""
+    loss: Literal["relative", "l1"] = "relative"
+    """Error to minimise: relative (squared) or l1 (mean absolute error of the target)."""
+    individuals: Annotated[int, Between(1, 10**6)] = 200
+    """Population size of a search."""
+    generations: Annotated[int, Between(1, 10**6)] = 20
+    """Generations of a search."""
+    max_size: Annotated[int, Between(3, 1000)] = 18
+    """Size of the largest formula considered, in nodes."""
+    rows: Annotated[int, Between(8, 10**9)] = 2000
+    """Search and judge at most this many rows, drawn at random; the constants of your own table are
+    fitted to all."""
+    error_floor: Margin | None = None
+    """Relative systematic error of the target that no law has to explain; by default 0.02 for a
+    model's field and 0 for your own table."""
+    null: bool = True
+    """Repeat the search on permuted targets, where no law can be found."""
+    time_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] | None = None
+    """Seconds of computing for all searches together, whatever else the machine does; by default 45
+    for your own table, otherwise 300. Whatever has been found by then is judged."""
+
+    def __post_init__(self) -> None:
+        """Check the operators."""
+        _as_tuples(self, "guesses", "operators")
+        super().__post_init__()
+        if self.operators:
+            _ = self.question  # which knows the operators
+
+    @property
+    def question(self) -> "Question":
+        """The question for an engine: operators, split at commas, and loss."""
+        from symreg.engines.base import Question  # which needs sympy, as options do not
+
+        return Question(words(self.operators), self.loss)
+
+
+@dataclass(frozen=True)
+class RecoverConfig(SearchConfig):
     """How to search for a law, and when it counts as recovered."""
 
     law: str | None = None
@@ -49,43 +95,17 @@ class RecoverConfig(Options):
     first, or mend (leave them out); for trajectories also rows out of order."""
     pair: bool = False
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
-    guesses: Words = ()
-    """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     form: str | None = None
     """Formula to fit and judge instead of searching, as in a*x + b*v; names that are not features
     are its constants."""
-    engine: str = "auto"
-    """Search engine: auto, portfolio, projection, pysr or operon. auto takes the portfolio for your
-    own table, otherwise PySR if it is installed, otherwise Operon."""
-    operators: Words = ()
-    """Operators to build formulas from, as in +,*,inv,sin,cos,exp; by default the engine's."""
-    loss: Literal["relative", "l1"] = "relative"
-    """Error to minimise: relative (squared) or l1 (mean absolute error of the target)."""
     seed: Annotated[int, Between(0, 2**63 - 2)] = 0
     """First seed; determines the split, the searches and the bootstrap."""
     seeds: Annotated[int, Between(1, 10_000)] = 5
     """Independent searches."""
-    individuals: Annotated[int, Between(1, 10**6)] = 200
-    """Population size of a search."""
-    generations: Annotated[int, Between(1, 10**6)] = 20
-    """Generations of a search."""
-    max_size: Annotated[int, Between(3, 1000)] = 18
-    """Size of the largest formula considered, in nodes."""
-    rows: Annotated[int, Between(8, 10**9)] = 2000
-    """Search and judge at most this many rows, drawn at random; the constants of your own table are
-    fitted to all."""
     held_out_share: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
     """Fraction of the groups held out of every fit."""
-    error_floor: Margin | None = None
-    """Relative systematic error of the target that no law has to explain; by default 0.02 for a
-    model's field and 0 for your own table."""
-    null: bool = True
-    """Repeat the search on permuted targets, where no law can be found."""
     jobs: Annotated[int, Between(1, 1024)] = 2
     """Searches to run in parallel; the result does not depend on it."""
-    time_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] | None = None
-    """Seconds of computing for all searches together, whatever else the machine does; by default 45
-    for your own table, otherwise 300. Whatever has been found by then is judged."""
     compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
     """Seconds that sympy may spend on a comparison."""
 
@@ -100,13 +120,6 @@ class RecoverConfig(Options):
     def feature_names(self) -> tuple[str, ...]:
         """The features, split at commas."""
         return words(self.features)
-
-    @property
-    def question(self) -> "Question":
-        """The question for an engine: operators, split at commas, and loss."""
-        from symreg.engines.base import Question  # which needs sympy, as options do not
-
-        return Question(words(self.operators), self.loss)
 
     @property
     def floor(self) -> float:
@@ -127,22 +140,25 @@ class RecoverConfig(Options):
         return bool(self.target) or self.pair
 
     def __post_init__(self) -> None:
-        """Check that the options of a user's table are consistent, and the operators."""
-        for name in ("target", "features", "units", "sigma_of", "guesses", "operators"):
-            value = getattr(self, name)
-            if isinstance(value, Mapping):
-                object.__setattr__(self, name, tuple(f"{k}={v}" for k, v in value.items()))
-            if isinstance(value, str):
-                object.__setattr__(self, name, (value,))
+        """Check that the options of a user's table are consistent."""
+        _as_tuples(self, "target", "features", "units", "sigma_of")
         super().__post_init__()
-        if self.operators:
-            _ = self.question  # which knows the operators
         own = ("features", "groups", "units", "sigma", "sigma_of", "per_group", "form")
         given = [name for name in own if getattr(self, name)]
         if given and not self.own_table:
             raise OptionError(
                 given[0], "is for a table of your own; name its target too: --target F."
             )
+
+
+def _as_tuples(options: Options, *names: str) -> None:
+    """Texts and mappings as tuples of words."""
+    for name in names:
+        value = getattr(options, name)
+        if isinstance(value, Mapping):
+            object.__setattr__(options, name, tuple(f"{k}={v}" for k, v in value.items()))
+        if isinstance(value, str):
+            object.__setattr__(options, name, (value,))
 
 
 def words(texts: Words | Mapping[str, Any]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def test_the_law_itself_is_newtonian(tmp_path):
     found = judged(Pushed(newton), out=tmp_path / "run")
     assert found.recovered
     assert found.world_model.kind == NEWTONIAN
-    assert found.readouts["far"]["error"] < 0.01
+    assert found.numbers("far")["error"] < 0.01
 
 
 @pytest.mark.parametrize("linear", [True, False])

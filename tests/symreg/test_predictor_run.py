@@ -15,7 +15,7 @@ from symreg.experiments.verdict import NEWTONIAN
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out_orbits": 30, "search_seeds": 1,
     "sources": ["orbit", "kicked"], "controls": ["injected"],
-    "recover.individuals": 100, "recover.generations": 8,
+    "individuals": 100, "generations": 8,
 }  # fmt: skip
 
 ZOO = Path(__file__).parents[2] / "notebooks" / "examples" / "zoo"
@@ -143,4 +143,4 @@ def test_a_family_that_trains_is_asked(tmp_path):
     found = run(out=str(tmp_path / "run"), **options)
     assert found.kicked.kick_r2["1"] > 0.8
     assert (tmp_path / "run" / "model" / "weights.safetensors").is_file()
-    assert "error_16" in found.readouts["evaluate"]
+    assert "error_16" in found.numbers("evaluate")

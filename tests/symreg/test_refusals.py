@@ -60,7 +60,7 @@ def test_formulas_in_a_hall_of_fame_that_are_none_of_ours_are_left_out(tmp_path,
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_run_on_a_device_that_is_not_there_is_refused_before_any_stage(tmp_path, refused):
-    arguments = ["run", "--train.accelerator", "cuda", "--out", str(tmp_path / "run")]
+    arguments = ["run", "--accelerator", "cuda", "--out", str(tmp_path / "run")]
     said = refused("symreg", *arguments)
-    assert "--train.accelerator is cuda, but there is no CUDA device" in said
+    assert "--accelerator is cuda, but there is no CUDA device" in said
     assert not list(tmp_path.iterdir())

@@ -9,8 +9,8 @@ import symreg
 
 TINY = {
     "d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 60, "search_seeds": 1, "workers": 1,
-    "recover.individuals": 40, "recover.generations": 3, "recover.engine": "operon",
-    "recover.null": False, "context_length": 2, "train.held_out_share": 0.3,
+    "individuals": 40, "generations": 3, "engine": "operon",
+    "null": False, "context_length": 2,
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from symreg.recovery.result import FrontPoint
         {},
         {"law": "power_law(n=3)", "context_length": 8, "attention": "lssar(p=3)", "seed": 4},
         {"sources": ["orbit", "kicked"], "mass": [0.5, 2.0], "system": "relative"},
-        {"train.stream": True, "recover.null": False, "probe.kick_angle": 0.3},
+        {"fit": False, "null": False, "kick_angle": 0.3},
         {"controls": [], "readouts": [], "steps": 20, "out": "elsewhere", "workers": 3},
     ],
 )

@@ -23,7 +23,7 @@ def changed(**keys):
         ({"question": "What?", "grid": {"seed": [0]}}, "name is missing"),
         (changed(base={"atention": "relu"}), "atention is not known; did you mean 'attention'"),
         (changed(base={"out": "x"}), "out is no option of a cell"),
-        (changed(base={"steps": "many"}), "train.steps is 'many'; it should be"),
+        (changed(base={"steps": "many"}), "steps is 'many'; it should be"),
         (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),
         (changed(base={"law": "newtn"}), "did you mean 'newton'?"),
         (changed(grid={}), "grid is empty"),
@@ -31,7 +31,7 @@ def changed(**keys):
         (changed(grid={"seed": []}), "seed must be a list of one or more values"),
         (changed(grid={"seed": [0, 0]}), "the cell seed 0 is there twice"),
         (changed(grid=[{"seed": [0, 1]}, {"seed": [1]}]), "the cell seed 1 is there twice"),
-        (changed(grid={"context_length": [2, 100]}), "context_length 100: generate.samples is 128"),
+        (changed(grid={"context_length": [2, 100]}), "context_length 100: samples is 128"),
         (changed(grid={"law": ["3/r**2", "3*r**2"]}), "two cells would both be called"),
     ],
 )  # fmt: skip
@@ -59,7 +59,7 @@ def test_a_grid_is_every_combination_and_lists_of_grids_add_up():
         "attention=lssar_p=15,window=2,seed=0",
         "attention=relu,window=none,seed=3",
     ]
-    assert all(cell.config.generate.samples == 300 for cell in study.cells)
+    assert all(cell.config.samples == 300 for cell in study.cells)
 
 
 def test_a_part_of_a_grid_may_have_a_label():

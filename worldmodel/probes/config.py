@@ -7,7 +7,7 @@ What all read-outs share is here; each declares its own options in its own file
 import dataclasses
 from typing import Annotated, Literal
 
-from orbits.options import Between, OptionError, require_known
+from orbits.options import Between, OptionError, Options, require_known
 from worldmodel.config import (
     KICK_ANGLE,
     KICK_SCALE,
@@ -36,7 +36,24 @@ from worldmodel.probes.readouts.transfer import Transfer
 
 
 @dataclasses.dataclass(frozen=True)
-class ProbeConfig(Checkpoint, Threads):
+class KickConfig(Options):
+    """The kick: a velocity turned and rescaled in mid-orbit."""
+
+    kick_angle: Positive = KICK_ANGLE
+    """The velocity is turned by an angle in ±this, rad (kicked)."""
+    kick_scale: tuple[Positive, Positive] = KICK_SCALE
+    """The speed is multiplied by a factor from this interval (kicked)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kick_scale[0] > self.kick_scale[1]:
+            raise OptionError(
+                "kick_scale", f"is {self.kick_scale}; two factors are needed, 0 < low <= high."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbeConfig(Checkpoint, Threads, KickConfig):
     __doc__ = f"""Reading what a model has learned.
 
 Args:
@@ -52,10 +69,6 @@ Args:
     """Correct the second difference for the finite step, from neighbouring steps alone."""
     orbits: Count = 100
     """Read at most this many orbits outside the training set."""
-    kick_angle: Positive = KICK_ANGLE
-    """The velocity is turned by an angle in ±this, rad (kicked)."""
-    kick_scale: tuple[Positive, Positive] = KICK_SCALE
-    """The speed is multiplied by a factor from this interval (kicked)."""
     kick_first: FromZero = 0
     """First step read after the kick (kicked); 0 means 1, or 2 where masses differ between
     orbits."""
@@ -82,10 +95,6 @@ Args:
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.kick_scale[0] > self.kick_scale[1]:
-            raise OptionError(
-                "kick_scale", f"is {self.kick_scale}; two factors are needed, 0 < low <= high."
-            )
         if self.trained_on == "":
             raise OptionError("trained_on", "is empty; a path is needed.")
         for name, known in (("readout", READOUTS), ("control", CONTROLS)):
