@@ -247,7 +247,7 @@ def every_option(options: type, given: Any = None, prefix: str = "") -> Iterator
         if is_group(hint):
             yield from every_option(hint, default, f"{prefix}{name}.")
         else:
-            declared = next(c for c in options.__mro__ if name in vars(c)["__annotations__"])
+            declared = next(c for c in options.__mro__ if name in inspect.get_annotations(c))
             yield Option(f"{prefix}{name}", hint, default, declared)
 
 

@@ -109,25 +109,27 @@ symreg study small.yaml --out study --workers 1 --minutes 30
 symreg run --data x.zarr --out mine --sources orbit --controls untrained --steps 4 --d-model 16 \
     --n-heads 2 --search-seeds 1
 symreg run --out own --workers 2 --seed 1 --held-out-orbits 12 --sources kicked \
-    --controls injected --readouts symmetry --symmetry.states 10 \
-    --field.states 10 --field.velocities 2 \
+    --controls injected --readouts symmetry(states=10) \
     --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
     --trained-on flat.zarr --search-seeds 1
 symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
-    --readouts jacobian kick_response linear causal evaluate extrapolate transfer inductive_bias \
+    --readouts jacobian(states=10) kick_response(steps=3) linear(states=60,folds=2) \
+    causal(states=60,steps=2) evaluate(steps=5) extrapolate \
+    transfer(labelled=4,few=2,points=20,steps=3,batch_tokens=32) \
+    inductive_bias(datasets=2,examples=4,tests=4,steps=2) \
     --law power_law(n=2.2) --system relative --orbits 40 --samples 48 --dt 0.01 --dimensions 2 \
     --population controlled --semi-major-axis 0.5 1.2 --eccentricity 0 0.3 --min-perihelion 0.3 \
-    --mass 1 1 --companion-mass 1 1 --planets 3 --hill-spacing 10 --simulator scipy \
-    --dtype float32 --shard-orbits 20 --generate.workers 1 {NETWORK} --steps 6 \
-    --train.held-out-share 0.2 --train.threads 1 --recover.held-out-share 0.3 \
-    --target displacement --head regression --bins 100 --bin-range 10 --layout joint --devices 1 \
-    --no-compile --probe.threads 1 --probe.checkpoint best \
-    --correction numerov {KICK} --far.count 20 \
-    --jacobian.states 10 --kick-response.steps 3 --linear.states 60 \
-    --linear.folds 2 --causal.states 60 --causal.steps 2 {TRANSFER} {BIAS} --evaluate.steps 5 \
-    --extrapolate.factors 1 2 {SEARCH}
+    --mass 1 1 --companion-mass 1 1 --simulator scipy \
+    --attention lssar(p=2) --context-length 3 --window 2 --inputs differences --d-model 16 \
+    --n-layers 1 --n-heads 2 --batch-tokens 64 --muon-lr 0.01 --adamw-lr 0.001 --steps 6 \
+    --context-noise 1e-5 --kicked 0.3 --precision bf16-mixed --accelerator cpu --devices 1 \
+    --target displacement --head regression --bins 100 --bin-range 10 --layout joint \
+    --checkpoint best --kick-angle 0.3 --kick-scale 0.9 1.05 \
+    --engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --search-seeds 2 \
+    --individuals 50 --generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null \
+    --time-limit 60
 """
 """Long options of `symreg run` are written without their group, where no other has that name."""
 
@@ -158,7 +160,6 @@ LEFT_OUT = {
     ("orbits", "generate", "scheduler"): "tests/orbits/test_cluster.py",
     ("symreg", "engines", "install"): "tests/symreg/test_pysr.py",
     ("symreg", "study", "scheduler"): "tests/symreg/test_study.py",
-    ("symreg", "run", "generate.scheduler"): "decided by the command",
     ("worldmodel", "train", "compile"): "needs a C++ compiler; below",
 }
 

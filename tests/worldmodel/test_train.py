@@ -163,9 +163,7 @@ def test_every_way_of_training_goes_on_from_where_it_stopped(
 @pytest.mark.parametrize("layout", ["joint", "interleaved"])
 def test_several_bodies_are_learned_together(make_orbits, tmp_path, layout):
     data = make_orbits(tmp_path / "two.zarr", system="barycentric", mass=(0.5, 2.0))
-    config = replace(
-        SMALL, layout=layout, steps=60, batch_tokens=256, target="displacement"
-    )
+    config = replace(SMALL, layout=layout, steps=60, batch_tokens=256, target="displacement")
     train(data, config, out=tmp_path / "run")
     losses = [line["loss"] for line in read_metrics(tmp_path / "run") if "loss" in line]
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
