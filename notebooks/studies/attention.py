@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from panels import THRESHOLDS, dotted, names_below, panels, plot_beside, settings
+from panels import dotted, names_below, panels, plot_beside, settings
 
 from orbits.palette import CYCLE
 from orbits.plot import labelled, squeezed_r2
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished, measured
+from symreg.recovery.thresholds import THRESHOLDS
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:

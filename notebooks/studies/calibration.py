@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from panels import THRESHOLDS, dotted, names_below, panels
+from panels import dotted, names_below, panels
 from scipy.stats import binomtest
 
 from orbits.palette import COLORS, CYCLE
@@ -15,6 +15,7 @@ from symreg import StudyFigure
 from symreg.experiments.study_figure import LABEL, finished, share
 from symreg.experiments.verdict import FAR as FAR_GATE
 from symreg.experiments.verdict import NEWTONIAN, REGION
+from symreg.recovery.thresholds import THRESHOLDS
 
 KNOWS, NEAR = "knows", "near miss"
 """Labels of cells that know the named law, and of those for which no verdict is wrong."""

@@ -2,12 +2,13 @@
 
 import pandas as pd
 from matplotlib.figure import Figure
-from panels import STYLES, THRESHOLDS, dotted, panels, plot_against
+from panels import STYLES, dotted, panels, plot_against
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled, plain_numbers, squeezed_r2
 from orbits.printing import plural
 from symreg import StudyFigure
+from symreg.recovery.thresholds import THRESHOLDS
 
 CONTEXT = "context_length"
 KICKS = {

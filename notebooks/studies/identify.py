@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from panels import THRESHOLDS, dotted, panels
+from panels import dotted, panels
 from scipy.optimize import isotonic_regression
 
 from orbits.palette import COLORS, CYCLE
@@ -15,6 +15,7 @@ from orbits.plot import labelled, plain_numbers
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished
 from symreg.experiments.verdict import NEWTONIAN
+from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.targets import inertia
 
 SHARE, FAR, KICK = "evaluate.acceleration_share", "far.error", "kicked.kick_r2_1"

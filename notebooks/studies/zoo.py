@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from panels import THRESHOLDS, dotted, names_below, panels, plot_beside
+from panels import dotted, names_below, panels, plot_beside
 
 from orbits.palette import CYCLE
 from orbits.plot import squeezed_r2
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished, measured
+from symreg.recovery.thresholds import THRESHOLDS
 
 KICK = "kicked.kick_r2_first"
 TRAINING = ("processor_seconds.model", "processor_seconds.model.json")
