@@ -25,6 +25,9 @@ RELATIVE, L1 = LOSSES = ("relative", "l1")
 absolute error of the target itself."""
 
 
+NEAR_NATS = 6.0
+"""Nats by which what an exhaustive engine hands over may fit less well than its best: the price of
+two or three numbers, so that a simpler law is not lost to one that bends to the noise."""
 CHANCE = 0.01
 """Chance of the errors' structure above which nothing is searched in it."""
 
@@ -114,6 +117,7 @@ class Engine:
 
     Attributes:
         versions: of what it runs outside Python, after a search.
+        exhausted: what a search went through without omission, and found nothing exact in.
 
     Raises:
         ValueError: if the engine cannot be restricted as required.
@@ -128,6 +132,7 @@ class Engine:
     def __init__(self, question: Question | None = None) -> None:
         self.question = question or Question()
         self.versions: dict[str, str] = {}
+        self.exhausted: tuple[str, ...] = ()
         if self.question.restricted and not self.restrictable:
             raise ValueError(
                 f"--operators and --loss are for engines that search; {self.name} does not. Use "
@@ -250,13 +255,14 @@ def pareto_front(
     seed: int,
     engine: str,
     loss: str = RELATIVE,
-    near: float = 1.0,
+    exhaustive: bool = False,
 ) -> list[Candidate]:
     """The non-dominated ones, with complexity and loss recomputed on the sympy form.
 
-    With `near` above one also those with a loss within that factor of the least: an exhaustive
-    engine hands over everything that may be the law.
+    An exhaustive engine hands over everything that may be the law: all that are nearly as likely as
+    the best (`NEAR_NATS`), dominated or not.
     """
+    near = float(np.exp(2 * NEAR_NATS / len(y))) if exhaustive else 1.0
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
     measured = []
     for expression in dict.fromkeys(expressions):

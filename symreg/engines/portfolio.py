@@ -1,11 +1,13 @@
-"""Portfolio: the exhaustive search first, then an engine that evolves formulas, if need be.
+"""Portfolio: the exhaustive families, cheapest first, then an engine that evolves formulas.
 
-The projection search is the same for every seed, so it runs once; if it is exact nothing else runs.
-Otherwise PySR, if installed, starts from its best formulas as guesses, or else Operon searches. All
-formulas are judged together.
+Quotients of polynomials, small expressions, products of powers with functions (projection), then
+larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
+search. If no formula explains the rows, PySR, if installed, starts from the best as guesses, or
+else Operon searches. All formulas are judged together. Of a wide table the families see the columns
+that matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,18 +20,25 @@ from symreg.engines.base import (
     Candidate,
     Engine,
     explains_all,
+    is_exact,
     tell_best,
 )
+from symreg.engines.expressions import ExpressionsEngine
 from symreg.engines.operon import OperonEngine
 from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import LEAST_SIZE, NothingFoundError, PySREngine, is_guess
+from symreg.engines.rational import RationalEngine
+from symreg.enumeration.screening import important_columns
+from symreg.enumeration.search import EFFORTS
 
 GUESSES = 3
 ROWS = 400
+MOST_COLUMNS = 10
+"""Columns of which the families try all products; of more the most important are searched."""
 
 
 class PortfolioEngine(Engine):
-    """Projection, then PySR or Operon if need be."""
+    """The exhaustive families, then PySR or Operon if need be."""
 
     name: ClassVar[str] = "portfolio"
 
@@ -39,7 +48,7 @@ class PortfolioEngine(Engine):
             f"{engine.name}: {engine.availability().reason}"
             for engine in (PySREngine, OperonEngine)
         ]
-        return Availability(True, "; ".join(["projection: built in", *parts]))
+        return Availability(True, "; ".join(["exhaustive families: built in", *parts]))
 
     def search_all(
         self,
@@ -50,14 +59,21 @@ class PortfolioEngine(Engine):
         budget: Budget,
         jobs: int = 1,
     ) -> list[list[Candidate]]:
-        """What the exhaustive search finds, and what the other engine adds for every seed."""
-        found = ProjectionEngine(self.question).search(
-            X, y, names, seeds[0], replace(budget, rows=ROWS)
-        )
-        tell_best(budget.watch, found)
-        best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
-        if budget.watch.over or (best and explains_all(best[0].expression, X, y, names)):
-            return [found]
+        """What the exhaustive families find, and what the other engine adds for every seed."""
+        if X.shape[1] > MOST_COLUMNS:
+            chosen = important_columns(X, y, MOST_COLUMNS, seeds[0])
+            X, names = X[:, chosen], [names[place] for place in chosen]
+            budget.watch.say(
+                lambda: f"search the columns that matter most: {', '.join(names)}", True
+            )
+        found: list[Candidate] = []
+        for engine, suffices in self._families():
+            found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+            self.exhausted += engine.exhausted
+            tell_best(budget.watch, found)
+            best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
+            if budget.watch.over or (best and suffices(best[0].expression, X, y, names)):
+                return [found]
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
         rest = self._evolving((*self.question.guesses, *guesses), budget)
         if rest is None:
@@ -67,11 +83,24 @@ class PortfolioEngine(Engine):
         except NothingFoundError as failed:
             if not found:
                 raise
-            told = f"{failed}. What the projection found is judged."
+            told = f"{failed}. What the exhaustive families found is judged."
             budget.watch.say(lambda: told, at_once=True)
             return [found]
         self.versions |= rest.versions
         return [[*found, *front] for front in fronts]
+
+    def _families(self) -> Iterator[tuple[Engine, Callable[..., bool]]]:
+        """The families, and what a formula must show there to end the search.
+
+        With noise a small formula may explain the rows by chance and the law be a product, so
+        products are searched before a formula that is not exact is enough.
+        """
+        small, *larger = EFFORTS
+        yield RationalEngine(self.question), is_exact
+        yield ExpressionsEngine(self.question, (small,)), is_exact
+        yield ProjectionEngine(self.question), explains_all
+        for effort in larger:
+            yield ExpressionsEngine(self.question, (effort,)), explains_all
 
     def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
         """PySR if it can run, with the guesses that it accepts; else Operon."""

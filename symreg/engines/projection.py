@@ -44,8 +44,6 @@ from symreg.projection.shapes import SHAPES
 from symreg.projection.sums import MOST_TERMS, Sum, search_sums, straight, two_terms, with_bent
 from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
 
-NEAR = 1.15
-"""Mean square, over the least, up to which formulas are handed over."""
 TIDIED = 24
 """Products of a search whose numbers are set to simple ones where possible."""
 POOR, FEW_TIDIED = 0.25, 3
@@ -171,7 +169,7 @@ class ProjectionEngine(Engine):
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
         with np.errstate(over="ignore", invalid="ignore"):
-            return pareto_front(expressions, X, y, names, seed, self.name, near=NEAR)
+            return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades

@@ -1,0 +1,1 @@
+"""Small expressions, built bottom-up without omission, and short sums of them."""

@@ -1,0 +1,284 @@
+"""A target as a function of a sum of trees: fitted, its numbers improved, its terms dropped.
+
+The coefficients of the terms are solved for inside (variable projection: Golub & Pereyra, Inverse
+Problems 19, R1, 2003), so that only the numbers within the terms are searched. What to keep is
+decided by description length: n/2·log of the mean square, and for every number and symbol the nats
+that it takes to write it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.enumeration.tree import Tree, exact
+
+SYMBOL = 2.0
+"""Nats per symbol: the logarithm of the choices at each, columns and about ten functions."""
+FITTED = 1.0
+"""Nats for a fitted number beside half log n: its sign and size."""
+ROUNDING = 1e-12
+"""Relative error of exact data; less explains nothing more."""
+UNFIT = 1e3
+"""Residual, over the error's scale, where a formula is undefined."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A function of the target that equals a sum.
+
+    Attributes:
+        forward: of y.
+        slope: of `forward` at y: an error of y times its size is one of the sum.
+        backward: y of the sum, in numpy.
+        written: y of the sum, in sympy.
+        allowed: whether targets may be such a y.
+        symbols: that it adds.
+    """
+
+    forward: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[np.ndarray], np.ndarray]
+    written: Callable[[sympy.Expr], sympy.Expr]
+    allowed: Callable[[np.ndarray], bool] = lambda y: True
+    symbols: int = 1
+
+
+def _positive(y: np.ndarray) -> bool:
+    return bool(np.all(y > 0))
+
+
+def _nonzero(y: np.ndarray) -> bool:
+    return bool(np.all(y > 0) or np.all(y < 0))
+
+
+def _moderate(y: np.ndarray) -> bool:
+    """Whether y may be a logarithm: its exponential is no number of one row."""
+    return bool(np.ptp(y) > 1 and np.max(np.abs(y)) < 20)
+
+
+IDENTITY = Outer(lambda y: y, np.ones_like, lambda s: s, lambda s: s, symbols=0)
+OUTER = (
+    Outer(lambda y: 1 / y, lambda y: y**-2.0, lambda s: 1 / s, lambda s: 1 / s, _nonzero),
+    Outer(np.square, lambda y: 2 * y, np.sqrt, sympy.sqrt, _positive),
+    Outer(np.log, lambda y: 1 / y, np.exp, sympy.exp, _positive),
+    Outer(np.sqrt, lambda y: 0.5 / np.sqrt(y), np.square, lambda s: s**2, _positive),
+    Outer(
+        lambda y: y**-2.0, lambda y: 2 * y**-3.0, lambda s: s**-0.5,
+        lambda s: 1 / sympy.sqrt(s), _positive, symbols=2,
+    ),
+    Outer(np.exp, np.exp, np.log, sympy.log, _moderate),
+)  # fmt: skip
+"""Inverses of outer functions: y is their function of a sum."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to fit: X (row, column), y (row,), and the error of y (row,) up to a factor.
+
+    The errors are such that a prediction of zero has mean square one.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    sigma: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, y: np.ndarray, sigma: np.ndarray) -> "Table":
+        """With errors in proportion to `sigma`."""
+        return cls(X, y, sigma * np.sqrt(np.mean((y / sigma) ** 2)))
+
+    def rows(self, chosen: np.ndarray) -> "Table":
+        """Some of the rows."""
+        return Table.of(self.X[chosen], self.y[chosen], self.sigma[chosen])
+
+
+@dataclass(frozen=True)
+class Model:
+    """y as an outer function of coefficients times terms.
+
+    Attributes:
+        outer: around the sum.
+        terms: trees; `one` is a constant.
+        coefficients: of the terms.
+        mean_square: of the residuals over the table's errors.
+        simple: coefficients that are set, not fitted.
+    """
+
+    outer: Outer
+    terms: tuple[Tree, ...]
+    coefficients: tuple[float, ...] = ()
+    mean_square: float = np.inf
+    simple: frozenset[int] = frozenset()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether rounding is all that is left."""
+        return self.mean_square < (1e3 * ROUNDING) ** 2
+
+    def description(self, rows: int) -> float:
+        """Nats to write the residuals and the formula down."""
+        number = 0.5 * np.log(rows) + FITTED
+        cost = SYMBOL * (self.outer.symbols + sum(tree.size + 1 for tree in self.terms) - 1)
+        for place, coefficient in enumerate(self.coefficients):
+            cost += price(coefficient) if place in self.simple else number
+        for tree in self.terms:
+            cost += sum(min(price(value), number) for value in tree.numbers())
+        return 0.5 * rows * float(np.log(self.mean_square + ROUNDING**2)) + cost
+
+    def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
+        """In sympy."""
+        whole = sympy.Add(
+            *(
+                (exact(c) if place in self.simple else sympy.Float(c)) * tree.written(symbols)
+                for place, (c, tree) in enumerate(zip(self.coefficients, self.terms, strict=True))
+            )
+        )
+        return self.outer.written(whole)
+
+    def numbers(self) -> list[float]:
+        """The free numbers within the terms."""
+        return [number for tree in self.terms for number in tree.numbers()]
+
+    def at(self, numbers: Sequence[float]) -> "Model":
+        """The same with other numbers, not fitted yet."""
+        rest: Iterator[float] = iter(numbers)
+        return replace(self, terms=tuple(tree.at(rest) for tree in self.terms))
+
+    def fitted(self, table: Table) -> "Model":
+        """With the best coefficients."""
+        return self._solved(table)[0]
+
+    def _solved(self, table: Table) -> tuple["Model", np.ndarray]:
+        """With the best coefficients, and the (row,) residuals."""
+        y, outer = table.y, self.outer
+        with np.errstate(all="ignore"):
+            weight = 1 / np.abs(outer.slope(y) * table.sigma)
+            design = np.column_stack([tree.values(table.X) for tree in self.terms])
+            wanted = outer.forward(y) * weight
+            weighted = design * weight[:, None]
+        unfit = np.full(len(y), UNFIT)
+        if not (np.all(np.isfinite(weighted)) and np.all(np.isfinite(wanted))):
+            return replace(self, mean_square=UNFIT**2, coefficients=(0.0,) * len(self.terms)), unfit
+        coefficients = np.array([*self.coefficients] or [0.0] * len(self.terms), dtype=float)
+        free = [i for i in range(len(self.terms)) if i not in self.simple]
+        fixed = sorted(self.simple)
+        rest = wanted - weighted[:, fixed] @ coefficients[fixed] if fixed else wanted
+        if free:
+            size = np.linalg.norm(weighted[:, free], axis=0)
+            size[size == 0] = 1.0
+            solution, *_ = np.linalg.lstsq(weighted[:, free] / size, rest, rcond=1e-13)
+            coefficients[free] = solution / size
+        if outer is IDENTITY:
+            residuals = wanted - weighted @ coefficients
+        else:
+            with np.errstate(all="ignore"):
+                residuals = (y - outer.backward(design @ coefficients)) / table.sigma
+            residuals = np.where(np.isfinite(residuals), residuals, UNFIT)
+        square = float(np.mean(residuals**2))
+        return replace(self, coefficients=tuple(coefficients), mean_square=square), residuals
+
+    def polished(self, table: Table, steps: int = 30) -> "Model":
+        """With the best numbers within the terms too, from where they are."""
+        start = np.array(self.numbers())
+        first = self.fitted(table)
+        if not len(start) or len(start) + len(self.terms) >= len(table.y):
+            return first
+        scale = np.where(start == 0, 1.0, np.abs(start))
+        best = least_squares(
+            lambda step: self.at(step * scale)._solved(table)[1], start / scale, method="lm",
+            xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=steps * (len(start) + 1),
+        )  # fmt: skip
+        moved = self.at(best.x * scale).fitted(table)
+        return moved if moved.mean_square < first.mean_square else first
+
+    def shortened(self, table: Table) -> "Model":
+        """Terms dropped, and numbers set to simple ones, while the description gets shorter."""
+        best, rows = self, len(table.y)
+        length = np.inf
+        while best.description(rows) < length:
+            length = best.description(rows)
+            for trials in (best._fewer_terms, best._simpler_numbers, best._simpler_coefficients):
+                for trial in trials():
+                    trial = trial.polished(table)
+                    if trial.description(rows) < best.description(rows):
+                        best = trial
+        return best
+
+    def _fewer_terms(self) -> Iterator["Model"]:
+        if len(self.terms) < 2:
+            return
+        for place in range(len(self.terms)):
+            kept = [i for i in range(len(self.terms)) if i != place]
+            yield replace(
+                self,
+                terms=tuple(self.terms[i] for i in kept),
+                coefficients=tuple(self.coefficients[i] for i in kept),
+                simple=frozenset(kept.index(i) for i in self.simple if i != place),
+            )
+
+    def _simpler_numbers(self) -> Iterator["Model"]:
+        numbers = self.numbers()
+        for place, value in enumerate(numbers):
+            for near in simple_numbers(value):
+                yield self._with_number(place, near)
+
+    def _with_number(self, place: int, value: float) -> "Model":
+        """One free number set."""
+        count = 0
+        terms = []
+        for tree in self.terms:
+            own = len(list(tree.numbers()))
+            inside = place - count
+            terms.append(_set(tree, inside, value)[0] if 0 <= inside < own else tree)
+            count += own
+        return replace(self, terms=tuple(terms))
+
+    def _simpler_coefficients(self) -> Iterator["Model"]:
+        for place, value in enumerate(self.coefficients):
+            if place not in self.simple:
+                for near in simple_numbers(value):
+                    changed = tuple(
+                        near if i == place else c for i, c in enumerate(self.coefficients)
+                    )
+                    yield replace(self, coefficients=changed, simple=self.simple | {place})
+
+
+def _set(tree: Tree, place: int, value: float) -> tuple[Tree, int]:
+    """A tree with its free number at a place set to a value; and the places left to count."""
+    parts = []
+    for part in tree.parts:
+        changed, place = _set(part, place, value)
+        parts.append(changed)
+    if tree.free:
+        if place == 0:
+            return replace(tree, parts=tuple(parts), number=value, free=False), -1
+        place -= 1
+    return replace(tree, parts=tuple(parts)), place
+
+
+DENOMINATORS = {1: 0.0, 2: 1.0, 3: 1.5, 10: 1.5}
+"""Of simple fractions, and the nats to say which."""
+
+
+def simple_numbers(value: float) -> list[float]:
+    """One, and the nearest whole number, half, third and tenth, cheapest first."""
+    if not np.isfinite(value) or not 1e-2 < abs(value) < 1e4:
+        return []
+    near = {round(value * d) / d for d in DENOMINATORS} | {float(np.sign(value))}
+    return sorted((n for n in near if n != 0), key=price)
+
+
+def price(number: float) -> float:
+    """Nats for a simple number: about the logarithm of how many are simpler."""
+    if number == 0:
+        return 0.5
+    if not np.isfinite(number) or abs(number) > 1e6:
+        return np.inf
+    for d, extra in DENOMINATORS.items():
+        count = round(number * d)
+        if count and abs(number * d - count) < 1e-9:
+            return 0.5 + float(np.log(abs(count))) + extra
+    return float(np.inf)

@@ -1,0 +1,303 @@
+"""Polynomials and quotients of polynomials: p(x) − y·q(x) = 0 is linear in all coefficients.
+
+Of rows [monomials of p, −y · monomials of q] the smallest singular vector holds the coefficients.
+With noise ε in y a row is off by ε·q, so rows are weighted by 1/q of the last step, a few times
+(Sanathanan & Koerner, IEEE Trans. Autom. Control 8, 56, 1963). Terms that the description length
+does not need are dropped one by one; what remains is fitted as p/q.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.enumeration.model import FITTED, ROUNDING, SYMBOL, Table, price, simple_numbers
+from symreg.enumeration.scan import Scan
+from symreg.enumeration.tree import exact
+from symreg.formulas.watch import Watch
+
+LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
+"""Total degrees by number of variables; 2 beyond."""
+REWEIGHTED = 5
+"""Steps of weights by 1/q: each gains about two digits where q is of one sign."""
+MOST_NUMBERS, MOST_TERMS = 30, 7
+BEAM, REDUCED, HANDED = 30, 6, 6
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """p/q with one coefficient of q set to one.
+
+    Attributes:
+        above: (term, variable) exponents of p.
+        below: the same of q.
+        coefficients: of p, then of q.
+        mean_square: of the residuals over the table's errors.
+    """
+
+    above: np.ndarray
+    below: np.ndarray
+    coefficients: np.ndarray
+    mean_square: float = np.inf
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether rounding is all that is left."""
+        return self.mean_square < (1e3 * ROUNDING) ** 2
+
+    def description(self, rows: int) -> float:
+        """Nats to write the residuals and the formula down."""
+        free = 0.5 * np.log(rows) + FITTED
+        simple = [price(float(c)) for c in self.coefficients]
+        numbers = sum(min(free, cost) for cost in simple)
+        # a term, its variables, and their exponents
+        size = sum(
+            1 + int(np.count_nonzero(e)) + int(np.count_nonzero(e > 1))
+            for e in (*self.above, *self.below)
+        )
+        if len(self.below) == 1 and not np.any(self.below):
+            size -= 1
+        error = 0.5 * rows * float(np.log(self.mean_square + ROUNDING**2))
+        return error + numbers + SYMBOL * size
+
+    def values(self, X: np.ndarray, coefficients: np.ndarray | None = None) -> np.ndarray:
+        """(row,) p/q."""
+        c = self.coefficients if coefficients is None else coefficients
+        count = len(self.above)
+        above, below = monomials(X, self.above), monomials(X, self.below)
+        with np.errstate(all="ignore"):
+            return np.asarray((above @ c[:count]) / (below @ c[count:]))
+
+    def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
+        """In sympy, whole numbers and simple fractions exactly."""
+        count = len(self.above)
+        above = _polynomial(self.above, self.coefficients[:count], symbols)
+        below = _polynomial(self.below, self.coefficients[count:], symbols)
+        return above / below
+
+
+def _polynomial(
+    exponents: np.ndarray, coefficients: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> sympy.Expr:
+    terms = (
+        exact(float(c)) * sympy.Mul(*(s ** int(e) for s, e in zip(symbols, row, strict=True)))
+        for c, row in zip(coefficients, exponents, strict=True)
+    )
+    return sympy.Add(*terms)
+
+
+def monomials(X: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """(row, term) of (term, variable) whole exponents."""
+    return np.prod(X[:, None, :] ** exponents[None], axis=2)
+
+
+def exponents_up_to(variables: int, degree: int) -> np.ndarray:
+    """(term, variable) of all monomials of a total degree and below."""
+    found = [
+        np.bincount(chosen, minlength=variables)
+        for total in range(degree + 1)
+        for chosen in combinations_with_replacement(range(variables), total)
+    ]
+    return np.array([np.zeros(variables, int) if not len(e) else e for e in found], dtype=int)
+
+
+def search_quotients(table: Table, watch: Watch) -> tuple[list[Quotient], str]:
+    """The best quotients, shortest description first, and which degrees were exhausted."""
+    rows, variables = table.X.shape
+    # in units of its largest value every variable's powers are of order one
+    scale = np.max(np.abs(table.X), axis=0)
+    scale[scale == 0] = 1.0
+    scaled = replace(table, X=table.X / scale)
+    whole: list[Quotient] = []
+    told = ""
+    for above, below in _degrees(variables):
+        p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
+        count = len(p) + len(q)
+        if count > rows - 3 or watch.over:
+            continue
+        told = f"no quotient of polynomials of degree {above} and {below}"
+        quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
+        if quotient is None:
+            continue
+        if quotient.is_exact:
+            whole = [quotient]
+            break
+        # as many numbers as half of the rows bend to any noise
+        if count <= min(rows // 2, MOST_NUMBERS):
+            whole.append(quotient)
+    if not (whole and whole[-1].is_exact):
+        whole.sort(key=lambda each: each.description(rows))
+        polynomials = [each for each in whole if len(each.below) == 1]
+        whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
+    found = [_reduced(each, scaled) for each in whole]
+    found.sort(key=lambda each: each.description(rows))
+    back = [_simplified(_unscaled(each, scale), table) for each in found[:HANDED]]
+    return sorted(back, key=lambda each: each.description(rows)), told
+
+
+def _sparse_polynomials(table: Table) -> list[Quotient]:
+    """Polynomials of few terms, the best of each number, where there are too many for all."""
+    rows, variables = table.X.shape
+    p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
+    columns = monomials(table.X, p).T / table.sigma
+    scan = Scan(columns, table.y / table.sigma, np.empty((rows, 0)))
+    states, found = scan.singles(BEAM), []
+    for _ in range(min(MOST_TERMS, rows // 3)):
+        fits = []
+        for state in states:
+            chosen = columns[list(state)].T
+            solution, *_ = np.linalg.lstsq(chosen, table.y / table.sigma, rcond=1e-13)
+            square = float(np.mean((chosen @ solution - table.y / table.sigma) ** 2))
+            fits.append((square, state, solution))
+        fits.sort(key=lambda each: each[0])
+        one = np.zeros((1, variables), dtype=int)
+        found += [
+            Quotient(p[list(state)], one, np.append(solution, 1.0), square)
+            for square, state, solution in fits[:2]
+        ]
+        states = scan.extended([state for _, state, _ in fits[:BEAM]], len(p), 4)
+    found.sort(key=lambda each: each.description(rows))
+    return found[:REDUCED]
+
+
+def _degrees(variables: int) -> Iterator[tuple[int, int]]:
+    """Degrees of p and q, those of few coefficients first."""
+    largest = LARGEST_DEGREE.get(variables, 2)
+    every = [
+        (p, q) for p in range(1, largest + 1) for q in range(largest + 1 if variables < 4 else 3)
+    ]
+    every += [(0, q) for q in range(1, largest + 1)]
+
+    def count(pair: tuple[int, int]) -> int:
+        return len(exponents_up_to(variables, pair[0])) + len(exponents_up_to(variables, pair[1]))
+
+    return iter(sorted(every, key=count))
+
+
+def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
+    """The coefficients, rows weighted by 1/q, and the error that p/q leaves."""
+    count, y = len(quotient.above), table.y
+    above, below = monomials(table.X, quotient.above), monomials(table.X, quotient.below)
+    weight = 1 / table.sigma
+    best: Quotient | None = None
+    for _ in range(REWEIGHTED if len(quotient.below) > 1 else 1):
+        rows = np.column_stack([above, -y[:, None] * below]) * weight[:, None]
+        size = np.linalg.norm(rows, axis=0)
+        if not np.all(np.isfinite(size)) or np.any(size == 0):
+            return best
+        _, _, vectors = np.linalg.svd(rows / size, full_matrices=False)
+        vector = vectors[-1] / size
+        denominator = below @ vector[count:]
+        with np.errstate(all="ignore"):
+            residuals = (above @ vector[:count] / denominator - y) / table.sigma
+        square = float(np.mean(residuals**2))
+        if not np.isfinite(square):
+            return best
+        if best is None or square < best.mean_square:
+            best = replace(quotient, coefficients=vector, mean_square=square)
+        weight = 1 / (np.abs(denominator) * table.sigma)
+    return best
+
+
+def _reduced(best: Quotient, table: Table) -> Quotient:
+    """Without the terms that the description does not need."""
+    rows = len(table.y)
+    while len(best.coefficients) > 2:
+        # the size of each term's part in p − y·q says which to try without first
+        parts = np.abs(best.coefficients) * np.concatenate([
+            np.sqrt(np.mean(monomials(table.X, best.above) ** 2, axis=0)),
+            np.sqrt(np.mean((table.y[:, None] * monomials(table.X, best.below)) ** 2, axis=0)),
+        ])  # fmt: skip
+        trials = []
+        for place in np.argsort(parts)[: 4 if best.is_exact or len(parts) > 12 else 8]:
+            trial = _without(best, int(place))
+            trial = _null_vector(trial, table) if trial is not None else None
+            if trial is not None:
+                trials.append(trial)
+        if not trials:
+            break
+        trial = min(trials, key=lambda each: each.description(rows))
+        if trial.description(rows) >= best.description(rows):
+            break
+        best = trial
+    return best
+
+
+def _without(quotient: Quotient, place: int) -> Quotient | None:
+    """Without one term; p and q keep one each."""
+    count = len(quotient.above)
+    coefficients = np.delete(quotient.coefficients, place)
+    if place < count:
+        above = np.delete(quotient.above, place, axis=0)
+        return replace(quotient, above=above, coefficients=coefficients) if len(above) else None
+    below = np.delete(quotient.below, place - count, axis=0)
+    return replace(quotient, below=below, coefficients=coefficients) if len(below) else None
+
+
+def _unscaled(quotient: Quotient, scale: np.ndarray) -> Quotient:
+    """In the table's own units, the coefficient that makes most others whole set to one."""
+    exponents = np.concatenate([quotient.above, quotient.below])
+    coefficients = quotient.coefficients / np.prod(scale**exponents, axis=1)
+    count = len(quotient.above)
+    if len(quotient.below) == 1:
+        return replace(quotient, coefficients=coefficients / coefficients[count])
+
+    def whole(unit: float) -> int:
+        return sum(abs(c / unit - round(c / unit)) < 1e-6 for c in coefficients)
+
+    units = np.abs(coefficients[coefficients != 0])
+    unit = max(units, key=lambda each: (whole(each), each))
+    if whole(unit) < 2:
+        unit = np.abs(coefficients[count])
+    if np.sum(coefficients[count:] > 0) < len(quotient.below) / 2:
+        unit = -unit
+    return replace(quotient, coefficients=coefficients / unit)
+
+
+def _simplified(quotient: Quotient, table: Table) -> Quotient:
+    """Fitted as p/q, its coefficients set to simple numbers where that is shorter."""
+    rows, best = len(table.y), _fitted(quotient, table, frozenset())
+    fixed: frozenset[int] = frozenset()
+    for place in range(len(best.coefficients)):
+        for near in simple_numbers(float(best.coefficients[place])):
+            changed = best.coefficients.copy()
+            changed[place] = near
+            trial = _fitted(replace(best, coefficients=changed), table, fixed | {place})
+            # a number that costs nothing to set is set: equal up to rounding
+            if trial.description(rows) <= best.description(rows) + 1e-6:
+                best, fixed = trial, fixed | {place}
+                break
+    return best
+
+
+def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int]) -> Quotient:
+    """The coefficients fitted to y, apart from those that are set and the largest of q."""
+    count, start = len(quotient.above), quotient.coefficients
+    held = set(fixed)
+    if not held & set(range(count, len(start))):
+        held.add(count + int(np.argmax(np.abs(start[count:]))))
+    free = [i for i in range(len(start)) if i not in held]
+
+    def residuals(coefficients: np.ndarray) -> np.ndarray:
+        error = (quotient.values(table.X, coefficients) - table.y) / table.sigma
+        return np.where(np.isfinite(error), error, 1e3)
+
+    def at(step: np.ndarray) -> np.ndarray:
+        moved = start.copy()
+        moved[free] = start[free] * step
+        return moved
+
+    first = float(np.mean(residuals(start) ** 2))
+    best = replace(quotient, mean_square=first)
+    if 0 < len(free) < len(table.y):
+        found = least_squares(
+            lambda step: residuals(at(step)), np.ones(len(free)), method="lm", xtol=1e-15,
+            ftol=1e-15, gtol=1e-15, max_nfev=20 * (len(free) + 1),
+        )  # fmt: skip
+        square = float(np.mean(found.fun**2))
+        if square < first:
+            best = replace(quotient, coefficients=at(found.x), mean_square=square)
+    return best

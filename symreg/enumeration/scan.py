@@ -1,0 +1,88 @@
+"""Which one, two or more of many columns explain a target best, by least squares in closed form.
+
+A basis (a constant, the variables) is projected out of the target and of every column first; what
+it explains costs nothing. Of unit columns f, g with products a = f·z, b = g·z and r = f·g, a pair
+explains (a² + b² − 2abr)/(1 − r²) of |z|²: all pairs cost one matrix product.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+ALIKE = 1e-9
+"""Share of a column's square that the basis or a partner must leave: below it what is left is
+mostly the rounding of what was subtracted."""
+BLOCK = 1_000_000
+"""Pairs at a time: 8 MB, so that the few steps on each block stay in the cache."""
+
+
+class Scan:
+    """Columns and a target, a basis projected out.
+
+    Args:
+        columns: (column, row), weighted as the target.
+        target: (row,).
+        basis: (row, known column).
+    """
+
+    def __init__(self, columns: np.ndarray, target: np.ndarray, basis: np.ndarray):
+        orthonormal, _ = np.linalg.qr(basis)
+        self.basis = orthonormal
+        left = columns - (columns @ orthonormal) @ orthonormal.T
+        size = np.linalg.norm(columns, axis=1)
+        rest = np.linalg.norm(left, axis=1)
+        self.usable = rest > np.sqrt(ALIKE) * size
+        self.columns = left / np.where(self.usable, rest, np.inf)[:, None]
+        self.target = target - orthonormal @ (orthonormal.T @ target)
+        self.shared = self.columns @ self.target
+
+    def singles(self, count: int) -> list[tuple[int, ...]]:
+        """The best columns, best first."""
+        return [(int(i),) for i in np.argsort(-np.abs(self.shared))[:count] if self.usable[i]]
+
+    def pairs(self, first: int, second: int, count: int) -> list[tuple[int, ...]]:
+        """The best pairs of one of the first so many columns and one of the first so many."""
+        second = min(second, len(self.columns))
+        first = min(first, second)
+        best = np.zeros(first)
+        partner = np.zeros(first, dtype=int)
+        step = max(1, BLOCK // second)
+        for begin in range(0, first, step):
+            rows = np.arange(begin, min(begin + step, first))
+            # every pair once: only with what comes later
+            gain = self._gain(rows, begin, second)
+            place = np.argmax(gain, axis=1)
+            best[rows], partner[rows] = gain[np.arange(len(rows)), place], begin + place
+        ranked = np.argsort(-best)[:count]
+        places = {(int(i), int(partner[i])) for i in ranked if best[i] > 0}
+        # a column may be part of several good pairs
+        for i in ranked[: count // 10]:
+            gain = self._gain(np.array([i]), 0, second)[0]
+            others = [int(j) for j in np.argsort(-gain)[:10] if gain[j] > 0]
+            places |= {(min(int(i), j), max(int(i), j)) for j in others}
+        return sorted(places)
+
+    def _gain(self, rows: np.ndarray, begin: int, end: int) -> np.ndarray:
+        """(row, column) squares that the rows and columns explain in pairs."""
+        cosine = self.columns[rows] @ self.columns[begin:end].T
+        left = 1 - cosine * cosine
+        own = self.shared[rows, None]
+        with np.errstate(all="ignore"):
+            gain = own * own + (self.shared[begin:end] - own * cosine) ** 2 / left
+        gain[left < ALIKE] = 0
+        return gain
+
+    def extended(
+        self, states: Sequence[tuple[int, ...]], first: int, each: int
+    ) -> list[tuple[int, ...]]:
+        """Every set of columns with its best further ones of the first so many."""
+        columns, found = self.columns[:first], set()
+        for state in states:
+            basis, _ = np.linalg.qr(self.columns[list(state)].T)
+            rest = self.target - basis @ (basis.T @ self.target)
+            left = 1 - np.sum((columns @ basis) ** 2, axis=1)
+            with np.errstate(all="ignore"):
+                gain = np.where(left > ALIKE, (columns @ rest) ** 2 / left, 0.0)
+            for j in np.argsort(-gain)[:each]:
+                found.add(tuple(sorted((*state, int(j)))))
+        return sorted(found)

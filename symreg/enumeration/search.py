@@ -1,0 +1,238 @@
+"""The search: libraries of growing size, in each all single entries, pairs, and longer sums.
+
+Every size is searched whole before the next: first y itself and y under each outer function's
+inverse as one entry, then sums, beside nothing, beside the variables and beside their squares. It
+ends with the first exact formula, or with its watch; what was exhausted is part of the answer.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from symreg.enumeration.library import Library, enumerate_expressions
+from symreg.enumeration.model import IDENTITY, OUTER, Model, Outer, Table
+from symreg.enumeration.numbered import numbered
+from symreg.enumeration.scan import Scan
+from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
+from symreg.formulas.watch import Watch
+
+ROWS = 100
+"""Rows of the scans: pairs are ranked by the errors that they leave there, then on all rows."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """One round of the search.
+
+    Attributes:
+        entries: of the library.
+        paired: entries tried in all pairs; the first quarter is tried with four times as many.
+    """
+
+    entries: int
+    paired: int
+
+
+EFFORTS = (Effort(4_000, 1_500), Effort(40_000, 5_000), Effort(250_000, 12_000))
+"""About 0.3, 2 and 12 s; see notebooks/log/discovery.md."""
+LARGEST = 9
+SINGLES, PAIRS, BEAM, MOST_TERMS = 40, 80, 30, 5
+POLISHED, SHORTENED = 24, 6
+ONE_TREE = Tree(ONE)
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """What was searched without omission: sizes in symbols.
+
+    Attributes:
+        single: y as one expression of up to so many, times a constant, plus a constant.
+        pair: y as a sum of two of up to so many.
+    """
+
+    single: int = 0
+    pair: int = 0
+
+    def __str__(self) -> str:
+        told = f"no formula of up to {self.single} symbols"
+        return told + (f", no sum of two of up to {self.pair}" if self.pair else "")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Terms to choose from: values (term, row) on the rows of the scan, and their trees."""
+
+    values: np.ndarray
+    size: np.ndarray
+    trees: "Library | Sequence[Tree]"
+    places: np.ndarray
+
+    def tree(self, term: int) -> Tree:
+        """How a term is written."""
+        place = int(self.places[term])
+        return self.trees.tree(place) if isinstance(self.trees, Library) else self.trees[place]
+
+    def whole_up_to(self, count: int, complete: int) -> int:
+        """Largest size of which the first so many terms hold all."""
+        beyond = self.size[count:]
+        return min(complete, int(beyond.min()) - 1) if len(beyond) else complete
+
+
+def pool_of(values: np.ndarray, size: np.ndarray, trees: "Library | Sequence[Tree]") -> Pool:
+    """Terms that are no multiples of one another plus a constant, the shortest of each kept."""
+    about = values - values.mean(axis=1, keepdims=True)
+    about /= np.linalg.norm(about, axis=1, keepdims=True)
+    directions = np.random.default_rng(1).standard_normal((values.shape[1], 2))
+    projected = about @ directions
+    projected *= np.sign(projected[:, :1])
+    _, first = np.unique(np.rint(projected * 1e8), axis=0, return_index=True)
+    first.sort()
+    return Pool(values[first], size[first], trees, first)
+
+
+class Search:
+    """Models of one table.
+
+    Args:
+        table: all rows.
+        watch: may end it.
+        rng: draws the rows of the scans.
+    """
+
+    def __init__(self, table: Table, watch: Watch, rng: np.random.Generator):
+        self.table, self.watch = table, watch
+        rows = len(table.y)
+        self.few = table.rows(np.sort(rng.choice(rows, min(ROWS, rows), replace=False)))
+        self.outers = [outer for outer in OUTER if outer.allowed(table.y)]
+        self.models: dict[str, Model] = {}
+        self.exhausted = Exhausted()
+
+    def run(self, efforts: Sequence[Effort] = EFFORTS) -> list[Model]:
+        """The best models, shortest description first."""
+        for effort in efforts:
+            library = enumerate_expressions(self.few.X, effort.entries, LARGEST, self.watch)
+            pool = pool_of(library.values, library.size, library)
+            self._singles(pool)
+            single = replace(self.exhausted, single=library.complete)
+            if self._done():
+                break
+            self._sums(pool, effort)
+            whole = pool.whole_up_to(effort.paired, library.complete)
+            self.exhausted = replace(single, pair=whole)
+            if self._done():
+                break
+            if effort is efforts[min(1, len(efforts) - 1)]:
+                self._with_numbers(library)
+            if self._done():
+                break
+        return self._best()
+
+    def _singles(self, pool: Pool) -> None:
+        """Every entry as the whole of y, or of an outer inverse of it."""
+        for outer in (IDENTITY, *self.outers):
+            for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
+                scan = self._scan(pool, outer, basis)
+                if scan is not None:
+                    self._take(pool, outer, basis, scan.singles(SINGLES))
+
+    def _sums(self, pool: Pool, effort: Effort) -> None:
+        """All pairs of the shorter entries, of the shortest with more; then longer sums."""
+        for outer in (IDENTITY, *self.outers):
+            for basis in self._bases()[: 2 if outer is IDENTITY else 1]:
+                scan = self._scan(pool, outer, basis)
+                if scan is None:
+                    continue
+                paired = effort.paired if outer is IDENTITY else effort.paired // 4
+                states = scan.pairs(paired, paired, PAIRS)
+                states += scan.pairs(paired // 4, 4 * paired, PAIRS)
+                best = self._take(pool, outer, basis, states)
+                if self._done():
+                    return
+                for _ in range(MOST_TERMS - 2 if outer is IDENTITY else 1):
+                    states = scan.extended(best[:BEAM], effort.paired, 4)
+                    best = self._take(pool, outer, basis, states)
+                    if self._done():
+                        return
+
+    def _with_numbers(self, library: Library) -> None:
+        """Functions of arguments times numbers on a grid, alone and beside the entries."""
+        trees, values = numbered(library, self.few.X)
+        short = library.size <= 4
+        entries = np.flatnonzero(short)[:2_000]
+        every = [library.tree(int(i)) for i in entries] + trees
+        values = np.concatenate([library.values[entries], values])
+        pool = pool_of(values, np.array([tree.size for tree in every]), every)
+        for outer in (IDENTITY, *self.outers):
+            for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
+                scan = self._scan(pool, outer, basis)
+                if scan is None:
+                    continue
+                states = scan.singles(SINGLES)
+                if outer is IDENTITY:
+                    states += scan.pairs(1_000, len(every), PAIRS)
+                self._take(pool, outer, basis, states)
+                if self.watch.over:
+                    return
+
+    def _bases(self) -> list[tuple[Tree, ...]]:
+        """A constant; the variables too; their squares, and products while rows allow."""
+        columns = [Tree(COLUMN, (), float(i)) for i in range(self.table.X.shape[1])]
+        squares = [Tree(POWER, (column,), 2.0) for column in columns]
+        products = [Tree("*", (a, b)) for i, a in enumerate(columns) for b in columns[i + 1 :]]
+        constant = (ONE_TREE,)
+        wide = (*constant, *columns, *squares, *products)
+        most = len(self.few.y) // 4
+        if len(wide) > most:
+            wide = (*constant, *columns, *squares)
+        found = [constant, (*constant, *columns), wide]
+        return [basis for basis in found if len(basis) <= most]
+
+    def _scan(self, pool: Pool, outer: Outer, basis: Iterable[Tree]) -> Scan | None:
+        few = self.few
+        with np.errstate(all="ignore"):
+            weight = 1 / np.abs(outer.slope(few.y) * few.sigma)
+            target = outer.forward(few.y) * weight
+        if not np.all(np.isfinite(target) & np.isfinite(weight)):
+            return None
+        known = np.column_stack([tree.values(few.X) for tree in basis]) * weight[:, None]
+        return Scan(pool.values * weight, target, known)
+
+    def _take(
+        self, pool: Pool, outer: Outer, basis: tuple[Tree, ...], states: list[tuple[int, ...]]
+    ) -> list[tuple[int, ...]]:
+        """Models of these terms, fitted to all rows; the states, best first."""
+        ranked = []
+        for state in states:
+            terms = (*basis, *(pool.tree(term) for term in state))
+            if len(terms) >= len(self.table.y) - 1:
+                continue
+            model = Model(outer, terms).fitted(self.table)
+            self._keep(model)
+            ranked.append((model.mean_square, state))
+        return [state for _, state in sorted(ranked)]
+
+    def _keep(self, model: Model) -> None:
+        if np.isfinite(model.mean_square):
+            self.models[repr((model.terms, id(model.outer)))] = model
+
+    def _done(self) -> bool:
+        return any(model.is_exact for model in self.models.values()) or self.watch.over
+
+    def _best(self) -> list[Model]:
+        """The shortest descriptions, their numbers improved, what is not needed left out."""
+        rows = len(self.table.y)
+
+        def length(model: Model) -> float:
+            return model.description(rows)
+
+        first = sorted(self.models.values(), key=length)[:POLISHED]
+        if first and not first[0].is_exact:
+            loose = (
+                replace(model, terms=tuple(tree.loosened() for tree in model.terms))
+                for model in first
+            )
+            first += [model.polished(self.table) for model in loose]
+            first.sort(key=length)
+        short = [model.shortened(self.table) for model in first[:SHORTENED]]
+        return sorted([*short, *first], key=length)

@@ -1,0 +1,118 @@
+"""An expression as a tree with numbers: evaluated, written in sympy, its numbers changed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+
+ONE, COLUMN, SCALE, SHIFT, POWER = "one", "column", "scale", "shift", "power"
+FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
+    "sin": (np.sin, sympy.sin),
+    "cos": (np.cos, sympy.cos),
+    "tan": (np.tan, sympy.tan),
+    "exp": (np.exp, sympy.exp),
+    "log": (np.log, sympy.log),
+    "tanh": (np.tanh, sympy.tanh),
+}
+BINARY: dict[str, Callable] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "^": lambda a, b: a**b,
+}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A node with its parts.
+
+    Attributes:
+        kind: `one`; `column`; `scale` (number times part), `shift` (part plus number), `power`
+            (part to the number); a function's name; or an operation of two parts.
+        parts: trees.
+        number: of a scale, shift or power; index of a column.
+        free: whether the number may be fitted.
+    """
+
+    kind: str
+    parts: tuple["Tree", ...] = ()
+    number: float = 0.0
+    free: bool = False
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """(row,) for X (row, column), float64; not finite where undefined."""
+        if self.kind == ONE:
+            return np.ones(len(X))
+        if self.kind == COLUMN:
+            return np.asarray(X[:, int(self.number)])
+        parts = [part.values(X) for part in self.parts]
+        if self.kind in FUNCTIONS:
+            return np.asarray(FUNCTIONS[self.kind][0](parts[0]))
+        if self.kind in BINARY:
+            return np.asarray(BINARY[self.kind](*parts))
+        if self.kind == SCALE:
+            return self.number * parts[0]
+        if self.kind == SHIFT:
+            return parts[0] + self.number
+        return np.asarray(parts[0] ** self.number)
+
+    def written(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
+        """In sympy; whole and half numbers exactly, others as floats."""
+        if self.kind == ONE:
+            return sympy.Integer(1)
+        if self.kind == COLUMN:
+            return symbols[int(self.number)]
+        parts = [part.written(symbols) for part in self.parts]
+        if self.kind in FUNCTIONS:
+            return FUNCTIONS[self.kind][1](parts[0])
+        if self.kind in BINARY:
+            return BINARY[self.kind](*parts)
+        number = exact(self.number)
+        if self.kind == SCALE:
+            return number * parts[0]
+        return parts[0] + number if self.kind == SHIFT else parts[0] ** number
+
+    @property
+    def size(self) -> int:
+        """Symbols: nodes that are no number of one."""
+        own = 0 if self.kind == SCALE and abs(self.number) == 1 else 1
+        return own + sum(part.size for part in self.parts)
+
+    def numbers(self) -> Iterator[float]:
+        """The numbers that may be fitted, from left to right."""
+        for part in self.parts:
+            yield from part.numbers()
+        if self.free:
+            yield self.number
+
+    def at(self, numbers: Iterator[float]) -> "Tree":
+        """The same with other numbers, in the order of `numbers`."""
+        if not self.parts:
+            return self
+        parts = tuple(part.at(numbers) for part in self.parts)
+        return replace(self, parts=parts, number=next(numbers) if self.free else self.number)
+
+    def loosened(self) -> "Tree":
+        """The same with a free number wherever one can make a difference: in front of what a
+        function is taken of, in front of the second part of a sum, and in every shift."""
+        parts = tuple(part.loosened() for part in self.parts)
+        if self.kind in FUNCTIONS and self.kind != "log":
+            parts = (_scaled(parts[0]),)
+        elif self.kind in ("+", "-"):
+            parts = (parts[0], _scaled(parts[1]))
+        return replace(self, parts=parts, free=self.free or self.kind == SHIFT)
+
+
+def _scaled(tree: Tree) -> Tree:
+    """A tree with a free number in front."""
+    if tree.kind == SCALE:
+        return replace(tree, free=True)
+    return Tree(SCALE, (tree,), 1.0, True)
+
+
+def exact(number: float) -> sympy.Expr:
+    """A whole number or a simple fraction exactly, any other as a float."""
+    fraction = sympy.Rational(number).limit_denominator(12)
+    return fraction if float(fraction) == number else sympy.Float(number)
