@@ -11,9 +11,10 @@ import sympy
 from joblib import Parallel, delayed
 
 from orbits.options import require_known
-from symreg.fit.noise import misfit_probability, rounding
+from symreg.fit.noise import DOUBLE, misfit_probability, rounding
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded
+from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
 
 OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
@@ -214,9 +215,15 @@ def installed(package: str) -> str | None:
 
 
 def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
-    """Whether a formula leaves only rounding."""
+    """Whether a formula leaves only rounding, and has not the numbers of an expansion.
+
+    Smooth functions agree with sums of others to 1e-12 with a dozen numbers, of which each gains
+    half a digit at least.
+    """
     residuals, _ = _errors(expression, X, y, names)
-    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < rounding(y) ** 2)
+    extra = max(0, len(expression.atoms(sympy.Float)) - 2)
+    limit = rounding(y) * (10 ** (-0.5 * extra) if rounding(y) == DOUBLE else 1.0)
+    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < limit**2)
 
 
 def explains_all(
@@ -224,13 +231,16 @@ def explains_all(
 ) -> bool:
     """Whether a formula is exact, or its errors show no structure.
 
-    Structure is looked for in every feature and in the prediction itself.
+    Structure is looked for in every feature and in the prediction itself. Rounding has none: then
+    a formula that is not exact explains nothing.
     """
     residuals, samples = _errors(expression, X, y, names)
     if not np.all(np.isfinite(residuals)):
         return False
-    if np.mean(residuals**2) < rounding(y) ** 2:
+    if is_exact(expression, X, y, names):
         return True
+    if np.mean(residuals**2) < rounding(y) ** 2:
+        return False
     chance = misfit_probability(residuals, samples)
     return chance is not None and chance > CHANCE
 
@@ -266,7 +276,8 @@ def pareto_front(
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
     measured = []
     for expression in dict.fromkeys(expressions):
-        if expression.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I):
+        undefined = expression.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I)
+        if undefined or not is_readable(expression):
             continue
         prediction = evaluate(expression, names, X)
         if loss == L1:

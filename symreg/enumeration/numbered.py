@@ -5,7 +5,7 @@ import numpy as np
 from symreg.enumeration.library import Library
 from symreg.enumeration.tree import POWER, SCALE, SHIFT, Tree
 
-ARGUMENTS, FACTORS = 24, 24
+ARGUMENTS, FACTORS = 16, 10
 """Arguments and factors, the shortest entries of a library."""
 
 
@@ -47,7 +47,7 @@ def _grids(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
     middle = float(np.median(np.abs(values)))
     if not 0 < middle <= largest < np.inf:
         return []
-    waves = np.linspace(0.5, 40.0, 60) / span
+    waves = np.linspace(0.5, 30.0, 50) / span
     rates = np.geomspace(0.3, 8.0, 8) / largest
     ratios = np.geomspace(0.1, 10.0, 8) / middle
     grids = [

@@ -14,7 +14,15 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from symreg.enumeration.model import FITTED, ROUNDING, SYMBOL, Table, price, simple_numbers
+from symreg.enumeration.model import (
+    FITTED,
+    ROUNDING,
+    SYMBOL,
+    Table,
+    leaves_rounding,
+    price,
+    simple_numbers,
+)
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.tree import exact
 from symreg.formulas.watch import Watch
@@ -45,8 +53,8 @@ class Quotient:
 
     @property
     def is_exact(self) -> bool:
-        """Whether rounding is all that is left."""
-        return self.mean_square < (1e3 * ROUNDING) ** 2
+        """Whether rounding is all that is left, as `leaves_rounding` has it."""
+        return leaves_rounding(self.mean_square, np.count_nonzero(self.coefficients) - 1)
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""

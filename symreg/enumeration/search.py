@@ -28,17 +28,23 @@ class Effort:
     Attributes:
         entries: of the library.
         paired: entries tried in all pairs; the first quarter is tried with four times as many.
+        terms: of the longest sum.
+        numbered: whether functions of an argument times any number are tried too.
     """
 
     entries: int
     paired: int
+    terms: int
+    numbered: bool = False
 
 
-EFFORTS = (Effort(4_000, 1_500), Effort(40_000, 5_000), Effort(250_000, 12_000))
-"""About 0.3, 2 and 12 s; see notebooks/log/discovery.md."""
+EFFORTS = (Effort(4_000, 1_500, 3), Effort(40_000, 5_000, 5, True), Effort(250_000, 12_000, 5))
+"""About 0.5, 4 and 15 s; see notebooks/log/discovery.md."""
 LARGEST = 9
-SINGLES, PAIRS, BEAM, MOST_TERMS = 40, 80, 30, 5
-POLISHED, SHORTENED = 24, 6
+SINGLES, PAIRS, BEAM = 40, 60, 20
+POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
+"""Models of each number of terms whose numbers are improved, and the most of these; models that are
+shortened; models handed over."""
 ONE_TREE = Tree(ONE)
 
 
@@ -122,7 +128,7 @@ class Search:
             self.exhausted = replace(single, pair=whole)
             if self._done():
                 break
-            if effort is efforts[min(1, len(efforts) - 1)]:
+            if effort.numbered:
                 self._with_numbers(library)
             if self._done():
                 break
@@ -149,7 +155,7 @@ class Search:
                 best = self._take(pool, outer, basis, states)
                 if self._done():
                     return
-                for _ in range(MOST_TERMS - 2 if outer is IDENTITY else 1):
+                for _ in range(effort.terms - 2 if outer is IDENTITY else 1):
                     states = scan.extended(best[:BEAM], effort.paired, 4)
                     best = self._take(pool, outer, basis, states)
                     if self._done():
@@ -159,7 +165,7 @@ class Search:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
         trees, values = numbered(library, self.few.X)
         short = library.size <= 4
-        entries = np.flatnonzero(short)[:2_000]
+        entries = np.flatnonzero(short)[:300]
         every = [library.tree(int(i)) for i in entries] + trees
         values = np.concatenate([library.values[entries], values])
         pool = pool_of(values, np.array([tree.size for tree in every]), every)
@@ -170,7 +176,7 @@ class Search:
                     continue
                 states = scan.singles(SINGLES)
                 if outer is IDENTITY:
-                    states += scan.pairs(1_000, len(every), PAIRS)
+                    states += scan.pairs(300, len(every), PAIRS)
                 self._take(pool, outer, basis, states)
                 if self.watch.over:
                     return
@@ -226,13 +232,22 @@ class Search:
         def length(model: Model) -> float:
             return model.description(rows)
 
-        first = sorted(self.models.values(), key=length)[:POLISHED]
-        if first and not first[0].is_exact:
-            loose = (
-                replace(model, terms=tuple(tree.loosened() for tree in model.terms))
-                for model in first
-            )
-            first += [model.polished(self.table) for model in loose]
-            first.sort(key=length)
-        short = [model.shortened(self.table) for model in first[:SHORTENED]]
-        return sorted([*short, *first], key=length)
+        ranked = sorted(self.models.values(), key=length)
+        if not ranked:
+            return []
+        if not ranked[0].is_exact:
+            # of every number of terms: five that bend to a law hide one that lacks a number
+            groups: dict[int, list[Model]] = {}
+            for model in ranked:
+                groups.setdefault(len(model.terms), []).append(model)
+            for model in (m for group in groups.values() for m in group[:POLISHED]):
+                loose = replace(model, terms=tuple(tree.loosened() for tree in model.terms))
+                if len(loose.numbers()) > MOST_LOOSE:
+                    loose = model
+                polished = loose.polished(self.table, 15)
+                ranked.append(polished)
+                if polished.is_exact or self.watch.over:
+                    break
+            ranked.sort(key=length)
+        short = [model.shortened(self.table) for model in ranked[:SHORTENED]]
+        return sorted([*short, *ranked[:HANDED]], key=length)

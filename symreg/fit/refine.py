@@ -28,6 +28,7 @@ from symreg.formulas.expressions import (
     skeleton,
     with_floats,
 )
+from symreg.formulas.reading import is_readable
 
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
@@ -193,7 +194,8 @@ def refit_law(law: Fitted, samples: Samples) -> Fitted:
 
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
-    """The formula with its floats refitted; None if it has too many, is undefined, or too slow."""
+    """The formula with its floats refitted; None if it has too many, is undefined,
+    too slow, or larger than any law is."""
     try:
         form, start = skeleton(merged(expression))
     except TooLongError:
@@ -203,7 +205,10 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
     if form.has(*UNDEFINED):
         return None
     found = fit(form, start, samples)
-    nodes = charged(substituted(form, found.constants))
+    whole = substituted(form, found.constants)
+    if not is_readable(whole):
+        return None
+    nodes = charged(whole)
     return Fitted(form, **vars(found), nodes=nodes, source=source, seed=seed)
 
 

@@ -2,7 +2,7 @@
 
 import sympy
 
-from orbits.expressions import parse_expression, shown
+from orbits.expressions import MAX_EXPONENT, MAX_NUMBER, parse_expression, shown
 from orbits.forces import LAWS, parse_law
 from orbits.options import nearest
 
@@ -28,3 +28,11 @@ def read_formula(text: str) -> sympy.Expr:
             f"{shown(text)} is not a law; did you mean {near!r}? Known: {', '.join(sorted(LAWS))}."
         )
     return parse_expression(text)
+
+
+def is_readable(expression: sympy.Expr) -> bool:
+    """Whether our own reader takes a formula that a search wrote: no law has larger numbers."""
+    powers = (power.exp for power in expression.atoms(sympy.Pow) if power.exp.is_number)
+    return all(abs(exponent) <= MAX_EXPONENT for exponent in powers) and all(
+        abs(number) <= MAX_NUMBER for number in expression.atoms(sympy.Float, sympy.Integer)
+    )
