@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NoReturn
 
@@ -104,7 +105,9 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         return 0
     except KeyboardInterrupt:
         return complain(name, GO_ON, INTERRUPTED)
-    except BrokenPipeError:
+    except SystemExit as error:
+        return complain(name, f"a model's own code ended the program: sys.exit({error.code!r}).")
+    except BrokenPipeError:  # the reader of the result, or of the help, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OptionError as error:
@@ -189,7 +192,7 @@ def _of_the_program(program: str, commands: Sequence[Command], arguments: Sequen
 
     from orbits.version import DISTRIBUTION, __version__
 
-    if arguments and not arguments[0].startswith("-"):
+    if arguments and (arguments[0] == "--" or not arguments[0].startswith("-")):
         require_known("command", arguments[0], [command.name for command in commands])
     parser = _Parser(
         prog=program, usage=f"{program} COMMAND [options]",
@@ -228,6 +231,8 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     )  # fmt: skip
     options, unknown = parser.parse_known_args(arguments)
     for word in unknown:
+        if "--" in arguments and word.startswith("-"):
+            raise ValueError(f"{word} stands behind --, where options are none; put it before.")
         near = nearest(word.partition("=")[0], parser._option_string_actions, cutoff=0.6)
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
@@ -246,16 +251,43 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
 def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
     """Print what a command finds, and nothing else, to the standard output; its exit code."""
     with ExitStack() as stack:
-        progress = stack.enter_context(open(os.devnull, "w")) if quiet else sys.stderr
+        silence = stack.enter_context(open(os.devnull, "w"))
+        progress: Any = silence if quiet else _Progress(sys.stderr, silence)
         stack.enter_context(redirect_stdout(progress))
         stack.enter_context(redirect_stderr(progress))
-        found = find()
+        try:
+            found = find()
+        except BrokenPipeError as error:  # none of ours: what we say goes through `_Progress`
+            raise ValueError(f"a pipe was closed in mid-work ({error}); run it again.") from None
     if in_json:
         told = found.to_dict() if hasattr(found, "to_dict") else found
         print(json.dumps(as_json(told, nan="null"), indent=2))
     elif not quiet:
         print(facts(found) if isinstance(found, Mapping) else found)
     return getattr(found, "exit_code", 0)
+
+
+class _Progress:
+    """A stream whose reader may go away: the work goes on, in silence."""
+
+    def __init__(self, stream: Any, silence: Any) -> None:
+        self._stream, self._silence = stream, silence
+
+    def write(self, text: str) -> int:
+        return self._while_read(lambda: self._stream.write(text))
+
+    def flush(self) -> None:
+        self._while_read(lambda: self._stream.flush())
+
+    def _while_read(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except BrokenPipeError:
+            self._stream = self._silence
+            return call()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _fill(
@@ -357,23 +389,30 @@ def _from_file(kind: type[Options], path: str | None) -> Options:
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
-    """Refuse empty paths, which would mean the current folder, and unusable outputs."""
-    for positional, given in zip(command.positionals, positionals, strict=True):
-        if positional.path is None or given is None:
-            continue
-        if not given:
+    """Refuse empty paths, which would mean the current folder, and unusable outputs: one that is an
+    input, or lies in one, would destroy it."""
+    given = [pair for pair in zip(command.positionals, positionals, strict=True) if pair[1]]
+    for positional, path in zip(command.positionals, positionals, strict=True):
+        if positional.path is not None and path == "":
             raise ValueError(f"{positional.name} is empty; a path is needed.")
-        if positional.path == "input" or (positional.text and given == STANDARD_OUTPUT):
-            continue
-        if given == STANDARD_OUTPUT:
+    files = [pair for pair in given if pair[0].path == "output" and pair[1] != STANDARD_OUTPUT]
+    outputs = [(positional.name, path) for positional, path in files]
+    replaced = [name for name, _ in outputs]  # whole; a folder of an option is added to
+    for positional, path in given:
+        if positional.path == "output" and path == STANDARD_OUTPUT and not positional.text:
             raise ValueError(
                 f"{positional.name} is -, standard output, which takes text alone; name a path."
             )
-        require_output(given)
     for option in every_option(type(config), config):
-        marks = (leaf for leaf in leaves(option.hint) if isinstance(leaf, Output))
-        if option.default is None or not any(marks):
+        if option.default is None or not any(isinstance(x, Output) for x in leaves(option.hint)):
             continue
         if not option.default:
             raise OptionError(option.name, "is empty; a path is needed.")
-        require_output(option.default)
+        outputs.append((option.name, option.default))
+    inputs = [(p.name, Path(path).resolve()) for p, path in given if p.path == "input"]
+    for name, path in outputs:
+        place = require_output(path).resolve()
+        for source, read in inputs:
+            inside = read in place.parents or (name in replaced and place in read.parents)
+            if place == read or inside:
+                raise ValueError(f"{name} {path} would overwrite {source}; give another path.")

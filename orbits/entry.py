@@ -1,6 +1,7 @@
 """Starts and ends a command's process: Ctrl-C at any moment prints one line, no traceback."""
 
 import atexit
+import io
 import os
 import signal
 import sys
@@ -22,6 +23,8 @@ def enter(program: str) -> NoReturn:
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed, as by 2>&-: what is said goes nowhere
             setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
+    if isinstance(sys.stdout, io.TextIOWrapper):  # one of ASCII alone shows \xb7 for a dot
+        sys.stdout.reconfigure(errors="backslashreplace")
 
     def quit_at_once(number: int, frame: FrameType | None) -> None:
         os.write(2, f"{program}: interrupted before anything was begun.\n".encode())

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,15 +23,24 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     """The path, if a file or folder may be written there.
 
     Raises:
-        ValueError: if it is empty, or there is a symbolic link, a device, a pipe or a socket: what
-            is written replaces what is there, and goes nowhere else.
+        ValueError: if it is empty, there is a symbolic link, a device, a pipe or a socket (what is
+            written replaces what is there, and goes nowhere else), or the folder that it would be
+            in is none, or takes no files.
     """
     if not os.fspath(path):
         raise ValueError("the path to write to is empty; give one.")
     kind = _kind(path, follow=False)
     if kind not in (None, "a file", "a folder"):
         raise ValueError(f"{path} is {kind}; nothing is written through it: give another path.")
-    return Path(path)
+    above = Path(path).absolute().parent
+    while _kind(above, follow=True) is None and above != above.parent:
+        above = above.parent
+    try:
+        with tempfile.TemporaryFile(dir=above):  # asks the file system itself; leaves nothing
+            return Path(path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ValueError(f"{path} cannot be written: {above}: {why}. Give another path.") from None
 
 
 def require_input(path: str | os.PathLike[str]) -> Path:
@@ -200,13 +210,16 @@ def json_of(text: str | bytes) -> Any:
 
 LARGEST_YAML = 1_000_000
 """Bytes of a YAML file; larger ones are a mistake or an attack."""
+LONGEST_INT = 400
+"""Digits: Python itself reads no more than 4300, and no number here is as large."""
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Any:
     """Read a user's YAML file; `1e-3` is a number, and `*name` repeats nothing.
 
     Raises:
-        ValueError: if the file is missing, is not YAML, or is larger than options are (says which).
+        ValueError: if the file is missing, is not YAML, gives a key twice, or is larger than
+            options are (says which).
     """
     import yaml
 
@@ -230,6 +243,20 @@ def _yaml_loader() -> Any:
                 raise ValueError("it repeats a part by *name; write that out.")
             return super().compose_node(parent, index)
 
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            for number, key in enumerate(keys):
+                if key in keys[:number]:
+                    line = node.value[number][0].start_mark.line + 1
+                    raise ValueError(f"it gives {key} twice, the second time on line {line}.")
+            return super().construct_mapping(node, deep)
+
+        def construct_yaml_int(self, node: Any) -> int:
+            if len(node.value) > LONGEST_INT:
+                raise ValueError(f"it has a whole number of {len(node.value)} digits.")
+            return super().construct_yaml_int(node)
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     number = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     return Loader
