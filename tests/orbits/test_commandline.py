@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
@@ -85,14 +88,6 @@ def test_what_a_command_raises_becomes_one_line(error, code, expected, capsys):
     assert err.count("\n") == 1
 
 
-def test_code_that_ends_the_process_has_not_succeeded():
-    def leave(*_):
-        raise SystemExit(3)
-
-    with pytest.raises(SystemExit):
-        run_with(["probe", "x"], leave)
-
-
 @dataclass(frozen=True)
 class Found:
     """What a command for this test finds."""
@@ -164,3 +159,107 @@ def test_an_interruption_stays_one_whatever_a_library_makes_of_it(number, capsys
 @given(st.lists(st.text(alphabet="abc-=.0 \n", max_size=12), max_size=4))
 def test_no_command_line_ends_in_a_traceback(words):
     assert run_with(["probe", *words])[0] in (0, 2)
+
+
+COPY = (Positional("table", "Read.", path="input"), Positional("out", "Written.", path="output"))
+
+
+def copied(arguments, run=lambda *_: None):
+    return main("tool", [Command("copy", run, Probe, "Copy a thing.", COPY)], ["copy", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("data/t.csv", "would overwrite table"),
+        ("./data/../data/t.csv", "would overwrite table"),
+        ("data", "would overwrite table"),
+        ("data/t.csv/x", "cannot be written: "),
+        ("/proc/x", "cannot be written: /proc"),
+        ("/dev/null/x", "cannot be written: /dev/null"),
+        ("", "out is empty"),
+    ],
+)
+def test_an_output_that_would_destroy_an_input_or_cannot_be_is_refused_before_any_work(
+    out, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "t.csv").write_text("x\n1\n")
+    assert copied(["data/t.csv", out], run=lambda *_: pytest.fail("it worked")) == 2
+    assert message in capsys.readouterr().err
+    assert copied(["data/t.csv", "data/new/law.json"]) == 0
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == [
+        "data", "data/t.csv",
+    ]  # fmt: skip
+
+
+def test_options_behind_two_hyphens_are_sent_before_them(capsys):
+    assert run_with(["probe", "--", "x", "--context-length", "7"])[0] == 2
+    assert "--context-length stands behind --" in capsys.readouterr().err
+    assert run_with(["probe", "--context-length", "7", "--", "x"]) == (
+        0, [("x", Probe(context_length=7))],
+    )  # fmt: skip
+    assert main("tool", command(print), ["--", "probe"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "context_length: 5\ncontext_length: 6\n",
+            "gives context_length twice",
+        ),
+        ("kick: {angle: 1, angle: 2}\n", "gives angle twice"),
+        (f"context_length: {'9' * 60_000}\n", "a whole number of 60000 digits"),
+    ],
+)
+def test_a_file_of_options_that_says_two_things_or_endless_ones_is_refused(
+    text, message, tmp_path, capsys
+):
+    path = tmp_path / "options.yaml"
+    path.write_text(text)
+    assert run_with(["probe", "x", "--config", str(path)]) == (2, [])
+    assert message in capsys.readouterr().err
+
+
+def test_work_goes_on_when_nobody_reads_its_progress(monkeypatch):
+    """`command 2>&1 | head -1`: what is to be written is written."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = []
+
+    def work(*_):
+        print("a line", flush=True)
+        print("another", flush=True)
+        done.append(True)
+
+    with open(write_end, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        assert run_with(["probe", "x"], work)[0] == 0
+        monkeypatch.undo()
+        with suppress(BrokenPipeError):
+            stream.close()
+    assert done == [True]
+
+
+def test_a_model_that_ends_the_program_and_a_pipe_that_breaks_inside_are_told(capsys):
+    def leave(*_):
+        raise SystemExit(0)
+
+    def broken(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    assert run_with(["probe", "x"], leave)[0] == 2
+    assert "sys.exit(0)" in capsys.readouterr().err
+    assert run_with(["probe", "x"], broken)[0] == 2
+    assert "closed in mid-work" in capsys.readouterr().err
+
+
+def test_a_terminal_of_ascii_alone_shows_the_result():
+    done = subprocess.run(
+        [sys.executable, "-m", "symreg", "compare", "2*θ", "3*θ"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert r"\u03b8" in done.stdout
