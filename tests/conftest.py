@@ -80,12 +80,13 @@ def doors():
     from orbits.generation.recipe import resolve
     from orbits.planets import dates_of
     from symreg.cli import require_possible
+    from symreg.experiments.own_data import of_data
     from symreg.experiments.run import check
     from symreg.experiments.study import check_study
 
     def of_run(config):
         missing = config.data is not None and not Path(config.data).exists()
-        check(replace(config, data=None) if missing else config)  # the page makes it in between
+        check(of_data(replace(config, data=None) if missing else config))  # a page makes it
 
     return {
         ("orbits", "generate"): lambda path, config: resolve(config),
