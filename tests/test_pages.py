@@ -161,7 +161,7 @@ def test_the_table_of_the_calibration_is_that_of_its_study():
 def test_the_tables_of_targets_are_those_of_their_studies(study):
     cells = pd.read_csv(ROOT / "notebooks" / "images" / f"{study}.csv")
     made = executed(STUDIES / f"{study}.py", study).FIGURE.summary(cells).fillna("–").astype(str)
-    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "target.md").read_text()
     start = page.index(f"\n| {made.columns[0]} | ") + 1
     table = page[start:].split("\n\n")[0].splitlines()
     heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table)
@@ -173,12 +173,12 @@ FIRST = "765c06b"
 """Commit of the cells on which the variable of the page was found."""
 
 
-def test_what_the_curve_foretells_is_that_of_its_cells():
+def test_what_the_curve_predicts_is_that_of_its_cells():
     identify = executed(STUDIES / "identify.py", "identify")
     cells = identify.usual(pd.read_csv(ROOT / "notebooks" / "images" / "identify.csv"))
     cells = cells[cells[identify.LEFT] > 0]
     beyond = identify.beyond_curve(cells, cells["git_commit"] == FIRST, 0.85)
-    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "target.md").read_text()
     for (kind, dt), off in beyond.groupby([cells["attention"], cells["dt"]]):
         rms = np.sqrt(np.mean(off**2))
         assert f"| {kind} | {dt:g} | {len(off)} | {rms:.2f} | {off.mean():+.2f} |" in page
@@ -187,7 +187,7 @@ def test_what_the_curve_foretells_is_that_of_its_cells():
 def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
     table = pd.read_csv(ROOT / "notebooks" / "images" / "stability.csv")
     table = table[(table["length"] == 1024)].set_index(["kind", "numbers", "path", "scale"])
-    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
     for place, words in {
         ("lssar", "float16", "bare", 1.0): "gradients are off by {:.0%}",
         ("lssar(p=15)", "float16", "bare", 1.0): "p = 15 by {:.0%}",
@@ -200,7 +200,7 @@ def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
 
 def test_the_table_of_even_attention_is_that_of_its_networks():
     networks = pd.read_csv(ROOT / "notebooks" / "images" / "evenness.csv")
-    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
     for (target, kind), part in networks.groupby(["target", "attention"]):
         each = part.median(numeric_only=True)
         shown = [f"{each[f'entropy_{factor}']:.2f}" for factor in (1, 4, 16)]
@@ -258,14 +258,14 @@ def softplus_tables():
 
 
 def test_the_tables_of_the_parts_of_attention_are_those_of_their_cells():
-    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
     for name, row in softplus_tables():
         assert row in page, name
 
 
 def test_the_table_of_the_little_language_is_that_of_its_runs():
     runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv")
-    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
     for kind, part in runs.groupby("attention"):
         medians = part.groupby("factor")["late"].median()
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
@@ -288,7 +288,7 @@ def test_what_is_said_of_decoded_and_followed_is_in_their_table():
 
 
 def test_what_is_said_of_students_is_in_their_table():
-    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "decoded.md").read_text()
     table = pd.read_csv(ROOT / "notebooks" / "images" / "taught.csv")
     last = table[table["site"] == "layers.3"]
     of_law = last["network"].str.startswith("newton")
@@ -312,7 +312,7 @@ PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" /
 
 @pytest.mark.parametrize("protocol", PROTOCOLS["PROTOCOLS"], ids=lambda protocol: protocol.name)
 def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(protocol):
-    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
     table = page[page.index("| protocol |") :].split("\n\n")[0].splitlines()
     heads, _, *rows = (tuple(line.strip("| ").split(" | ")) for line in table)
     assert heads == PROTOCOLS["HEADS"]
@@ -321,7 +321,7 @@ def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(pro
 
 
 def test_what_the_page_says_beside_that_table_is_printed_too():
-    page = (ROOT / "notebooks" / "explanation" / "when.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
     printed = "\n".join(PROTOCOLS["facts"]())
     for found, said in (
         ("0.01916 yr: second difference in bins 1.02 at 1 au, 0.00396 at 16 au", "is 1.02 bins"),

@@ -2,7 +2,7 @@
 
     python notebooks/examples/information/protocols.py
 
-Prints the table of the page "When does next-step training teach a force?". Nothing is trained. What
+Prints the table of the page "What could have shown Newton at all?". Nothing is trained. What
 is not known from a source is marked as assumed, and another value of it has a row of its own.
 """
 
@@ -33,7 +33,7 @@ VAFA = Observations(
     positions=500,  # 1 000 tokens, planet and star in turn
     dt=7 * 0.0027,
     bin_width=100 / 7000,
-    gm="own",  # masses of stars vary, and are not told
+    gm="own",  # masses of stars vary, and are not given
     ranges=Ranges((0.3, 32.0), (0.0, 0.95), 0.0, "exoplanets"),
 )
 TEN_PLANETS = {"orbits": 50_000_000, "positions": 91}
@@ -52,7 +52,7 @@ _KEPLER = "generate_kepler_cv.py of github.com/KindXiaoming/newton-kepler"
 _NOISY = "noise_scale of its kepler_cv.py; drawn once, where training draws it at every step"
 
 PROTOCOLS = (
-    Protocol("`symreg run`", "its defaults", Observations(bin_width=FLOAT32)),
+    Protocol("`symreg run`", "its defaults", Observations(orbits=1000, bin_width=FLOAT32)),
     Protocol("Vafa et al., a week", _BIAS, VAFA),
     Protocol("Vafa et al., a week", _TEN, replace(VAFA, **TEN_PLANETS)),
     Protocol("Vafa et al., half a year", _BIAS, replace(VAFA, dt=HALF_A_YEAR)),
