@@ -13,8 +13,9 @@ from orbits.config import GenerateConfig
 from orbits.options import hints_of
 
 ROOT = Path(__file__).parents[1]
-README = re.search(r"```python\n(import orbits.*?)```", (ROOT / "README.md").read_text(), re.S)
-EXAMPLE = f"""{README[1] if README else ""}
+PAGE = (ROOT / "notebooks" / "index.md").read_text()
+(SHOWN,) = re.findall(r"```python\n(import orbits.*?)```", PAGE, re.S)
+EXAMPLE = f"""{SHOWN}
 orbits.measure_forces(data, noise=1e-6)
 orbits.ephemeris("planets.zarr", bodies=("earth", "mars"))
 """
@@ -36,7 +37,7 @@ def said_of(program: list[str], path: Path) -> str:
 
 
 @pytest.mark.parametrize("checker", ["mypy", pytest.param("pyright", marks=pytest.mark.slow)])
-def test_readmes_example_is_typed_and_a_wrong_keyword_is_an_error(checker, tmp_path):
+def test_the_example_of_the_first_page_is_typed_and_a_wrong_keyword_is_an_error(checker, tmp_path):
     pytest.importorskip(checker)
     path = tmp_path / "example.py"
     path.write_text(EXAMPLE + "\n".join(WRONG) + "\n")

@@ -23,7 +23,9 @@ from worldmodel.loading import executed
 
 ROOT = Path(__file__).parents[1]
 STUDIES = ROOT / "notebooks" / "studies"
-PAGES = sorted((ROOT / "notebooks").rglob("*.md"))
+LOG = ROOT / "notebooks" / "log"
+"""Its commands are those of their day; every other page shows today's."""
+PAGES = sorted(page for page in (ROOT / "notebooks").rglob("*.md") if page.parent != LOG)
 PROGRAMS = ("orbits", "worldmodel", "symreg")
 SMALL_SEARCH = {"seeds": 1, "population": 60, "generations": 5, "null": False}
 

@@ -1,14 +1,11 @@
-"""What the README shows works: its commands are understood, its Python runs."""
+"""What the README shows works: its commands are understood, its output is what a run prints."""
 
 import re
 import shlex
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-import symreg
-import worldmodel
 from symreg.cli import main as symreg_main
 
 README = Path(__file__).parents[1] / "README.md"
@@ -30,11 +27,11 @@ def commands():
     return [part for part in words if part and part[0] in PROGRAMS and len(part) > 1]
 
 
-def test_the_readme_shows_every_program():
-    """In a command or in the table of the pieces; the commands of each are on its page."""
+def test_the_readme_fits_in_a_hundred_lines_and_names_every_package():
     text = README.read_text(encoding="utf-8")
-    assert all(f"| `{program}` |" in text for program in PROGRAMS)
-    assert len(commands()) >= 5
+    assert len(text.splitlines()) <= 100
+    assert all(f"`{program}`" in text for program in PROGRAMS)
+    assert len(commands()) >= 3
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
@@ -46,20 +43,6 @@ def test_a_command_of_the_readme_is_understood(words, at_the_door, capsys):
     error = capsys.readouterr().err
     without_julia = "pysr" in words and "engine pysr cannot run" in error
     assert code == 0 or without_julia, error
-
-
-def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
-    """With fewer orbits, steps and searches."""
-    monkeypatch.chdir(tmp_path)
-    (block,) = blocks_of("python")
-    small = {"seeds": 1, "population": 60, "generations": 5}
-    monkeypatch.setattr(worldmodel, "train", partial(worldmodel.train, steps=30))
-    monkeypatch.setattr(symreg, "recover", partial(symreg.recover, null=False, **small))
-    found = {}
-    exec(re.sub(r"orbits=\d+", "orbits=40", block), found)
-    law = found["law"]
-    assert f"{law.expression} {law.verdict}" in capsys.readouterr().out
-    assert len(found["forces"])
 
 
 def test_what_the_readme_links_to_exists():
@@ -74,14 +57,13 @@ def test_a_run_prints_what_the_readme_shows(tmp_path, capsys):
     """Words to the letter; numbers within 1 %, since processors round differently."""
     (shown,) = (block for block in blocks_of("") if block.startswith("states"))
     assert symreg_main(["run", "--out", str(tmp_path / "run")]) == 0
-    printed = capsys.readouterr().out
-    printed = printed[printed.index("states          law found") : printed.index("\nReport:")]
+    printed = [row.split() for row in capsys.readouterr().out.splitlines() if row.strip()]
     number = re.compile(r"-?\d+\.\d+")
-    shown_rows, printed_rows = shown.strip().splitlines(), printed.strip().splitlines()
-    assert len(shown_rows) == len(printed_rows)
-    for expected, found in zip(shown_rows, printed_rows, strict=True):
-        if expected.startswith(("untrained", "----")):
-            continue  # noise around zero, fitted by some formula; as wide as the numbers are
-        assert number.sub("#", found).split() == number.sub("#", expected).split()
-        values = [list(map(float, number.findall(row))) for row in (found, expected)]
+    _, _, *rows = shown.strip().splitlines()
+    for expected in rows:
+        name = expected.split()[0]
+        (found,) = (row for row in printed if row[0] == name and len(row) > 5)
+        row = " ".join(found)
+        assert number.sub("#", row) == number.sub("#", " ".join(expected.split()))
+        values = [list(map(float, number.findall(line))) for line in (row, expected)]
         assert values[0] == pytest.approx(values[1], rel=0.01, abs=0.02)
