@@ -1,4 +1,4 @@
-"""How much inertia is left in a target, and whether a model that learns it knows a force."""
+"""How much inertia is left in a target, and how right the force is of a model that learns it."""
 
 import itertools
 
@@ -180,7 +180,7 @@ def one_variable(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def beyond_curve(frame: pd.DataFrame, first: pd.Series, gamma: float) -> pd.Series:
-    """(cell,) log10 of the far error over what the rising curve of some cells foretells.
+    """(cell,) log10 of the far error over what the rising curve of some cells predicts.
 
     Args:
         frame: cells with every number, for targets with some inertia.

@@ -49,7 +49,7 @@ POINTS = {
 """Attention by name: softmax (Vaswani et al., arXiv:1706.03762v7, eq. 1), scalable softmax
 (Nakanishi, arXiv:2501.19399v1), sigmoid (Ramapuram et al., arXiv:2409.04431, with the bias −log n
 of the N keys that a row sees), ReLU (Wortsman et al., arXiv:2309.08586, divided by that N), and
-length-scaled softplus attention without and with re-weighting (Gao & Spratling,
+length-scaled softplus attention without and with re-weighting (Gao, Spratling & Gionfrida,
 arXiv:2501.13428v5; p = 3 for lengths near those of training, 15 for extrapolation)."""
 POWER = "p"
 """The parameter of `lssar`."""

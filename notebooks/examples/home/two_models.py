@@ -1,10 +1,10 @@
-"""Where two models know the force: the figure of the home page.
+"""Where the force of two models is right: the figure of the home page.
 
     python notebooks/examples/home/two_models.py notebooks/images/two_models.png
 
 Both predict the next position to better than a thousandth of the distance. They share orbits,
 network, seed and a context of 32 positions; one predicts the displacement to the next position,
-the other what is left of it when the last step is taken away. Eight minutes on one busy core.
+the other what is left of it when the last step is taken away.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import orbits
 import worldmodel
 from worldmodel import plot_validity
 
-TARGETS = {"residual": "knows the force", "displacement": "knows no force"}
+TARGETS = ("residual", "displacement")
 
 
 def like_training(data):
@@ -55,10 +55,10 @@ def main():
     data = orbits.generate(law="newton", orbits=options.orbits, simulator="scipy", seed=0)
     held_out = orbits.generate(law="newton", orbits=options.orbits // 4, simulator="scipy", seed=1)
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    for panel, (target, known) in zip(axes, TARGETS.items(), strict=True):
+    for panel, target in zip(axes, TARGETS, strict=True):
         next_position, far = asked(target, data, held_out, options.steps)
         title = (
-            f"{known}: next position off by {percent(next_position)},\n"
+            f"trained on the {target}: next position off by {percent(next_position)},\n"
             f"force on states unlike training by {percent(far.metrics['error'])}"
         )
         plot_validity(panel, far.details["map"], like_training(held_out), title=title)

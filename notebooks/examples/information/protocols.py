@@ -60,7 +60,7 @@ PROTOCOLS = (
     Protocol("Liu et al., what is asked", _KEPLER, LIU),
     Protocol("Liu et al., what is seen", _NOISY, replace(LIU, bin_width=0.0, sigma=0.1)),
 )
-"""Gao & Spratling (arXiv:2501.13428v5) are assumed to have the data of Vafa et al."""
+"""Gao, Spratling & Gionfrida (arXiv:2501.13428v5) are assumed to have the data of Vafa et al."""
 
 
 def shown(error: LeastError, floor: bool) -> str:
