@@ -27,6 +27,11 @@ LOG = ROOT / "notebooks" / "log"
 """Its commands are those of their day; every other page shows today's."""
 PAGES = sorted(page for page in (ROOT / "notebooks").rglob("*.md") if page.parent != LOG)
 PROGRAMS = ("orbits", "worldmodel", "symreg")
+SMALLER = {
+    r"orbits=\d+": "orbits=40",
+    r"steps=\d+": "steps=20",
+    r"timeout_in_seconds=\d+": "timeout_in_seconds=1",
+}
 SMALL_SEARCH = {"seeds": 1, "population": 60, "generations": 5, "null": False}
 
 
@@ -81,7 +86,9 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     monkeypatch.setattr(symreg, "recover", partial(symreg.recover, **SMALL_SEARCH))
     found = {}
     for block in blocks(page, "python"):
-        exec(re.sub(r"orbits=\d+", "orbits=40", re.sub(r"steps=\d+", "steps=20", block)), found)
+        for number, smaller in SMALLER.items():
+            block = re.sub(number, smaller, block)
+        exec(block, found)
 
 
 @pytest.mark.parametrize("package", PROGRAMS)
@@ -164,8 +171,7 @@ def test_the_tables_of_targets_are_those_of_their_studies(study):
     cells = pd.read_csv(ROOT / "notebooks" / "images" / f"{study}.csv")
     made = executed(STUDIES / f"{study}.py", study).FIGURE.summary(cells).fillna("–").astype(str)
     page = (ROOT / "notebooks" / "explanation" / "target.md").read_text()
-    start = page.index(f"\n| {made.columns[0]} | ") + 1
-    table = page[start:].split("\n\n")[0].splitlines()
+    table = page[page.index(f"| {' | '.join(made.columns)} |") :].split("\n\n")[0].splitlines()
     heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table)
     assert heads == list(made.columns)
     assert rows == made.to_numpy().tolist()
@@ -184,6 +190,57 @@ def test_what_the_curve_predicts_is_that_of_its_cells():
     for (kind, dt), off in beyond.groupby([cells["attention"], cells["dt"]]):
         rms = np.sqrt(np.mean(off**2))
         assert f"| {kind} | {dt:g} | {len(off)} | {rms:.2f} | {off.mean():+.2f} |" in page
+
+
+def words_of(page):
+    return " ".join((ROOT / "notebooks" / "explanation" / f"{page}.md").read_text().split())
+
+
+def test_what_the_page_of_targets_says_of_all_cells_is_in_their_table():
+    identify = executed(STUDIES / "identify.py", "identify")
+    table = pd.read_csv(ROOT / "notebooks" / "images" / "identify.csv")
+    page = words_of("target")
+    usual = table[(table["steps"] == 3000) & (table["dt"] == 0.008)]
+    far = usual.groupby(["attention", "context_length", "target"])["far.error"].median().unstack()
+    gains = far["displacement"] / far["residual"]
+    long, two = gains[gains.index.get_level_values(1) >= 32], gains.xs(2, level=1)
+    assert f"{long.min():.0f} to {long.max():.0f} times with 32 and 64 positions" in page
+    assert f"{two.min():.0f} to {two.max():.0f} times with two" in page
+    share = usual[usual["target"] == "displacement(inertia=0.9)"]["evaluate.acceleration_share"]
+    assert f"the share goes from {share.median():.2f} to 1" in page
+
+    cells = identify.usual(table)
+    cells = cells[cells[identify.LEFT] > 0]
+    inertia, context = np.log10(cells[identify.LEFT]), np.log10(cells["context_length"])
+    error = np.log10(cells["far.error"])
+    powers = np.linalg.lstsq(np.c_[inertia, context, np.ones(len(cells))], error, rcond=None)[0]
+    assert f"Over the {len(cells)} cells" in page
+    assert f"inertia^{powers[0]:.2f} · context^{powers[1]:.2f}" in page
+    gamma, scatter = identify.one_variable(cells)
+    assert f"on one curve is {gamma:.2f} instead of 0.85" in page
+    assert f"scatter by {scatter:.2f} about that curve" in page
+
+    beyond = identify.beyond_curve(cells, cells["git_commit"] == FIRST, 0.85)
+    late = cells.loc[beyond.index, "dt"] == 0.016
+    softmax = cells.loc[beyond.index, "attention"] == "softmax"
+    for words, off in (
+        ("0.154 for softmax", beyond[late & softmax]),
+        ("0.18 with LSSAR", beyond[late]),
+    ):
+        assert words.startswith(f"{np.sqrt(np.mean(off**2)):.3f}"[: len(words.split()[0])])
+        assert words in page
+    lssar = beyond[~softmax].groupby([cells["target"], cells["context_length"], cells["dt"]])
+    assert f"off by up to {10 ** lssar.median().max():.1f} times in the median" in page
+    assert f"{10 ** lssar.max().max():.1f} times in a cell" in page
+
+
+def test_what_the_page_says_of_pairs_is_in_their_table():
+    pairs, page = pd.read_csv(ROOT / "notebooks" / "images" / "paired.csv"), words_of("target")
+    kinds = pairs.groupby("target")["world_model"].value_counts()
+    assert kinds["displacement"].to_dict() == {"neither": 24, "Keplerian": 16}
+    assert kinds["residual"].to_dict() == {"Newtonian": 39, "another force": 1}
+    assert "none is Newtonian (16 Keplerian, 24 neither); of 40 of the residual 39 are" in page
+    assert f"± {10**0.1 - 1:.0%} (0.1 in log10)".replace("%", " %") in page
 
 
 def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
@@ -312,7 +369,14 @@ def test_what_is_said_of_the_published_recipe_is_in_its_table():
 PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" / "protocols.py"))
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS["PROTOCOLS"], ids=lambda protocol: protocol.name)
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        pytest.param(p, marks=() if p.shown.sigma else pytest.mark.slow)
+        for p in PROTOCOLS["PROTOCOLS"]
+    ],
+    ids=lambda protocol: protocol.name,
+)
 def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(protocol):
     page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
     table = page[page.index("| protocol |") :].split("\n\n")[0].splitlines()

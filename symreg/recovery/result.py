@@ -279,7 +279,10 @@ class Recovery(Result):
             ValueError: if a feature that the formula has is not given.
         """
         names, X = self._columns_of(features)
-        return evaluate(self.formula, names, X) if names else np.array([float(self.formula)])
+        if names:
+            return evaluate(self.formula, names, X)
+        rows = max((len(np.atleast_1d(features[name])) for name in features), default=1)
+        return np.full(rows, float(self.formula))
 
     def _columns_of(
         self, features: Mapping[str, Any] | pd.DataFrame
