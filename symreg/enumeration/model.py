@@ -6,7 +6,7 @@ decided by description length: n/2·log of the mean square, and for every number
 that it takes to write it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -154,7 +154,7 @@ class Model:
         """The free numbers within the terms."""
         return [number for tree in self.terms for number in tree.numbers()]
 
-    def at(self, numbers: Sequence[float]) -> "Model":
+    def at(self, numbers: Iterable[float]) -> "Model":
         """The same with other numbers, not fitted yet."""
         rest: Iterator[float] = iter(numbers)
         return replace(self, terms=tuple(tree.at(rest) for tree in self.terms))
@@ -275,7 +275,7 @@ class Model:
             terms = np.column_stack([tree.values(table.X) for tree in self.terms])
             return (table.y - self.outer.backward(terms @ self.coefficients)) / table.sigma
 
-    def _with_coefficients(self, places: Sequence[int], values: Sequence[float]) -> "Model":
+    def _with_coefficients(self, places: Sequence[int], values: Iterable[float]) -> "Model":
         coefficients = list(self.coefficients)
         for place, value in zip(places, values, strict=True):
             coefficients[place] = float(value)

@@ -54,7 +54,7 @@ class Quotient:
     @property
     def is_exact(self) -> bool:
         """Whether rounding is all that is left, as `leaves_rounding` has it."""
-        return leaves_rounding(self.mean_square, np.count_nonzero(self.coefficients) - 1)
+        return leaves_rounding(self.mean_square, int(np.count_nonzero(self.coefficients)) - 1)
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""

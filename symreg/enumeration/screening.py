@@ -26,9 +26,9 @@ def important_columns(X: np.ndarray, y: np.ndarray, most: int, seed: int) -> np.
     )
     order = np.argsort(np.argsort(y))  # ranks: outliers do not decide the splits
     rankings.append(list(np.argsort(-forest.fit(X, order).feature_importances_)))
-    chosen: list[int] = []
-    for places in zip(*(ranking[:most] for ranking in rankings), strict=False):
-        chosen += [int(place) for place in places if place not in chosen]
+    # in turns, the first of each ranking first
+    turns = np.array([ranking[:most] for ranking in rankings]).T.ravel()
+    chosen = list(dict.fromkeys(int(place) for place in turns))
     return np.sort(chosen[:most])
 
 

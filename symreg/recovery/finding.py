@@ -47,6 +47,8 @@ MOST_FITTED = 20_000_000
 """Rows times constants in the last fit."""
 ONE_BY_ONE = 50
 """With fewer rows all are searched; each is predicted by the formula fitted to the others."""
+MOST_EXPONENTS = 50
+"""Features with a free exponent each: every row takes a matrix of all, 20 s for 200 features."""
 NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
 NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
@@ -120,7 +122,7 @@ def find(problem: Problem, search: Search) -> Finding:
     reference, verdict = references[0] if asked and references else None, NOTHING_FOUND
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
         reference, verdict = _verdict(law, references, asked, whole, config)
-    measurable = usable(whole)
+    measurable = usable(whole) and whole.X.shape[1] <= MOST_EXPONENTS
     if whole.spread is None:
         intervals = constant_intervals(law, fitted, outcome.floor, rng)
         spread = covariance(law, fitted, intervals)

@@ -194,12 +194,19 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
     """
     kept: list[str] = []
     notes = []
+    units = table[list(features)].to_numpy(dtype=float)
+    with np.errstate(all="ignore"):
+        units = units / np.max(np.abs(units), axis=0)
+        units /= np.linalg.norm(units, axis=0)
+    # of many columns few pairs point the same way, and only these are looked at row by row
+    alike = dict(zip(features, np.abs(units.T @ units) > 1 - ALIKE, strict=True))
     for name in features:
         values = table[name].to_numpy(dtype=float)
         if np.ptp(values) <= ALIKE * np.max(np.abs(values)):
             notes.append(f"{name} is {values[0]:g} in every row, and was left out")
             continue
-        factors = ((_multiple(values, table[other]), other) for other in kept)
+        near = {each for each, same in zip(features, alike[name], strict=True) if same}
+        factors = ((_multiple(values, table[other]), other) for other in kept if other in near)
         twin = next((f"{factor:g} times {other}" for factor, other in factors if factor), None)
         if twin is not None:
             notes.append(f"{name} is {twin} in every row, and was left out")
