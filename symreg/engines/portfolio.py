@@ -33,7 +33,7 @@ from symreg.enumeration.search import EFFORTS
 
 GUESSES = 3
 ROWS = 400
-MOST_COLUMNS = 10
+MOST_COLUMNS, FEW_COLUMNS = 10, 2
 """Columns of which the families try all products; of more the most important are searched."""
 
 
@@ -67,7 +67,7 @@ class PortfolioEngine(Engine):
                 lambda: f"search the columns that matter most: {', '.join(names)}", True
             )
         found: list[Candidate] = []
-        for engine, suffices in self._families():
+        for engine, suffices in self._families(X.shape[1]):
             found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             self.exhausted += engine.exhausted
             tell_best(budget.watch, found)
@@ -89,18 +89,22 @@ class PortfolioEngine(Engine):
         self.versions |= rest.versions
         return [[*found, *front] for front in fronts]
 
-    def _families(self) -> Iterator[tuple[Engine, Callable[..., bool]]]:
+    def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.
 
-        With noise a small formula may explain the rows by chance and the law be a product, so
-        products are searched before a formula that is not exact is enough.
+        Of one or two columns larger expressions are exhausted in less time than products. With
+        noise a small formula may explain the rows by chance and the law be a product, so products
+        are searched before a formula that is not exact is enough.
         """
-        small, *larger = EFFORTS
+        small, medium, large = EFFORTS
         yield RationalEngine(self.question), is_exact
         yield ExpressionsEngine(self.question, (small,)), is_exact
+        if columns <= FEW_COLUMNS:
+            yield ExpressionsEngine(self.question, (medium,)), is_exact
         yield ProjectionEngine(self.question), explains_all
-        for effort in larger:
-            yield ExpressionsEngine(self.question, (effort,)), explains_all
+        if columns > FEW_COLUMNS:
+            yield ExpressionsEngine(self.question, (medium,)), explains_all
+        yield ExpressionsEngine(self.question, (large,)), explains_all
 
     def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
         """PySR if it can run, with the guesses that it accepts; else Operon."""

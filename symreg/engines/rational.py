@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+import sympy
 
 from symreg.engines.base import Budget, Candidate, Engine, pareto_front
-from symreg.enumeration.model import Table
+from symreg.enumeration.model import IDENTITY, OUTER, Table
 from symreg.enumeration.rational import search_quotients
 from symreg.formulas.expressions import feature_symbols
 
@@ -25,10 +26,18 @@ class RationalEngine(Engine):
             return []
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        table = Table.of(X[chosen], y[chosen], np.ones(len(chosen)))
-        with np.errstate(all="ignore"):
-            quotients, told = search_quotients(table, budget.watch)
-        self.exhausted = (told,) if told else ()
+        X_few, y_few = X[chosen], y[chosen]
         symbols = feature_symbols(names, X)
-        formulas = [quotient.expression(symbols) for quotient in quotients]
+        formulas: list[sympy.Expr] = []
+        with np.errstate(all="ignore"):
+            for outer in (IDENTITY, *OUTER[1:]):
+                if formulas and not outer.allowed(y_few):
+                    continue
+                table = Table.of(X_few, outer.forward(y_few), 1 / np.abs(outer.slope(y_few)))
+                quotients, told = search_quotients(table, budget.watch, outer is not IDENTITY)
+                if outer is IDENTITY:
+                    self.exhausted = (told,) if told else ()
+                formulas += [outer.written(each.expression(symbols)) for each in quotients]
+                if budget.watch.over or any(quotient.is_exact for quotient in quotients):
+                    break
         return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)

@@ -1,53 +1,94 @@
 """Functions of an argument times a number on a grid, and their products with short expressions."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 import numpy as np
 
 from symreg.enumeration.library import Library
-from symreg.enumeration.tree import POWER, SCALE, SHIFT, Tree
+from symreg.enumeration.tree import COLUMN, POWER, SCALE, SHIFT, Tree
 
-ARGUMENTS, FACTORS = 16, 10
-"""Arguments and factors, the shortest entries of a library."""
+ARGUMENTS = 40
+"""Columns, their squares, products and quotients; of many columns not all."""
+MOST = 40_000
+"""Trees in all: what fits into a second."""
 
 
-def numbered(library: Library, X: np.ndarray) -> tuple[list[Tree], np.ndarray]:
-    """Trees with a free number, and their (tree, row) values.
+def numbered(library: Library, X: np.ndarray) -> tuple[list[Tree], list[Tree], np.ndarray]:
+    """Trees with a free number, products of these, and the (tree, row) values of all.
 
-    The number is of the order of one over the argument: a wave may turn a dozen times over the
-    rows, and an exponential may change by e^8; halves of the step between are reached by polishing.
+    The number is of the order of one over the argument: a wave may turn a few times over the rows,
+    and an exponential may change by e^8; what lies between two numbers of the grid is reached by
+    polishing.
     """
-    trees: list[Tree] = []
-    plain = [i for i in range(len(library)) if library.size[i] <= 3]
-    arguments = [i for i in plain if _is_algebraic(library.tree(i))][:ARGUMENTS]
-    for i in arguments:
-        argument, values = library.tree(i), library.values[i]
-        for kind, grid in _grids(values):
-            trees += [_of_number(kind, argument, float(number)) for number in grid]
-    with np.errstate(all="ignore"):
-        values = np.array([tree.values(X) for tree in trees])
-    factors = [(library.tree(i), library.values[i]) for i in plain[:FACTORS]]
-    every, rows = list(trees), [values]
-    for factor, size in factors:
-        every += [Tree("*", (factor, tree)) for tree in trees]
-        rows.append(values * size)
-    found = np.concatenate(rows)
-    largest = np.max(np.abs(found), axis=1)
-    usable = np.isfinite(largest) & (np.ptp(found, axis=1) > 1e-9 * largest)
-    return [tree for tree, use in zip(every, usable, strict=True) if use], found[usable]
+    columns = [Tree(COLUMN, (), float(i)) for i in range(X.shape[1])]
+    plain = _trees(_arguments(columns), X, 50)
+    own = [each for column in columns for each in _trees([column], X, 24)]
+    values = _values(plain, X)
+    # each with a factor from the library, and the numbered ones of two columns with each other
+    mixed = [Tree("*", (a, b)) for a, b in combinations(own, 2) if _worth_mixing(a, b)]
+    mixed = mixed[: MOST // 2]
+    factors = max(2, (MOST - len(plain) - len(mixed)) // max(1, len(plain)))
+    short = [i for i in range(len(library)) if library.size[i] <= 3][: min(factors, 10)]
+    every, rows = list(mixed), [_values(mixed, X)]
+    for i in short:
+        factor = library.tree(i)
+        every += [Tree("*", (factor, tree)) for tree in plain]
+        rows.append(values * library.values[i])
+    return plain, every, np.concatenate([values, *rows])
 
 
-def _is_algebraic(tree: Tree) -> bool:
-    return tree.kind not in ("sin", "cos", "tan", "exp", "log") and all(
-        _is_algebraic(part) for part in tree.parts
-    )
+def _arguments(columns: list[Tree]) -> list[Tree]:
+    pairs = list(combinations(columns, 2))
+    arguments = [*columns, *(Tree("*", pair) for pair in pairs)]
+    arguments += [Tree(POWER, (column,), 2.0) for column in columns]
+    arguments += [Tree(kind, pair) for kind in ("/", "-", "+") for pair in pairs]
+    arguments += [Tree(POWER, (column,), -1.0) for column in columns]
+    return arguments[:ARGUMENTS]
 
 
-def _grids(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+def _trees(arguments: Iterable[Tree], X: np.ndarray, waves: int) -> list[Tree]:
+    """Every function of every argument at every number."""
+    return [
+        _of_number(kind, argument, float(number))
+        for argument in arguments
+        for kind, grid in _grids(argument.values(X), waves)
+        for number in grid
+    ]
+
+
+def _values(trees: list[Tree], X: np.ndarray) -> np.ndarray:
+    """(tree, row); parts that many trees share are evaluated once."""
+    seen: dict[int, np.ndarray] = {}
+
+    def of(tree: Tree) -> np.ndarray:
+        if id(tree) not in seen:
+            seen[id(tree)] = tree.values(X)
+        return seen[id(tree)]
+
+    found = np.empty((len(trees), len(X)))
+    for place, tree in enumerate(trees):
+        product = tree.kind == "*" and len(trees) > ARGUMENTS
+        found[place] = of(tree.parts[0]) * of(tree.parts[1]) if product else of(tree)
+    return found
+
+
+def _worth_mixing(first: Tree, second: Tree) -> bool:
+    """Waves with waves and exponentials; of one column only a wave that decays or grows."""
+    kinds = {first.kind, second.kind}
+    if not kinds <= {"sin", "cos", "exp"} or kinds == {"exp"}:
+        return False
+    same = first.parts[0].parts[0] == second.parts[0].parts[0]
+    return not same or "exp" in kinds
+
+
+def _grids(values: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
     """The numbers to try in each function of an argument."""
     largest, span = float(np.max(np.abs(values))), float(np.ptp(values))
     middle = float(np.median(np.abs(values)))
     if not 0 < middle <= largest < np.inf:
         return []
-    waves = np.linspace(0.5, 30.0, 50) / span
+    waves = np.linspace(0.5, 0.6 * count, count) / span
     rates = np.geomspace(0.3, 8.0, 8) / largest
     ratios = np.geomspace(0.1, 10.0, 8) / middle
     grids = [

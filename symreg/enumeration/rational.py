@@ -112,7 +112,9 @@ def exponents_up_to(variables: int, degree: int) -> np.ndarray:
     return np.array([np.zeros(variables, int) if not len(e) else e for e in found], dtype=int)
 
 
-def search_quotients(table: Table, watch: Watch) -> tuple[list[Quotient], str]:
+def search_quotients(
+    table: Table, watch: Watch, only_exact: bool = False
+) -> tuple[list[Quotient], str]:
     """The best quotients, shortest description first, and which degrees were exhausted."""
     rows, variables = table.X.shape
     # in units of its largest value every variable's powers are of order one
@@ -136,7 +138,10 @@ def search_quotients(table: Table, watch: Watch) -> tuple[list[Quotient], str]:
         # as many numbers as half of the rows bend to any noise
         if count <= min(rows // 2, MOST_NUMBERS):
             whole.append(quotient)
-    if not (whole and whole[-1].is_exact):
+    exact = bool(whole) and whole[-1].is_exact
+    if only_exact and not exact:
+        return [], told
+    if not exact:
         whole.sort(key=lambda each: each.description(rows))
         polynomials = [each for each in whole if len(each.below) == 1]
         whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)

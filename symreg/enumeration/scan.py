@@ -26,8 +26,8 @@ class Scan:
     """
 
     def __init__(self, columns: np.ndarray, target: np.ndarray, basis: np.ndarray):
+        self.known, self.wanted = basis, target
         orthonormal, _ = np.linalg.qr(basis)
-        self.basis = orthonormal
         left = columns - (columns @ orthonormal) @ orthonormal.T
         size = np.linalg.norm(columns, axis=1)
         rest = np.linalg.norm(left, axis=1)

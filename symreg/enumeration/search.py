@@ -41,7 +41,7 @@ class Effort:
 EFFORTS = (Effort(4_000, 1_500, 3), Effort(40_000, 5_000, 5, True), Effort(250_000, 12_000, 5))
 """About 0.5, 4 and 15 s; see notebooks/log/discovery.md."""
 LARGEST = 9
-SINGLES, PAIRS, BEAM = 40, 60, 20
+SINGLES, PAIRS, BEAM = 20, 40, 20
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
@@ -129,6 +129,8 @@ class Search:
             if self._done():
                 break
             if effort.numbered:
+                self._times_polynomials(pool)
+            if effort.numbered and not self._done():
                 self._with_numbers(library)
             if self._done():
                 break
@@ -156,19 +158,38 @@ class Search:
                 if self._done():
                     return
                 for _ in range(effort.terms - 2 if outer is IDENTITY else 1):
-                    states = scan.extended(best[:BEAM], effort.paired, 4)
+                    states = scan.extended(best[:BEAM], effort.paired, 2)
                     best = self._take(pool, outer, basis, states)
                     if self._done():
                         return
 
+    def _times_polynomials(self, pool: Pool) -> None:
+        """y, or 1/y, as one entry times a polynomial of degree two."""
+        *_, basis = self._bases()
+        count = min(len(pool.values), 3_000)
+        for outer in (IDENTITY, *self.outers[:1]):
+            scan = self._scan(pool, outer, basis)
+            if scan is None or len(basis) < 3:
+                continue
+            rows = scan.known.T[None] * pool.values[:count, None]
+            found, _ = np.linalg.qr(np.moveaxis(rows, 1, 2))
+            gain = np.sum(np.einsum("krc,r->kc", found, scan.wanted) ** 2, axis=1)
+            for place in np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]:
+                tree = pool.tree(int(place))
+                terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
+                self._keep(Model(outer, terms).fitted(self.table))
+
     def _with_numbers(self, library: Library) -> None:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
-        trees, values = numbered(library, self.few.X)
-        short = library.size <= 4
-        entries = np.flatnonzero(short)[:300]
-        every = [library.tree(int(i)) for i in entries] + trees
+        plain, products, values = numbered(library, self.few.X)
+        entries = np.flatnonzero(library.size <= 4)[:300]
+        every = [*(library.tree(int(i)) for i in entries), *plain, *products]
         values = np.concatenate([library.values[entries], values])
-        pool = pool_of(values, np.array([tree.size for tree in every]), every)
+        largest = np.max(np.abs(values), axis=1)
+        usable = np.isfinite(largest) & (np.ptp(values, axis=1) > 1e-9 * largest)
+        size = np.array([tree.size for tree in every])
+        pool = pool_of(values[usable], size[usable], [every[i] for i in np.flatnonzero(usable)])
+        alone = min(len(entries) + len(plain), 3_000)
         for outer in (IDENTITY, *self.outers):
             for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
                 scan = self._scan(pool, outer, basis)
@@ -177,6 +198,7 @@ class Search:
                 states = scan.singles(SINGLES)
                 if outer is IDENTITY:
                     states += scan.pairs(300, len(every), PAIRS)
+                    states += scan.pairs(alone, alone, PAIRS)
                 self._take(pool, outer, basis, states)
                 if self.watch.over:
                     return
