@@ -1,9 +1,10 @@
-"""What every law of force offers: a potential, minus its gradient, and its sympy form."""
+"""What a law of force is: one formula, its potential energy, from which all else follows."""
 
 import dataclasses
 import itertools
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,13 +20,24 @@ GM_SYMBOL = sympy.Symbol("GM", positive=True)
 """Gravitational parameter, au^3/yr^2, in every law's sympy form."""
 
 
+def parameter(name: str) -> sympy.Symbol:
+    """A law's own parameter in its sympy form."""
+    return sympy.Symbol(name, positive=True)
+
+
+def is_proportional(formula: sympy.Expr, symbol: sympy.Symbol) -> bool:
+    """Whether a formula is a symbol times something without it."""
+    ratio = sympy.powsimp(sympy.expand(formula / symbol))
+    return symbol in formula.free_symbols and symbol not in ratio.free_symbols
+
+
 def exact(value: float) -> sympy.Expr:
     """A number for sympy: whole ones are integers."""
     return sympy.Float(value) if value % 1 else sympy.Integer(int(value))
 
 
 @dataclasses.dataclass(frozen=True)
-class ForceLaw(ABC):
+class ForceLaw:
     """A central attraction between two bodies, per unit of reduced mass.
 
     A law is a frozen dataclass; its fields are its parameters, each with a default. Strengths are
@@ -33,8 +45,10 @@ class ForceLaw(ABC):
     """
 
     name: ClassVar[str]
-    linear_in_gm: ClassVar[bool] = True
-    """Whether attraction is proportional to GM (only then does the third law hold)."""
+    energy: ClassVar[sympy.Expr]
+    """Potential energy per unit mass, au^2/yr^2, in `RADIUS`, `GM_SYMBOL` and `parameter`s."""
+    units: ClassVar[dict[str, str]] = {}
+    """Units of the parameters; those not named are pure numbers."""
     positive: ClassVar[tuple[str, ...]] = ()
     """Parameters that must be above 0."""
 
@@ -58,14 +72,30 @@ class ForceLaw(ABC):
     @property
     def parameters(self) -> dict[str, float]:
         """The law's parameters by name."""
-        return dataclasses.asdict(self)
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @property
     def spec(self) -> str:
         """Canonical text of the law: `parse_law(law.spec) == law`."""
         return str(Spec(self.name, tuple(self.parameters.items())))
 
-    @abstractmethod
+    @property
+    def linear_in_gm(self) -> bool:
+        """Whether attraction is proportional to GM (only then does the third law hold)."""
+        return is_proportional(self.expression(), GM_SYMBOL)
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """Parameters that change the size of the attraction and not its dependence on distance."""
+        logarithm = sympy.expand_log(sympy.log(self.expression()))
+        return tuple(
+            name for name in self.parameters if logarithm.diff(parameter(name)).diff(RADIUS) == 0
+        )
+
+    def expression(self) -> sympy.Expr:
+        """Magnitude of the attraction in positive symbols `r`, `GM` and the parameters' names."""
+        return _slope(self.energy)
+
     def potential(self, r: Any, gm: Any) -> Any:
         """Potential energy per unit mass, au^2/yr^2.
 
@@ -73,8 +103,8 @@ class ForceLaw(ABC):
             r: separation, au; any shape, float or array.
             gm: gravitational parameter, au^3/yr^2; broadcasts against `r`.
         """
+        return _compiled(self.energy, tuple(self.parameters))(r, gm, *self.parameters.values())
 
-    @abstractmethod
     def radial_acceleration(self, r: Any, gm: Any) -> Any:
         """Minus the potential's derivative, au/yr^2: negative where the law attracts.
 
@@ -82,15 +112,12 @@ class ForceLaw(ABC):
             r: separation, au; any shape, float or array.
             gm: gravitational parameter, au^3/yr^2; broadcasts against `r`.
         """
-
-    @abstractmethod
-    def expression(self) -> sympy.Expr:
-        """Magnitude of the attraction in positive symbols `r`, `GM` and the parameters' names."""
+        values = self.parameters
+        return -_compiled(self.expression(), tuple(values))(r, gm, *values.values())
 
     def numeric_expression(self) -> sympy.Expr:
         """`expression()` with the parameters' values inserted: `r` and `GM` remain."""
-        values = {sympy.Symbol(k, positive=True): exact(v) for k, v in self.parameters.items()}
-        return self.expression().subs(values)
+        return self.expression().subs({parameter(k): exact(v) for k, v in self.parameters.items()})
 
     def gm_unit(self) -> str | None:
         """Unit of GM for which the attraction is in au/yr^2; None where there is none.
@@ -127,12 +154,24 @@ class ForceLaw(ABC):
         Returns:
             (..., body, axis) acceleration, au/yr^2.
         """
-        found = np.zeros(position.shape)
+        accelerations = np.zeros(position.shape)
         for i, j in itertools.permutations(range(position.shape[-2]), 2):
             apart = position[..., i, :] - position[..., j, :]
-            found[..., i, :] += self.acceleration(apart, gm[..., j])
-        return found
+            accelerations[..., i, :] += self.acceleration(apart, gm[..., j])
+        return accelerations
 
     def natural_range(self) -> tuple[float, float]:
         """Semi-major axes, au, where the law has bound orbits worth sampling."""
         return 0.3, 2.0
+
+
+@lru_cache(maxsize=64)
+def _slope(energy: sympy.Expr) -> sympy.Expr:
+    return sympy.powsimp(energy.diff(RADIUS))
+
+
+@lru_cache(maxsize=64)
+def _compiled(formula: sympy.Expr, names: tuple[str, ...]) -> Callable[..., Any]:
+    """A formula as a function of r, GM and the parameters, in numpy's terms."""
+    arguments = (RADIUS, GM_SYMBOL, *map(parameter, names))
+    return sympy.lambdify(arguments, formula, modules="numpy")

@@ -1,12 +1,12 @@
 """Modified Newtonian dynamics far below its acceleration scale."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,7 @@ class DeepMOND(ForceLaw):
     """
 
     name: ClassVar[str] = "deep_mond"
+    energy: ClassVar[sympy.Expr] = sympy.sqrt(GM_SYMBOL * parameter("a0")) * sympy.log(RADIUS)
+    units: ClassVar[dict[str, str]] = {"a0": "au/yr^2"}
     positive: ClassVar[tuple[str, ...]] = ("a0",)
-    linear_in_gm: ClassVar[bool] = False
     a0: float = float(4 * np.pi**2)
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return np.sqrt(gm * self.a0) * np.log(r)
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -np.sqrt(gm * self.a0) / r
-
-    def expression(self) -> sympy.Expr:
-        return sympy.sqrt(GM_SYMBOL * sympy.Symbol("a0", positive=True)) / RADIUS

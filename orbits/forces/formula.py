@@ -2,7 +2,6 @@
 
 import ast
 import dataclasses
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 import sympy
 
 from orbits.expressions import algebra, parse_expression, shown, syntax_of
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact, is_proportional, parameter
 from orbits.options import require_known
 
 NODES = 32
@@ -64,9 +63,14 @@ class Formula(ForceLaw):
         return "; ".join([self.text, *values])
 
     @property
-    def linear_in_gm(self) -> bool:  # type: ignore[override]
+    def linear_in_gm(self) -> bool:
         with algebra(self.text):
-            return _is_proportional(self.expression(), GM_SYMBOL)
+            return super().linear_in_gm
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        with algebra(self.text):
+            return super().scales
 
     def gm_unit(self) -> None:
         """None: the units of its constants are unknown."""
@@ -79,16 +83,13 @@ class Formula(ForceLaw):
         with algebra(self.text):
             return super().numeric_expression()
 
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -_compiled(self)(r, gm)
-
     def potential(self, r: Any, gm: Any) -> Any:
         """Work against the attraction from 1 au to `r`; zero at 1 au."""
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
         half = 0.5 * np.log(np.asarray(r, dtype=float))[..., None]
         points = np.exp(half * (1 + nodes))
-        pull = _compiled(self)(points, np.asarray(gm, dtype=float)[..., None]) * points
-        return np.sum(weights * pull * half, axis=-1)
+        push = self.radial_acceleration(points, np.asarray(gm, dtype=float)[..., None]) * points
+        return -np.sum(weights * push * half, axis=-1)
 
 
 def parse_formula(text: str) -> Formula:
@@ -120,11 +121,11 @@ def parse_formula(text: str) -> Formula:
 @lru_cache(maxsize=32)
 def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
     formula = parse_expression(text)
-    known = {RADIUS, GM_SYMBOL, *(sympy.Symbol(name, positive=True) for name in named)}
+    known = {RADIUS, GM_SYMBOL, *map(parameter, named)}
     open_ones = sorted(formula.free_symbols - known, key=str)
     if GM_SYMBOL not in formula.free_symbols:
         with algebra(text):
-            strengths = [symbol for symbol in open_ones if _is_proportional(formula, symbol)]
+            strengths = [symbol for symbol in open_ones if is_proportional(formula, symbol)]
         if len(strengths) == 1:
             formula = formula.subs(strengths[0], GM_SYMBOL)
             open_ones.remove(strengths[0])
@@ -135,14 +136,3 @@ def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
             f"'{text}; {values}' (r is the separation, GM the strength)."
         )
     return formula
-
-
-def _is_proportional(formula: sympy.Expr, symbol: sympy.Symbol) -> bool:
-    ratio = sympy.powsimp(sympy.expand(formula / symbol))
-    return symbol in formula.free_symbols and symbol not in ratio.free_symbols
-
-
-@lru_cache(maxsize=32)
-def _compiled(law: Formula) -> Callable[[Any, Any], Any]:
-    """The magnitude as a function of r and GM; its source is sympy's, not the user's."""
-    return sympy.lambdify((RADIUS, GM_SYMBOL), law.numeric_expression(), modules="numpy")

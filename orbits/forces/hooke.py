@@ -1,7 +1,7 @@
 """The isotropic harmonic oscillator."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 
@@ -13,12 +13,4 @@ class Hooke(ForceLaw):
     """GM*r (GM in 1/yr^2): ellipses around their centre, all of one period."""
 
     name: ClassVar[str] = "hooke"
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return 0.5 * gm * r * r
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -gm * r
-
-    def expression(self) -> sympy.Expr:
-        return GM_SYMBOL * RADIUS
+    energy: ClassVar[sympy.Expr] = GM_SYMBOL * RADIUS**2 / 2

@@ -1,9 +1,8 @@
 """The logarithmic potential: a flat rotation curve."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import sympy
 
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
@@ -14,12 +13,4 @@ class Logarithmic(ForceLaw):
     """GM/r (GM in au^2/yr^2): every circular orbit has the same speed."""
 
     name: ClassVar[str] = "logarithmic"
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return gm * np.log(r)
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -gm / r
-
-    def expression(self) -> sympy.Expr:
-        return GM_SYMBOL / RADIUS
+    energy: ClassVar[sympy.Expr] = GM_SYMBOL * sympy.log(RADIUS)

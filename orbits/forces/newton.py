@@ -1,7 +1,7 @@
 """Newton's law of gravitation."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 
@@ -13,12 +13,4 @@ class Newton(ForceLaw):
     """GM/r^2."""
 
     name: ClassVar[str] = "newton"
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return -gm / r
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -gm / (r * r)
-
-    def expression(self) -> sympy.Expr:
-        return GM_SYMBOL / RADIUS**2
+    energy: ClassVar[sympy.Expr] = -GM_SYMBOL / RADIUS

@@ -1,12 +1,12 @@
 """Newton plus the inverse fourth power that makes perihelia advance."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 
 @dataclass(frozen=True)
@@ -21,19 +21,12 @@ class NewtonGR(ForceLaw):
     """
 
     name: ClassVar[str] = "newton_gr"
+    energy: ClassVar[sympy.Expr] = -GM_SYMBOL / RADIUS - GM_SYMBOL * parameter("b") / (
+        3 * RADIUS**3
+    )
+    units: ClassVar[dict[str, str]] = {"b": "au^2"}
     positive: ClassVar[tuple[str, ...]] = ("b",)
     b: float = 1e-3
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return -gm / r - gm * self.b / (3 * r**3)
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        square = r * r
-        return -gm / square * (1 + self.b / square)
-
-    def expression(self) -> sympy.Expr:
-        b = sympy.Symbol("b", positive=True)
-        return GM_SYMBOL / RADIUS**2 + GM_SYMBOL * b / RADIUS**4
 
     def natural_range(self) -> tuple[float, float]:
         # The innermost stable circular orbit lies at r = sqrt(b): keep well outside.

@@ -7,7 +7,7 @@ import numpy as np
 import sympy
 
 from orbits.expressions import MAX_EXPONENT
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class PowerLaw(ForceLaw):
     """GM/r^n. For n >= 3 no stable bound orbit exists (Bertrand's effective potential)."""
 
     name: ClassVar[str] = "power_law"
+    energy: ClassVar[sympy.Expr] = GM_SYMBOL * RADIUS ** (1 - parameter("n")) / (1 - parameter("n"))
     n: float = 3.0
 
     def __post_init__(self) -> None:
@@ -23,12 +24,5 @@ class PowerLaw(ForceLaw):
             raise ValueError(f"{self.name}: n is {self.n:g}; at most {MAX_EXPONENT} is allowed.")
 
     def potential(self, r: Any, gm: Any) -> Any:
-        if self.n == 1:
-            return gm * np.log(r)
-        return -gm / (self.n - 1) * r ** (1 - self.n)
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -gm * r**-self.n
-
-    def expression(self) -> sympy.Expr:
-        return GM_SYMBOL / RADIUS ** sympy.Symbol("n", positive=True)
+        # the limit n -> 1, less a constant that diverges
+        return gm * np.log(r) if self.n == 1 else super().potential(r, gm)

@@ -1,12 +1,11 @@
 """Yukawa's screened potential."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import sympy
 
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 GOLDEN_RATIO = (1 + 5**0.5) / 2
 
@@ -20,19 +19,10 @@ class Yukawa(ForceLaw):
     """
 
     name: ClassVar[str] = "yukawa"
+    energy: ClassVar[sympy.Expr] = -GM_SYMBOL * sympy.exp(-RADIUS / parameter("length")) / RADIUS
+    units: ClassVar[dict[str, str]] = {"length": "au"}
     positive: ClassVar[tuple[str, ...]] = ("length",)
     length: float = 1.0
-
-    def potential(self, r: Any, gm: Any) -> Any:
-        return -gm * np.exp(-r / self.length) / r
-
-    def radial_acceleration(self, r: Any, gm: Any) -> Any:
-        return -gm * np.exp(-r / self.length) * (1 / (r * r) + 1 / (self.length * r))
-
-    def expression(self) -> sympy.Expr:
-        length = sympy.Symbol("length", positive=True)
-        screening = sympy.exp(-RADIUS / length)
-        return GM_SYMBOL * screening * (1 / RADIUS**2 + 1 / (length * RADIUS))
 
     def natural_range(self) -> tuple[float, float]:
         outer = min(2.0, GOLDEN_RATIO * self.length)

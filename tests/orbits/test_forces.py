@@ -64,8 +64,11 @@ def test_gm_in_its_unit_gives_an_acceleration_in_another_unit_of_length(spec):
         assert not law.linear_in_gm
         return
     lengths = float(unit.removeprefix("au^").removesuffix("/yr^2")) if unit[0] == "a" else 0.0
-    powers = {"length": 1, "softening": 1, "b": 2, "n": 0}
-    scaled = {name: value * 10.0 ** powers[name] for name, value in law.parameters.items()}
+    powers = {"au": 1, "au^2": 2}
+    scaled = {
+        name: value * 10.0 ** powers.get(law.units.get(name, ""), 0)
+        for name, value in law.parameters.items()
+    }
     other = type(law)(**scaled).radial_acceleration(7.0, 2.5 * 10**lengths)
     assert other == pytest.approx(10 * law.radial_acceleration(0.7, 2.5), rel=1e-12)
 

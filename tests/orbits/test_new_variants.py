@@ -16,7 +16,9 @@ LAW = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+import sympy
+
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 
 @dataclass(frozen=True)
@@ -24,16 +26,8 @@ class ThreeHalves(ForceLaw):
     """GM scale/r^1.5."""
 
     name: ClassVar[str] = "three_halves"
+    energy: ClassVar[sympy.Expr] = -2 * GM_SYMBOL * parameter("scale") / sympy.sqrt(RADIUS)
     scale: float = 1.0
-
-    def potential(self, r, gm):
-        return -2 * gm * self.scale / r**0.5
-
-    def radial_acceleration(self, r, gm):
-        return -gm * self.scale / r**1.5
-
-    def expression(self):
-        return GM_SYMBOL * self.scale / RADIUS**1.5
 '''
 
 ENGINE = '''
