@@ -42,8 +42,9 @@ def require_possible(table: str, config: RecoverFileConfig) -> None:
     Raises:
         ValueError: says what is known; or what to add, with the columns that are there.
     """
+    from orbits.forces import parse_law
     from symreg.engines import choose_engine
-    from symreg.recovery.references import is_law, parse_law
+    from symreg.formulas.reading import is_law
 
     choose_engine(config.engine, config.question)
     if config.law is not None and is_law(config.law):

@@ -4,7 +4,7 @@ import dataclasses
 
 from orbits.config import UNKNOWN
 from orbits.expressions import FUNCTIONS, shown, syntax_of
-from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw
+from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact
 from orbits.forces.formula import Formula, parse_formula
 from orbits.options import require_known
 from orbits.registry import Registry
@@ -18,6 +18,7 @@ __all__ = [
     "ForceLaw",
     "Formula",
     "known_law",
+    "law_of_power",
     "parse_law",
 ]
 
@@ -49,13 +50,13 @@ def parse_law(text: str) -> ForceLaw:
     name = text.partition("(")[0].strip()
     if name.isidentifier() and name != "r" and name not in FUNCTIONS:
         law = LAWS[require_known("law", name, LAWS)]
-        known = [field.name for field in dataclasses.fields(law)]
-        example = f"{law.name}({known[0]}=1.5)" if known else law.name
+        names = [field.name for field in dataclasses.fields(law)]
+        example = f"{law.name}({names[0]}=1.5)" if names else law.name
         values = dict(parse_spec("law", text, example).parameters)
-        if values and not known:
+        if values and not names:
             raise ValueError(f"law {text!r}: {law.name} has no parameters; write {law.name}.")
         for parameter in values:
-            require_known(f"parameter of {law.name}", parameter, known)
+            require_known(f"parameter of {law.name}", parameter, names)
         return law(**values)
     try:
         syntax_of(text.split(";")[0])
@@ -66,6 +67,14 @@ def parse_law(text: str) -> ForceLaw:
             f"Known: {', '.join(sorted(LAWS))}."
         ) from None
     return parse_formula(text)
+
+
+def law_of_power(n: float) -> ForceLaw:
+    """The law GM/r^n, under a name of its own where it has one: newton for 2."""
+    for law in LAWS.values():
+        if not dataclasses.fields(law) and law().expression() == GM_SYMBOL / RADIUS ** exact(n):
+            return law()
+    return LAWS["power_law"](n)  # type: ignore[call-arg]
 
 
 def known_law(text: str) -> ForceLaw | None:

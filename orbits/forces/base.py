@@ -92,6 +92,14 @@ class ForceLaw:
             name for name in self.parameters if logarithm.diff(parameter(name)).diff(RADIUS) == 0
         )
 
+    @property
+    def exponents(self) -> tuple[str, ...]:
+        """Parameters in exponents of the distance: the law's structure, as the 2 of Newton's is."""
+        powers = [p.exp for p in self.expression().atoms(sympy.Pow) if p.base.has(RADIUS)]
+        return tuple(
+            name for name in self.parameters if any(p.has(parameter(name)) for p in powers)
+        )
+
     def expression(self) -> sympy.Expr:
         """Magnitude of the attraction in positive symbols `r`, `GM` and the parameters' names."""
         return _slope(self.energy)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
-from orbits.forces import GM_SYMBOL, LAWS, RADIUS, ForceLaw
+from orbits.forces import GM_SYMBOL, LAWS, RADIUS, ForceLaw, law_of_power
+from orbits.units import parse_unit
 from symreg.formulas.expressions import constant_symbol, symbol
 
 GRAVITATIONAL_PARAMETER = ("gm", "GM")
@@ -15,6 +16,8 @@ MASSES = ("M", "m", "mass", "m1", "m2")
 """Features that a force is proportional to: their product is the law's source."""
 COORDINATES = ("x", "y", "z")
 """Features whose ratio to r is a component's share of the force."""
+LENGTHS = (0.1, 0.5, 2.0)
+"""Times the middle of the distances: where the fit of a law's length starts."""
 
 
 @dataclass(frozen=True)
@@ -34,40 +37,44 @@ class NamedForm:
 def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     """Every reference law that can be written in the features; none without `r`.
 
-    Power laws come with exponents fixed at each half-integer from -4 to 4 that has no name.
+    Powers come with exponents fixed at each half-integer from -4 to 4 that has no name.
     """
     if "r" not in names:
         return []
     r = X[:, list(names).index("r")]
     middle = float(np.exp(np.mean(np.log(r)))) if np.all(r > 0) else 1.0
     strengths = sources(names)
-    forms = []
-    for name, law in sorted(LAWS.items()):
-        default = law()
-        if name == "power_law" or (name == "deep_mond" and strengths == [sympy.Integer(1)]):
-            continue
-        own = [key for key in default.parameters if key != "a0"]
-        for source in strengths:
-            forms.append(_form(name, default, own, source, middle))
-    for twice in range(-8, 9):
-        power = sympy.Rational(twice, 2)
-        if power not in (-1, 1, 2):
-            forms += [
-                NamedForm("power_law", constant_symbol(0) * source * RADIUS**-power, (), ((),))
-                for source in strengths
-            ]
-    return forms
+    laws = [law() for _, law in sorted(LAWS.items())]
+    laws = [law for law in laws if not law.exponents]
+    powers = [law_of_power(twice / 2) for twice in range(-8, 9)]
+    laws += [law for law in powers if law.exponents]
+    return [
+        form_of(law, source, middle)
+        for law in laws
+        for source in strengths
+        if law.linear_in_gm or strengths != [sympy.Integer(1)]
+    ]
 
 
-def _form(name: str, law: ForceLaw, own: list[str], source: sympy.Expr, middle: float) -> NamedForm:
-    expression = law.expression().subs(symbol("a0"), 1).subs(GM_SYMBOL, source)
-    constants = {symbol(key): constant_symbol(i + 1) for i, key in enumerate(own)}
-    shape = expression.xreplace(constants)
-    lengths = [middle * factor for factor in (0.1, 0.5, 2.0)]
-    if name == "newton_gr":
-        lengths = [length**2 for length in lengths]
-    starts = tuple((value,) for value in lengths) if own else ((),)
-    return NamedForm(name, constant_symbol(0) * shape, tuple(own), starts)
+def form_of(law: ForceLaw, source: sympy.Expr, middle: float) -> NamedForm:
+    """A law with `source` for its GM, lengths to start near `middle`, au."""
+    own = tuple(name for name in law.parameters if name not in (*law.scales, *law.exponents))
+    constants = {symbol(name): constant_symbol(i + 1) for i, name in enumerate(own)}
+    shape = family(law).subs(GM_SYMBOL, source).xreplace(constants)
+    starts = [
+        tuple((factor * middle) ** float(parse_unit(law.units[name]).powers[0]) for name in own)
+        for factor in LENGTHS
+    ]
+    return NamedForm(law.name, constant_symbol(0) * shape, own, tuple(starts) if own else ((),))
+
+
+def family(law: ForceLaw, strength: str = "") -> sympy.Expr:
+    """The attraction with exponents as numbers, other parameters as symbols; those that only change
+    its size are one, except the one that is the strength.
+    """
+    values = {symbol(name): sympy.Rational(repr(law.parameters[name])) for name in law.exponents}
+    values |= {symbol(name): sympy.Integer(1) for name in law.scales if name != strength}
+    return law.expression().subs(values)
 
 
 def sources(names: Sequence[str]) -> list[sympy.Expr]:
@@ -77,12 +84,12 @@ def sources(names: Sequence[str]) -> list[sympy.Expr]:
     """
     gm = [symbol(name) for name in names if name in GRAVITATIONAL_PARAMETER]
     masses = [symbol(name) for name in names if name in MASSES]
-    found: list[sympy.Expr] = [sympy.Integer(1)]
+    whole: list[sympy.Expr] = [sympy.Integer(1)]
     if gm:
-        found = [gm[0]]
+        whole = [gm[0]]
     elif len(masses) > 1:
-        found = [sympy.Mul(*masses), sympy.Add(*masses), sympy.Integer(1)]
+        whole = [sympy.Mul(*masses), sympy.Add(*masses), sympy.Integer(1)]
     elif masses:
-        found = [masses[0], sympy.Integer(1)]
+        whole = [masses[0], sympy.Integer(1)]
     coordinates = [symbol(name) for name in names if name in COORDINATES]
-    return [s * c / RADIUS for s in found for c in coordinates] if coordinates else found
+    return [s * c / RADIUS for s in whole for c in coordinates] if coordinates else whole

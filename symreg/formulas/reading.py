@@ -2,9 +2,24 @@
 
 import sympy
 
-from orbits.expressions import MAX_EXPONENT, MAX_NUMBER, parse_expression, shown
+from orbits.expressions import FUNCTIONS, MAX_EXPONENT, MAX_NUMBER, parse_expression, shown
 from orbits.forces import LAWS, parse_law
 from orbits.options import nearest
+
+VALUES = ";"
+"""Stands between the formula of a law and the values of its constants."""
+
+
+def is_law(text: str) -> bool:
+    """Whether a text is a law for `orbits.parse_law`, perhaps misspelt, and no formula of columns.
+
+    That is a name, a name with values, or a formula of r with values of its constants.
+    """
+    name, bracket, rest = text.strip().partition("(")
+    return VALUES in text or (
+        name.strip().isidentifier()
+        and (not bracket or (name.strip() not in FUNCTIONS and rest.endswith(")")))
+    )
 
 
 def read_formula(text: str) -> sympy.Expr:
@@ -14,13 +29,14 @@ def read_formula(text: str) -> sympy.Expr:
     (`E`, `I`, `N`, `S`, `beta`, `gamma`).
 
     Args:
-        text: as in `GM/r**2`, `39.478*m1*m2/r^2` or `yukawa(length=2)`.
+        text: as in `GM/r**2`, `39.478*m1*m2/r^2`, `yukawa(length=2)` or
+            `GM*exp(-r/b)/r**2; b=3`.
 
     Raises:
         ValueError: if it is neither a formula nor a law (says what is not allowed).
     """
     name = text.strip().split("(")[0].strip()
-    if name in LAWS:
+    if name in LAWS or VALUES in text:
         return parse_law(text).numeric_expression()
     near = nearest(name, LAWS, cutoff=0.75)
     if near and len(name) > 4:

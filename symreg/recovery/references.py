@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import sympy
 
-from orbits.expressions import FUNCTIONS
 from orbits.forces import GM_SYMBOL, LAWS, ForceLaw, parse_law
 from orbits.units import G_SI, GM_SUN, G, Unit
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import CONSTANT_NAMES, monomial_exponents
 from symreg.formulas.expressions import evaluate, symbol
-from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, sources
-from symreg.formulas.reading import read_formula
+from symreg.formulas.laws import GRAVITATIONAL_PARAMETER, MASSES, family, sources
+from symreg.formulas.reading import is_law, read_formula
 from symreg.formulas.units import G_DIMENSION, GM_DIMENSION, strength_unit
 
 STRENGTH = "GM"
@@ -106,15 +105,18 @@ def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:
     laws = [parse_law(wanted)] if wanted is not None else [law() for law in LAWS.values()]
     references = []
     for law in laws:
+        if GM_SYMBOL not in law.expression().free_symbols:
+            references.append(_of_law(law, None, GM_SUN))
+            continue
         for source in sources(names):
-            if law.name == "deep_mond" and source == 1:
+            if not law.linear_in_gm and source == 1:
                 continue
             masses = source.free_symbols & {symbol(name) for name in MASSES}
             strength = "G" if masses else STRENGTH
             if source.free_symbols & {symbol(name) for name in GRAVITATIONAL_PARAMETER}:
                 strength = "scale"
-            family = _family(law).subs(GM_SYMBOL, symbol("k") * source)
-            references.append(Reference(law.spec, law.name, family, strength))
+            form = family(law).subs(GM_SYMBOL, symbol("k") * source)
+            references.append(Reference(law.spec, _name(law), form, strength))
     return references
 
 
@@ -123,16 +125,19 @@ def _of_law(law: ForceLaw, feature: str | None, gm: float) -> Reference:
     inside = symbol(feature) if feature else sympy.Float(gm)
     if law.linear_in_gm:
         strength, truth = ("scale", 1.0) if feature else (STRENGTH, gm)
+    elif GM_SYMBOL not in law.expression().free_symbols and law.scales:
+        strength = law.scales[0]
+        truth = law.parameters[strength]
     else:
         strength = f"strength of {law.name}"
         truth = float(-law.radial_acceleration(1.0, 1.0 if feature else gm))
     return Reference(
         spec=law.spec,
-        law=law.name,
-        family=_family(law).subs(GM_SYMBOL, symbol(feature or STRENGTH)),
+        law=_name(law),
+        family=family(law, strength).subs(GM_SYMBOL, symbol(feature or STRENGTH)),
         strength=strength,
         truth=truth,
-        parameters=dict(law.parameters),
+        parameters={name: value for name, value in law.parameters.items() if name != strength},
         numeric=law.expression().subs(values).subs(GM_SYMBOL, inside),
     )
 
@@ -155,11 +160,10 @@ def _of_masses(law: ForceLaw, masses: Sequence[str], constants: Mapping[str, flo
         )  # fmt: skip
     values = {symbol(name): sympy.Float(value) for name, value in law.parameters.items()}
     numeric = factor * law.expression().subs(values).subs(GM_SYMBOL, gm.subs(k, G))
-    family = factor * _family(law).subs(GM_SYMBOL, gm)
     return Reference(
         spec=law.spec,
-        law=law.name,
-        family=family,
+        law=_name(law),
+        family=factor * family(law).subs(GM_SYMBOL, gm),
         strength="G" if law.linear_in_gm else f"strength of {law.name}",
         truth=G if law.linear_in_gm else None,
         parameters=dict(law.parameters),
@@ -167,16 +171,13 @@ def _of_masses(law: ForceLaw, masses: Sequence[str], constants: Mapping[str, flo
     )
 
 
-def _family(law: ForceLaw) -> sympy.Expr:
-    """The attraction with its parameters as symbols; the exponent of a power law is structure."""
-    if law.name == "power_law":
-        return law.numeric_expression()
-    return law.expression().subs(symbol("a0"), 1)
+def _name(law: ForceLaw) -> str | None:
+    return law.name if law.name in LAWS else None
 
 
 def _formula(text: str, names: Sequence[str]) -> Reference:
-    family = read_formula(text)
-    own = {s.name for s in family.free_symbols} - set(names)
+    form = read_formula(text)
+    own = {s.name for s in form.free_symbols} - set(names)
     unknown = sorted(own - CONSTANT_NAMES)
     if unknown:
         raise ValueError(
@@ -186,16 +187,8 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
         )
     strength = next((name for name in ("G", "GM", "k") if name in own), "c")
     if own:
-        return Reference(text, None, family, strength)
-    return Reference(text, None, family, strength, float(family.as_coeff_Mul()[0]), {}, family)
-
-
-def is_law(text: str) -> bool:
-    """Whether a text is a name, or a name with values: a law, perhaps misspelt, not a formula."""
-    name, bracket, rest = text.strip().partition("(")
-    return name.strip().isidentifier() and (
-        not bracket or (name.strip() not in FUNCTIONS and rest.endswith(")"))
-    )
+        return Reference(text, None, form, strength)
+    return Reference(text, None, form, strength, float(form.as_coeff_Mul()[0]), {}, form)
 
 
 def shape(reference: Reference) -> sympy.Expr:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orbits.forces import parse_law
+from orbits.forces import GM_SYMBOL, parse_law
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
@@ -70,7 +70,7 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
             family = _best(equations, tried, power)
             # a nameless family's result, whose exponent may become simple
             known = [
-                law.shape.expression(law.parameters)
+                law.shape.law(law.parameters).numeric_expression() / GM_SYMBOL
                 for law in tried
                 if isinstance(law.shape, ScreenedPower)
             ]

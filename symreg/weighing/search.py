@@ -7,17 +7,17 @@ with the masses to the equations, and competes with the families of laws.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import sympy
 
+from orbits.forces import ForceLaw, parse_law
 from orbits.time_limit import TooLongError
 from orbits.units import G
 from symreg.engines import choose_engine
-from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged, substituted
+from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol, written
+from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.recovery.search import Search
@@ -57,7 +57,7 @@ class Formula(Shape):
     begin: Parameters
     charge: int
     ends: tuple[float, float]
-    name: ClassVar[str] = "formula"
+    name = "formula"
 
     @property
     def nodes(self) -> int:
@@ -83,9 +83,11 @@ class Formula(Shape):
         """g(r)/G with parameter names."""
         return named(self.form, self.names)
 
-    def written(self, parameters: Parameters) -> str:
-        """g(r)/G with its numbers, to six digits."""
-        return written(substituted(self.form, parameters))
+    def law(self, parameters: Parameters) -> ForceLaw:
+        values = zip(self.names, parameters, strict=True)
+        return parse_law(
+            "; ".join([f"GM*({self.text})", *(f"{name}={value:.6g}" for name, value in values)])
+        )
 
 
 def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:

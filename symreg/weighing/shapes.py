@@ -1,26 +1,27 @@
 """How two bodies' attraction depends on distance: families of laws, and a free curve.
 
 A shape gives g(r) and its derivatives by its parameters; m_j g(r) is the acceleration that body j
-gives to another. Every shape fixes its own scale, since positions give only m g.
+gives to another. Every shape fixes its own scale, since positions give only m g. Laws with a name
+are those of `orbits.forces`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
-import sympy
 from scipy.interpolate import BSpline
 
-from orbits.forces import ForceLaw
-from orbits.units import G
+from orbits.forces import LAWS, ForceLaw, law_of_power, parse_law
+from orbits.units import G, parse_unit
 
 STEP = 1e-6
 """Relative step of derivatives by parameters: central differences, whose error is its square."""
 LARGEST = 20.0
 """Of an exponent, a logarithm or a coefficient: larger ones describe nothing."""
+LENGTHS = (-0.3, 0.1, 0.5, 1.0)
+"""Where a length starts, in log r from the least distance (0) to the largest (1)."""
 CURVE_DEGREE = 3
 CURVE_SPAN = 0.6
 """Range of log r that one knot of the free curve spans."""
@@ -35,7 +36,10 @@ Field = Callable[[np.ndarray], np.ndarray]
 class Shape(ABC):
     """A family of g(r), au/yr^2 for one solar mass, with its parameters."""
 
-    name: ClassVar[str]
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Of the family."""
 
     @property
     @abstractmethod
@@ -54,6 +58,10 @@ class Shape(ABC):
     def nodes(self) -> int:
         """Complexity that the shape is charged for; nothing for a law with a name."""
         return 0
+
+    def law(self, parameters: Parameters) -> ForceLaw:
+        """The law with its numbers, six digits each."""
+        raise NotImplementedError(f"{self.name} is no law")
 
     def allowed(self, parameters: Parameters) -> bool:
         """Whether the parameters are any at all."""
@@ -76,7 +84,7 @@ class PowerLaw(Shape):
 
     unit: float = 1.0
     fixed: float | None = None
-    name: ClassVar[str] = "power_law"
+    name = "power_law"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,6 +97,9 @@ class PowerLaw(Shape):
         """n, fixed or fitted."""
         return self.fixed if self.fixed is not None else parameters[0]
 
+    def law(self, parameters: Parameters) -> ForceLaw:
+        return law_of_power(_rounded(self.exponent(parameters)))
+
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         return G / self.unit**2 * (r / self.unit) ** -self.exponent(parameters)
 
@@ -100,46 +111,43 @@ class PowerLaw(Shape):
 
 @dataclass(frozen=True)
 class LawOfLength(Shape):
-    """A law whose one parameter is the logarithm of a length, au."""
+    """A law of `orbits.forces` with one length, whose logarithm (of au) is the parameter.
 
-    shares: ClassVar[tuple[float, ...]]
-    """Where the length starts, from the least distance (0) to the largest (1)."""
+    `power` is the length's in the law's own parameter: 2 for one in au^2.
+    """
+
+    kind: type[ForceLaw]
+    parameter: str
+    power: float
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (f"log_{self.parameter}",)
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         low, high = np.log(separations)
-        return [(low + share * (high - low),) for share in self.shares]
+        return [(self.power * float(low + share * (high - low)),) for share in LENGTHS]
 
+    def _with(self, value: float) -> ForceLaw:
+        return self.kind(**{self.parameter: value})
 
-@dataclass(frozen=True)
-class Screened(LawOfLength):
-    """Yukawa's law, G exp(-r/L) (1/r^2 + 1/(L r)); its parameter is log L, L in au."""
-
-    name: ClassVar[str] = "yukawa"
-    names = ("log_length",)
-    shares: ClassVar[tuple[float, ...]] = (0.2, 0.6, 1.0)
+    def law(self, parameters: Parameters) -> ForceLaw:
+        return self._with(_rounded(float(np.exp(parameters[0]))))
 
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
-        length = np.exp(parameters[0])
-        return G * np.exp(-r / length) * (1 / r**2 + 1 / (length * r))
-
-
-@dataclass(frozen=True)
-class Softened(LawOfLength):
-    """Plummer's law, G r/(r^2 + b^2)^(3/2); its parameter is log b, b in au."""
-
-    name: ClassVar[str] = "plummer"
-    names = ("log_softening",)
-    shares: ClassVar[tuple[float, ...]] = (-0.3, 0.1, 0.5)
-
-    def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
-        return G * r / (r**2 + np.exp(2 * parameters[0])) ** 1.5
+        pull = self._with(float(np.exp(parameters[0]))).radial_acceleration(r, G)
+        return -np.asarray(pull)
 
 
 @dataclass(frozen=True)
 class ScreenedPower(Shape):
     """G exp(-r/L)/r^n: between a power and Yukawa's law; parameters n and 1/L (au^-1)."""
 
-    name: ClassVar[str] = "screened_power"
+    name = "screened_power"
     names = ("n", "inverse_length")
     nodes = 15  # of G*exp(-k*r)/r^n, as the engines' formulas are charged
 
@@ -149,25 +157,27 @@ class ScreenedPower(Shape):
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
         return G * np.exp(-np.clip(r * parameters[1], -50, 50)) * r ** -parameters[0]
 
-    def expression(self, parameters: Parameters) -> sympy.Expr:
-        """g(r)/G with its numbers in place."""
-        r, (n, inverse) = sympy.Symbol("r", positive=True), parameters
-        return r ** sympy.Float(-n) * sympy.exp(sympy.Float(-inverse) * r)
+    def law(self, parameters: Parameters) -> ForceLaw:
+        n, inverse = map(_rounded, parameters)
+        return parse_law(f"GM*exp(-k*r)*r**(-({n!r})); k={inverse!r}")
 
 
 @dataclass(frozen=True)
 class Given(Shape):
     """A law of given shape."""
 
-    law: ForceLaw
-    name: ClassVar[str] = "given"
+    given: ForceLaw
+    name = "given"
     names = ()
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         return [()]
 
+    def law(self, parameters: Parameters) -> ForceLaw:
+        return self.given
+
     def value(self, r: np.ndarray, parameters: Parameters) -> np.ndarray:
-        return -np.asarray(self.law.radial_acceleration(r, G))
+        return -np.asarray(self.given.radial_acceleration(r, G))
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class Curve(Shape):
 
     base: float
     knots: tuple[float, ...]
-    name: ClassVar[str] = "curve"
+    name = "curve"
 
     @classmethod
     def over(
@@ -227,5 +237,20 @@ class Curve(Shape):
 
 
 def families(unit: float) -> Sequence[Shape]:
-    """The laws to try, simple ones first."""
-    return PowerLaw(unit), Screened(), Softened(), ScreenedPower()
+    """The laws to try: a power, every law with one length, and one without a name."""
+    return PowerLaw(unit), *map(_of_length, filter(_has_length, LAWS.values())), ScreenedPower()
+
+
+def _has_length(kind: type[ForceLaw]) -> bool:
+    """Whether a law's one parameter is a length, or a power of one."""
+    units = [parse_unit(unit) for unit in kind.units.values()]
+    return len(units) == 1 and not any(units[0].powers[1:]) and kind().linear_in_gm
+
+
+def _of_length(kind: type[ForceLaw]) -> LawOfLength:
+    ((name, unit),) = kind.units.items()
+    return LawOfLength(kind, name, float(parse_unit(unit).powers[0]))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -103,7 +103,7 @@ def weigh(
     free = errors if power is fit else errors_of(equations, power, config.noise)
     k = len(power.masses)
     exponent = Estimate.of(power.parameters[0], float(np.sqrt(free.covariance[k, k])))
-    law, formula = name_of(fit, central, config)
+    law, formula = name_of(fit, central)
     explained = central or beside is not None
     whole = Whole(_masses(system, fit, errors, config), None, None)
     if integrated:

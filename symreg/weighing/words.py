@@ -1,43 +1,24 @@
 """A weighing in words: the law's name and formula, the scale, the explanation."""
 
 import numpy as np
+import sympy
 
-from orbits.forces import parse_law
+from orbits.forces import GM_SYMBOL
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
 from symreg.weighing.motion import BEYOND
 from symreg.weighing.result import Relativity, Rest, Unseen, Weighing
-from symreg.weighing.search import Formula
 from symreg.weighing.shapes import PowerLaw
 
 
-def name_of(fit: Fit, central: bool, config: WeighConfig) -> tuple[str, str]:
-    """The law in project notation, and its formula."""
+def name_of(fit: Fit, central: bool) -> tuple[str, str]:
+    """The law in project notation, and its formula for a body of mass m."""
     if not central:
         return "none", ""
-    if config.law:
-        return parse_law(config.law).spec, str(parse_law(config.law).numeric_expression())
-    values = dict(zip(fit.shape.names, fit.parameters, strict=True))
-    if isinstance(fit.shape, PowerLaw):
-        n = fit.shape.exponent(fit.parameters)
-        names = {2.0: "newton", 1.0: "logarithmic", -1.0: "hooke"}
-        return names.get(n, f"power_law(n={n:.6g})"), f"G*m/r**{n:.6g}"
-    if fit.shape.name == "yukawa":
-        length = float(np.exp(values["log_length"]))
-        return (
-            f"yukawa(length={length:.6g})",
-            f"G*m*exp(-r/{length:.6g})*(1/r**2+1/({length:.6g}*r))",
-        )
-    if fit.shape.name == "plummer":
-        softening = float(np.exp(values["log_softening"]))
-        return f"plummer(softening={softening:.6g})", f"G*m*r/(r**2+{softening:.6g}**2)**1.5"
-    if isinstance(fit.shape, Formula):
-        numbers = "".join(f"; {name}={value:.6g}" for name, value in values.items())
-        return f"GM*({fit.shape.text}){numbers}", f"G*m*({fit.shape.written(fit.parameters)})"
-    n, inverse = values["n"], values["inverse_length"]
-    formula = f"G*m*exp(-{inverse:.6g}*r)/r**{n:.6g}"
-    return f"GM*exp(-k*r)*r**-{n:.6g}; k={inverse:.6g}", formula
+    law = fit.shape.law(fit.parameters)
+    mass = sympy.Symbol("G", positive=True) * sympy.Symbol("m", positive=True)
+    return law.spec, str(law.numeric_expression().subs(GM_SYMBOL, mass))
 
 
 def scale_of(fit: Fit, config: WeighConfig) -> str:
