@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
-from orbits.forces import GM_SYMBOL, LAWS, RADIUS, ForceLaw, law_of_power
+from orbits.forces import GM_SYMBOL, LAWS, RADIUS, ForceLaw
 from orbits.units import parse_unit
 from symreg.formulas.expressions import constant_symbol, symbol
 
@@ -44,10 +44,11 @@ def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     r = X[:, list(names).index("r")]
     middle = float(np.exp(np.mean(np.log(r)))) if np.all(r > 0) else 1.0
     strengths = sources(names)
-    laws = [law() for _, law in sorted(LAWS.items())]
+    laws = [LAWS[name]() for name in sorted(LAWS)]
+    named = {family(law) for law in laws}
+    powers = [LAWS["power_law"](twice / 2) for twice in range(-8, 9)]  # type: ignore[call-arg]
     laws = [law for law in laws if not law.exponents]
-    powers = [law_of_power(twice / 2) for twice in range(-8, 9)]
-    laws += [law for law in powers if law.exponents]
+    laws += [law for law in powers if family(law) not in named]
     return [
         form_of(law, source, middle)
         for law in laws
