@@ -7,11 +7,13 @@ Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statist
 (yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
 `a_norm` (au/yr^2). Optional: `true_a_x`, `true_a_y`[, `true_a_z`] (the law's own value), `gm`
 (au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64), and
-`sigma_a_x`, `sigma_a_y`[, `sigma_a_z`] (au/yr^2, standard errors of the accelerations).
+`sigma_a_x`, `sigma_a_y`[, `sigma_a_z`] (au/yr^2, standard errors of the accelerations), `v_x`,
+`v_y`[, `v_z`] (au/yr, the velocity of what is accelerated).
 
 With two visible bodies a row holds the acceleration of the first, and `x`, `y` are its position
-relative to the second; `m1` and `m2` are the masses, and `x1`, `y1`, `ax1`, `ay1`, `x2`, ... the
-position (au) and acceleration (au/yr^2) of each body about the barycentre.
+relative to the second, `v_x`, `v_y` its own velocity; `m1` and `m2` are the masses, and `x1`, `y1`,
+`ax1`, `ay1`, `x2`, ... the position (au) and acceleration (au/yr^2) of each body about the
+barycentre.
 """
 
 import html
@@ -36,7 +38,7 @@ INTEGER = ("orbit", "steps_since_kick", "body")
 OPTIONAL = (
     "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
     "body", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2", "z2", "ax1",
-    "ay1", "az1", "ax2", "ay2", "az2",
+    "ay1", "az1", "ax2", "ay2", "az2", "v_x", "v_y", "v_z",
 )  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 

@@ -35,6 +35,9 @@ FORMAT = "orbitlaw-orbits"
 
 FORMAT_VERSION = 2
 
+ESTIMATED = "estimated from the positions"
+"""The attribute `velocity` of a dataset whose velocities nobody gave."""
+
 MOST_SHARDS = 1_000_000
 """Shards of a dataset: a billion orbits."""
 

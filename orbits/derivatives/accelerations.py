@@ -17,6 +17,7 @@ from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
+from orbits.schema import ESTIMATED
 from orbits.units import G
 
 
@@ -42,7 +43,9 @@ def measure_forces(
 
     Returns:
         One row per (orbit, time), and per planet in systems of several bodies, relative to the
-        first body. Standard errors are in `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`], au/yr^2.
+        first body. Standard errors are in `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`], au/yr^2;
+        velocities in `v_x`, `v_y`[, `v_z`], au/yr: the dataset's, or of the same fit where those
+        are estimates.
 
     Raises:
         ValueError: if there is no dataset, or its orbits have too few states.
@@ -73,6 +76,7 @@ def measure_forces(
         "methods": sorted(methods),
         "bodies": data.attrs.get("bodies"),
         "one_system": bool(data.attrs.get("one_system")),
+        **{name: data.attrs[name] for name in ("length_unit", "time_unit") if name in data.attrs},
         "metrics": metrics,
         "summary": _summary(table, metrics, methods),
         **provenance(config),
@@ -97,12 +101,20 @@ def _of_orbit(
     found = [measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])]
     acceleration = np.stack([m.acceleration for m in found], axis=1)
     error = np.stack([m.error for m in found], axis=1)
+    velocity = np.stack([m.velocity for m in found], axis=1)
+    if one.attrs.get("velocity") != ESTIMATED:
+        given = one["velocity"].values.astype(np.float64)
+        velocity = given.reshape(velocity.shape)
     time = one["time"].values
     if bodies.shape[1] <= 2:
         table = _pair_or_single(one, law, time, bodies, acceleration, error)
+        # that of the body whose acceleration it is: a drag acts on its own velocity
+        table = table.assign(**_by_axis("v_", velocity[:, 0]))
     else:
         mass = None if law is None else one["mass"].values
         table = planet_rows(time, bodies, acceleration, law, mass, error)
+        relative = np.concatenate(list(np.moveaxis(velocity[:, 1:] - velocity[:, :1], 1, 0)))
+        table = table.assign(**_by_axis("v_", relative))
     finite = np.isfinite(table.to_numpy()).all(axis=1)
     return table[finite][:: config.every].copy(), {m.method for m in found}, float(max(noises))
 

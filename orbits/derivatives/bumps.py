@@ -59,6 +59,22 @@ def point_kernel(half_width: int) -> np.ndarray:
     return 0.5 * (kernel + kernel[::-1])
 
 
+@lru_cache(maxsize=256)
+def slope_kernel(half_width: int) -> np.ndarray:
+    """(2 half_width + 1,) weights of samples for the first derivative in the middle.
+
+    A bump times an odd polynomial, whose coefficients make the first moment that of a derivative
+    and the third, fifth and seventh vanish: as `point_kernel`, one order lower.
+    """
+    s = np.arange(-half_width, half_width + 1) / (half_width + 1)
+    odd = [s ** (2 * k + 1) for k in range(MOMENTS)]
+    basis = np.stack([power * (1 - s**2) ** POWER for power in odd])
+    first = np.zeros(MOMENTS)
+    first[0] = 1 / (half_width + 1)
+    system = np.array([[np.sum(row * moment) for row in basis] for moment in odd])
+    return np.linalg.solve(system, first) @ basis
+
+
 def _second(s: np.ndarray, k: int) -> np.ndarray:
     """Second s-derivative of s^(2k) (1 - s^2)^6."""
     total = np.zeros_like(s)

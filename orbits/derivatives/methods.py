@@ -1,4 +1,4 @@
-"""Accelerations of one body from its positions, with their standard errors: three methods."""
+"""Accelerations and velocities of one body from its positions, with their errors: three methods."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,13 @@ from scipy.linalg import solveh_banded
 from scipy.ndimage import minimum_filter1d, uniform_filter1d
 from scipy.signal import oaconvolve
 
-from orbits.derivatives.bumps import LEAST_HALF_WIDTH, point_kernel
+from orbits.derivatives.bumps import LEAST_HALF_WIDTH, point_kernel, slope_kernel
 from orbits.importing.splines import DEGREE, knots, smoothed
 
 STENCIL = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
 """Second difference of order eight. Source: Fornberg, Math. Comp. 51 (1988) 699, table 1."""
+SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+"""First difference of order eight, from the same table."""
 LOWER = np.array([0.0, 1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90, 0.0])
 """That of order six."""
 LADDER = 2**0.5
@@ -43,11 +45,13 @@ class Measured:
     Attributes:
         acceleration: (time, axis) au/yr^2; NaN near the ends, where undetermined.
         error: (time, axis) standard error, au/yr^2.
+        velocity: (time, axis) au/yr, by the same fit.
         method: the one used.
     """
 
     acceleration: np.ndarray
     error: np.ndarray
+    velocity: np.ndarray
     method: str
 
 
@@ -90,7 +94,7 @@ def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
     found = _filtered(position, STENCIL) / dt**2
     truncation = np.abs(found - _filtered(position, LOWER) / dt**2)
     error = np.hypot(noise * np.linalg.norm(STENCIL) / dt**2, truncation)
-    return Measured(found, error, "differences")
+    return Measured(found, error, _filtered(position, SLOPE) / dt, "differences")
 
 
 def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
@@ -113,7 +117,9 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
     # what is left of the bias: the next width's is eight times as large
     apart = np.abs(found[np.minimum(size + 1, len(widths) - 1), at] - found[size, at])
     bias = BIAS_SHARE * np.nan_to_num(apart)
-    return Measured(found[size, at], np.hypot(errors[size][:, None], bias), "weak")
+    slopes = np.stack([_filtered(position, slope_kernel(h)) / dt for h in widths])
+    error = np.hypot(errors[size][:, None], bias)
+    return Measured(found[size, at], error, slopes[size, at], "weak")
 
 
 def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]) -> np.ndarray:
@@ -171,7 +177,8 @@ def by_spline(position: np.ndarray, dt: float, noise: float) -> Measured:
     error = np.hypot(noise * np.sqrt(variance)[:, None], spread)
     for end in (slice(0, 3 * spacing), slice(count - 3 * spacing, count)):
         found[end] = np.nan  # the last pieces hang on one side only
-    return Measured(found, error, "spline")
+    velocity = BSpline(where, coefficients, DEGREE).derivative()(times)
+    return Measured(found, error, velocity, "spline")
 
 
 def _filtered(position: np.ndarray, kernel: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from orbits.importing.tables import Source, read_table
 from orbits.importing.tracks import FEWEST_STATES, Remarks, tracks_of
 from orbits.options import P, keywords_of, options_from
 from orbits.provenance import provenance
-from orbits.schema import Layout
+from orbits.schema import ESTIMATED, Layout
 from orbits.units import G
 
 MOST_NAMED = 1000
@@ -182,7 +182,9 @@ def _delivered(
         position, velocity, names = position[:, :, 1:], velocity[:, :, 1:], names[1:]
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    _remark_on_scale(position, velocity, remarks)
+    usual = ImportConfig()
+    if (config.length_unit, config.time_unit) == (usual.length_unit, usual.time_unit):
+        _remark_on_scale(position, velocity, remarks)
     arrays, dt = {"position": position, "velocity": velocity}, segments[0].dt
     law = known_law(config.law)
     if law is not None:
@@ -191,7 +193,9 @@ def _delivered(
     described: dict[str, Any] = {
         "law": UNKNOWN if law is None else law.spec,
         "frame": f"relative to {centre}" if centre else "as in the table",
-        "velocity": "as in the table" if config.velocity else "estimated from the positions",
+        "velocity": "as in the table" if config.velocity else ESTIMATED,
+        "length_unit": config.length_unit,
+        "time_unit": config.time_unit,
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(remarks.lines),
         **provenance(configuration),
