@@ -8,12 +8,7 @@ from .force_samples import ForceSamples as ForceSamples
 from .forces import LAWS as LAWS
 from .forces import parse_law as parse_law
 from .generation.generate import generate as generate
-from .importing.from_table import from_arrays as from_arrays
-from .importing.from_table import from_table as from_table
 from .info import describe as describe
-from .information import LeastError as LeastError
-from .information import Observations as Observations
-from .information import least_error as least_error
 from .invariants import drift as drift
 from .invariants import energy_scale as energy_scale
 from .invariants import specific_energy as specific_energy
@@ -23,6 +18,8 @@ from .plot import plot_orbits as plot_orbits
 from .plot import plot_phase_portrait as plot_phase_portrait
 from .reading import shuffled_batches as shuffled_batches
 from .simulators.integrate import integrate as integrate
+from .trajectories.from_table import from_arrays as from_arrays
+from .trajectories.from_table import from_table as from_table
 from .units import GM_SUN as GM_SUN
 from .units import G as G
 from .validation import validate as validate

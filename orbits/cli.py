@@ -44,13 +44,13 @@ def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
         "segments": segments,
         "samples": config.samples,
         "years": segments * config.samples * config.dt,
-        "start": config.start,
+        "start": f"{config.start:g}",
         "frame": config.frame,
     }
 
 
 def _import(table: str, path: str, config: ImportConfig) -> dict[str, Any]:
-    from orbits.importing.from_table import from_table
+    from orbits.trajectories.from_table import from_table
 
     data = from_table(table, path, config, announce=lambda line: print(f"{table}: {line}."))
     attributes = data.attrs
@@ -139,21 +139,21 @@ COMMANDS = (
         (_OUT,),
         examples=(
             "ephemeris planets.zarr --bodies mercury venus earth mars",
-            "ephemeris outer.zarr --together --frame icrf --centre barycentre "
-            "--bodies sun jupiter saturn uranus",
+            "ephemeris outer.zarr --together --frame icrf --bodies sun jupiter saturn uranus",
         ),
     ),
     Command(
         "import",
         _import,
         ImportConfig,
-        "Make a dataset of trajectories that somebody measured or simulated: CSV, Parquet, NumPy "
-        "arrays (.npy, .npz) or JPL Horizons vector tables.",
+        "Make a dataset of trajectories that somebody measured or simulated: CSV, Parquet or NumPy "
+        "arrays (.npy, .npz).",
         (Positional("table", "File with a row for every state.", path="input"), _OUT),
         examples=(
             "import orbit.csv orbit.zarr --position x,y,z",
             "import stars.csv stars.zarr --position x1,y1 --position x2,y2 --length-unit km "
             "--time-unit d",
+            "import orbits.npz orbits.zarr --length-unit m --time-unit s",
         ),
     ),
     Command(

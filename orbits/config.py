@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
-from orbits.units import ANGLES, NO_LENGTH
 
 UNKNOWN = "unknown"
 """Stands in for a law: measured trajectories, whatever force moves them."""
@@ -99,19 +98,16 @@ class EphemerisConfig(Options):
     bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
     """mercury venus earth mars jupiter saturn uranus neptune pluto; earth is the Earth-Moon
     barycentre, the point that orbits the Sun."""
-    start: str = "1950"
-    """Date of the first state: a year (1950, 1999.5) or a day (1999-07-01); DE421 spans 1900 to
-    2200 here."""
-    stop: str = "2050"
-    """No state is taken after this date."""
+    start: float = 1950.0
+    """Time of the first state, a year such as 1950 or 1999.5; DE421 spans 1900 to 2200 here."""
+    stop: float = 2050.0
+    """No state is taken after this time."""
     dt: Annotated[float, Above(0)] = 0.008
     """Time between states, yr of 365.25 days."""
     samples: Annotated[int, Between(2, SAMPLES_LIMIT)] = 128
     """States per segment; a planet's series is cut into segments, one row each."""
     frame: Literal["orbit", "ecliptic", "icrf"] = "orbit"
     """orbit (each planet's own orbital plane, two axes), ecliptic or icrf (three axes)."""
-    centre: Literal["sun", "barycentre"] = "sun"
-    """sun, or barycentre (of the Solar System)."""
     together: bool = False
     """All bodies side by side in every state, the sun first, about the barycentre of the Solar
     System (system nbody, frame icrf or ecliptic). Sun and moon are then allowed too; with the moon,
@@ -123,15 +119,12 @@ class EphemerisConfig(Options):
             raise OptionError("bodies", "must name at least one body, and none twice.")
         for body in self.bodies:
             require_known("body", body, ("sun", *BODIES, "moon") if self.together else BODIES)
-        apart = self.frame == "orbit" or self.centre == "sun" or len(self.bodies) < 3
-        if self.together and (apart or self.bodies[0] != "sun"):
+        apart = self.frame == "orbit" or len(self.bodies) < 3 or self.bodies[0] != "sun"
+        if self.together and apart:
             raise OptionError(
-                "together",
-                "needs --frame icrf or ecliptic, --centre barycentre and at least three bodies, "
-                "the sun first.",
-            )
-        if self.frame == "orbit" and self.centre != "sun":
-            raise OptionError("frame", "orbit is around the sun; take ecliptic or icrf.")
+                "together", "needs --frame icrf or ecliptic and at least three bodies, the sun "
+                "first.",
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -139,50 +132,37 @@ class ImportConfig(Options):
     """The columns of a table of trajectories, and their units."""
 
     time: str = "time"
-    """Column of the time: numbers in --time-unit, or dates (2015-01-31T12:00, 2015-Jan-31)."""
+    """Column of the time: numbers in --time-unit."""
     position: tuple[str, ...] = ("x,y",)
     """Columns of a position, comma-separated: x,y or x,y,z. Repeat it for each body where a row
     holds several bodies (wide form)."""
     velocity: tuple[str, ...] = ()
-    """Columns of a velocity, in the same form and order. By default they are estimated from the
-    positions, and the dataset says so."""
+    """Columns of a velocity, in the same form and order, in the unit of length a unit of time. By
+    default they are estimated from the positions, and the dataset says so."""
     body: str = ""
     """Column that names the body of each row (long form)."""
-    bodies: tuple[str, ...] = ()
-    """Names of the bodies in wide form; in long form, those to use, in this order."""
     orbit: str = ""
     """Column that names the trajectory of each row, where there are several."""
     time_unit: Literal["yr", "d", "h", "min", "s"] = "yr"
     """Unit of the times; a year is 365.25 days."""
     length_unit: Literal["au", "km", "m", "cm", "pc"] = "au"
     """Unit of the positions."""
-    velocity_unit: Literal["", "au/yr", "au/d", "km/s", "m/s", "cm/s"] = ""
-    """Unit of the velocities; by default the unit of length over that of time."""
     origin: str = ""
     """Name of a body without columns that the positions are relative to (sun, for heliocentric
     positions): it becomes the first body, at rest at the origin."""
-    relative_to: str = ""
-    """Name of a body in the table to take positions relative to; it is then dropped."""
     bad_rows: BadRows = "refuse"
     """What to do about rows out of time order, repeated, or without a value: refuse and name the
-    first, or mend (sort, keep one of equal rows, drop those without a value)."""
-    dt: Annotated[float, AtLeast(0)] = 0.0
-    """Time between the states of the dataset, yr; 0 keeps the table's own. A table sampled
-    unevenly, or at another step, is resampled with a smoothing spline."""
-    gap: Annotated[float, Above(1)] = 5.0
-    """A pause longer than this many usual steps is a gap: the trajectory is cut there."""
+    first, or mend (sort, average what differs by noise alone, drop those without a value)."""
     samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
-    """States in each row of the dataset: longer trajectories are cut into several rows. 0 picks the
-    length that keeps most states."""
+    """States in each row of the dataset, at least 3: longer trajectories are cut into several rows.
+    0 picks the length that keeps most states."""
     law: str = UNKNOWN
     """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
     states can then be made from these orbits."""
-    gm: Annotated[float, AtLeast(0)] = 0.0
+    gm: Annotated[float, Between(0, 1e45)] = 0.0
     """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
     def __post_init__(self) -> None:
-        if str(self.length_unit) in ANGLES:
-            raise OptionError("length_unit", f"is {self.length_unit!r}, an angle; {NO_LENGTH}")
         super().__post_init__()
         if not self.position:
             raise OptionError("position", "is empty; name the columns of at least one body: x,y.")
@@ -199,14 +179,10 @@ class ImportConfig(Options):
             )
         if self.body and len(self.position) > 1:
             raise OptionError("body", "is for one body in each row; give --position once.")
-        if self.bodies and not self.body and len(self.bodies) != len(self.position):
-            raise OptionError(
-                "bodies", f"has {len(self.bodies)} name(s) for {len(self.position)} position(s)."
-            )
+        if self.samples in (1, 2):
+            raise OptionError("samples", f"is {self.samples}; an acceleration needs at least 3.")
         if (self.law == UNKNOWN) != (self.gm == 0):
             raise OptionError("gm", "and --law are given together.")
-        if self.origin and self.relative_to:
-            raise OptionError("origin", "and --relative-to cannot be given together.")
 
     @property
     def position_names(self) -> tuple[tuple[str, ...], ...]:
@@ -227,17 +203,8 @@ def _columns(text: str) -> tuple[str, ...]:
 class ForcesConfig(Options):
     """How accelerations are measured along trajectories."""
 
-    method: Literal["auto", "differences", "weak", "spline"] = "auto"
-    """differences (of order eight, for noise-free positions), weak (integrals against smooth
-    bumps, which tolerate noise), spline (a least-squares spline, with the covariance of its
-    coefficients), or auto: differences where their noise is below a thousandth of the
-    acceleration, else weak."""
     noise: Annotated[float, AtLeast(0)] = 0.0
     """Standard error of a position, au; 0 estimates it from high differences, body by body."""
-    orbits: Annotated[int, Between(0, ORBITS_LIMIT)] = 0
-    """Measure only this many orbits, from the first; 0 means all."""
-    every: Annotated[int, Between(1, SAMPLES_LIMIT)] = 1
-    """Keep every n-th row."""
 
 
 @dataclass(frozen=True)

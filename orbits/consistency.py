@@ -110,7 +110,6 @@ def _velocity_mismatch(
     changes at the rate w; accelerations come from the law.
     """
     dt, system = attributes["dt"], attributes["system"]
-    about_barycentre = system == "planets" and attributes["centre"] == "barycentre"
     if system == "nbody":
         acceleration = law.mutual_acceleration(position, G * mass[:, None])
         truncation = _mutual_truncation(law, dt, position, velocity, mass)
@@ -118,13 +117,11 @@ def _velocity_mismatch(
     else:
         position, velocity = relative_states(system, position, velocity)
         acceleration = law.acceleration(position, gm[:, None])
-        truncation, phase, size = _truncation(law, dt, position, velocity, gm[:, None])
+        truncation, phase = _truncation(law, dt, position, velocity, gm[:, None])
         slow = phase <= FAST
-        if about_barycentre:
-            truncation += phase**3 * size
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
     correction = dt**2 / 12 * np.diff(acceleration, axis=1)
-    error = np.diff(position, axis=1) - rule + (not about_barycentre) * correction
+    error = np.diff(position, axis=1) - rule + correction
     reach = np.max(np.linalg.norm(position, axis=-1), axis=1, keepdims=True)
     # 4: two positions, two axes
     rounding = 4 * np.finfo(attributes["dtype"]).eps * (reach + dt * np.max(np.abs(velocity)))
@@ -142,17 +139,16 @@ def _larger(values: np.ndarray) -> np.ndarray:
 
 def _truncation(
     law: ForceLaw, dt: float, position: np.ndarray, velocity: np.ndarray, strength: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Error allowed to the trapezoidal rule, au; phase between two states, rad; separation, au.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Error allowed to the trapezoidal rule, au, and phase between two states, rad.
 
     The force changes with the phase, or with the distance of a body that flies by or away.
     """
     r = np.linalg.norm(position, axis=-1)
     phase = _larger(dt * np.sqrt(-law.radial_acceleration(r, strength) / r))
     change = np.maximum(phase, _larger(dt * np.linalg.norm(velocity, axis=-1) / r))
-    size = _larger(r)
     # 100: eccentric motion has higher harmonics
-    return 100 * phase**2 * change**3 / 720 * size, phase, size
+    return 100 * phase**2 * change**3 / 720 * _larger(r), phase
 
 
 def _mutual_truncation(
@@ -163,6 +159,6 @@ def _mutual_truncation(
     for i, j in itertools.permutations(range(mass.shape[1]), 2):
         apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
         both = mass[:, None, i] + mass[:, None, j]
-        size, _, _ = _truncation(law, dt, apart, parting, G * both)
+        size, _ = _truncation(law, dt, apart, parting, G * both)
         found[:, :, i] += mass[:, None, j] / both * size
     return found

@@ -9,8 +9,6 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import date
 from functools import cache
 from typing import Any
 
@@ -51,22 +49,9 @@ def _de421() -> Any:
     return Ephemeris(de421)
 
 
-def julian_date(when: str) -> float:
-    """Julian date of a year (`1950`, `1999.5`: Julian years from J2000) or a day (`1999-07-01`).
-
-    Raises:
-        ValueError: if it is neither.
-    """
-    with suppress(ValueError):
-        found = J2000 + (float(when) - 2000.0) * JULIAN_YEAR_DAYS
-        if math.isfinite(found):
-            return found
-    try:
-        return date.fromisoformat(when).toordinal() + 1721424.5
-    except ValueError:
-        raise ValueError(
-            f"the date {when!r} cannot be read; write a year (1950, 1999.5) or a day (1999-07-01)."
-        ) from None
+def julian_date(year: float) -> float:
+    """Julian date of a time in Julian years: J2000.0 is the year 2000."""
+    return J2000 + (year - 2000.0) * JULIAN_YEAR_DAYS
 
 
 def gm_of(body: str) -> float:
@@ -142,7 +127,7 @@ def ephemeris(
         "law": "newton",
         "bodies": list(config.bodies),
         "frame": config.frame,
-        "centre": config.centre,
+        "centre": "barycentre" if config.together else "sun",
     }
     if config.together:
         system, arrays = "nbody", _side_by_side(config, dates_of(config))
@@ -169,13 +154,13 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     steps = (last - first) / step if step else math.inf
     if abs(steps) > STATES_LIMIT:
         raise ValueError(
-            f"{config.start} to {config.stop} holds {steps:.3g} states {config.dt:g} yr apart; at "
+            f"{config.start:g} to {config.stop:g} holds {steps:.3g} states {config.dt:g} yr apart; at "
             f"most {STATES_LIMIT:g} are allowed."
         )
     segments = int(math.floor(steps + 1e-9) + 1) // config.samples
     if segments < 1:
         raise ValueError(
-            f"{config.start} to {config.stop} holds less than one segment of {config.samples} "
+            f"{config.start:g} to {config.stop:g} holds less than one segment of {config.samples} "
             f"states {config.dt:g} yr apart; take fewer --samples or a longer span."
         )
     dates = first + np.arange(segments * config.samples) * step
@@ -238,7 +223,7 @@ def _segments(
     parts: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     out_of_plane = {}
     for index, body in enumerate(config.bodies):
-        position, velocity = states(body, dates, config.centre)
+        position, velocity = states(body, dates)
         if config.frame == "ecliptic":
             turn = rotation_to_ecliptic()
         else:

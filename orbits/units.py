@@ -2,7 +2,6 @@
 
 import ast
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,10 +92,6 @@ ANGLES = {
     "uas": math.pi / 648_000e6,
 }
 """Units of angles, radians."""
-NO_LENGTH = (
-    "positions are lengths here (au, km, ...): multiply angles by the distance, and name the "
-    "columns after what they hold."
-)
 NAMED_UNITS = {
     "m": _unit(1, 1, 0, 0),
     "km": _unit(1e3, 1, 0, 0),
@@ -196,12 +191,3 @@ YEARS = _ratios("yr d h min s", "yr")
 """Units of time in years of 365.25 days."""
 LENGTHS = _ratios("au km m cm pc", "au")
 """Units of length in au."""
-SPEEDS = _ratios("au/yr au/d km/s m/s cm/s", "au/yr")
-"""Units of speed in au/yr."""
-ANGULAR = {*ANGLES, *"ra dec dra ddec rad degree degrees theta phi lon lat".split()}
-"""Words in a column's name that mark it as an angle."""
-
-
-def angle_in(name: str) -> str | None:
-    """The word in a column's name that marks it as an angle: ra, x_mas, dec (deg)."""
-    return next((word for word in re.findall("[A-Za-z]+", name) if word.lower() in ANGULAR), None)

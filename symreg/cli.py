@@ -51,7 +51,7 @@ def require_possible(table: str, config: RecoverFileConfig) -> None:
         parse_law(config.law)
     if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
         return
-    from orbits.importing.tables import read_columns
+    from orbits.tables import read_columns
 
     try:
         columns = ", ".join(read_columns(table)[1])

@@ -14,8 +14,8 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 SMALL = {
-    "01_newton_from_positions": 'ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, "1960"',
-    "02_orbits": 'COUNT, SAMPLES, UNTIL = 64, 100, "2010"',
+    "01_newton_from_positions": "ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, 1960",
+    "02_orbits": "COUNT, SAMPLES, UNTIL = 64, 100, 2010",
     "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
     "04_force_laws": "SEARCH = dict(seeds=2, population=60, generations=6)",
     "05_which_world_model": 'ORBITS, STEPS, LINEAR = 120, 20, {"states": 200, "folds": 3}',

@@ -29,7 +29,7 @@ from worldmodel.data import training_positions
 from worldmodel.predictors.checked import Function
 from worldmodel.source import Source
 
-TOGETHER = {"together": True, "frame": "icrf", "centre": "barycentre"}
+TOGETHER = {"together": True, "frame": "icrf"}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ TOGETHER = {"together": True, "frame": "icrf", "centre": "barycentre"}
     ],
 )
 def test_real_bodies_side_by_side_are_valid_and_damage_is_seen(settings):
-    data = orbits.ephemeris(**TOGETHER, **{"stop": "1954"} | settings).load()
+    data = orbits.ephemeris(**TOGETHER, **{"stop": 1954} | settings).load()
     assert orbits.validate(data) == []
     for body in range(len(settings["bodies"])):
         damaged = data.copy(deep=True)
@@ -50,7 +50,7 @@ def test_real_bodies_side_by_side_are_valid_and_damage_is_seen(settings):
 
 def test_what_is_sampled_too_coarsely_is_not_called_wrong():
     data = orbits.ephemeris(
-        **TOGETHER, bodies=("sun", "mercury", "jupiter"), dt=0.08, stop="1961"
+        **TOGETHER, bodies=("sun", "mercury", "jupiter"), dt=0.08, stop=1961
     ).load()
     assert orbits.validate(data) == []
 
@@ -70,14 +70,13 @@ def test_bodies_that_part_are_valid(seed):
     assert "velocity is not the derivative" in " ".join(orbits.validate(data))
 
 
-@pytest.mark.parametrize("method", ["differences", "weak"])
 @pytest.mark.parametrize("simulator", ["scipy", "scipy-lsoda", "heyoka"])
-def test_standard_errors_hold_for_the_data_of_every_simulator(simulator, method):
+def test_standard_errors_hold_for_the_data_of_every_simulator(simulator):
     data = orbits.generate(
         system="nbody", orbits=3, samples=256, dt=0.005, dtype="float64", simulator=simulator,
         semi_major_axis=(1.0, 5.0), planets=2,
     )  # fmt: skip
-    assert orbits.measure_forces(data, method=method).metrics["within_95"] > 0.9
+    assert orbits.measure_forces(data).metrics["within_95"] > 0.9
 
 
 def test_the_constant_of_a_law_too_steep_to_have_one_is_not_known():
@@ -368,13 +367,6 @@ LENGTHS_IN_AU = {
     "cm": 6.6845871222684454e-14,
     "pc": 206264.80624709636,
 }
-SPEEDS_IN_AU_PER_YEAR = {
-    "au/yr": 1.0,
-    "au/d": 365.25,
-    "km/s": 0.2109495265696987,
-    "m/s": 0.0002109495265696987,
-    "cm/s": 0.000002109495265696987,
-}
 
 
 @pytest.mark.parametrize("unit", TIMES_IN_YEARS)
@@ -390,15 +382,6 @@ def test_positions_of_a_table_are_in_au(unit):
     data = orbits.from_table(pd.DataFrame(TRACK), length_unit=unit)
     assert data.position.values[0, 0, 0] == pytest.approx(LENGTHS_IN_AU[unit], rel=1e-12)
     assert PredictorConfig(length_unit=unit).length == pytest.approx(LENGTHS_IN_AU[unit], 1e-12)
-
-
-@pytest.mark.parametrize("unit", SPEEDS_IN_AU_PER_YEAR)
-def test_velocities_of_a_table_are_in_au_per_year(unit):
-    size = SPEEDS_IN_AU_PER_YEAR[unit]
-    speeds = {"vx": -6 * TRACK["y"] / size, "vy": 6 * TRACK["x"] / size}
-    table = pd.DataFrame(TRACK | speeds)
-    data = orbits.from_table(table, velocity="vx,vy", velocity_unit=unit)
-    assert data.velocity.values[0, 0, 1] == pytest.approx(6.0, rel=1e-12)
 
 
 def test_one_training_orbit_in_eight_is_kicked(tmp_path):

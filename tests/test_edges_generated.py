@@ -91,8 +91,8 @@ def test_every_combination_of_generate_is_made_or_refused(given_options):
 @given(
     st.lists(st.sampled_from(BODIES), min_size=1, max_size=4),
     options(
-        frame=("orbit", "ecliptic", "icrf"), centre=("sun", "barycentre"), dt=(0.008, 0.1),
-        start=("1950", "1999-07-01", "2060"), stop=("1951", "2050"), samples=(2, 64),
+        frame=("orbit", "ecliptic", "icrf"), dt=(0.008, 0.1), start=(1950, 1999.5, 2060),
+        stop=(1951, 2050), samples=(2, 64),
     ),
     st.booleans(),
 )  # fmt: skip

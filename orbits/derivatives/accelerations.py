@@ -52,11 +52,10 @@ def measure_forces(
     """
     config = options_from(ForcesConfig, config, options)
     data = as_dataset(data)
-    chosen = data.isel(orbit=slice(0, config.orbits or None))
     law = known_law(str(data.attrs["law"]))
     tables, methods, noises = [], set(), []
-    for row in range(chosen.sizes["orbit"]):
-        one = chosen.isel(orbit=row)
+    for row in range(data.sizes["orbit"]):
+        one = data.isel(orbit=row)
         table, used, noise = _of_orbit(one, law, config)
         if data.attrs["system"] == "planets":
             table["body"] = int(one["body"])
@@ -98,7 +97,7 @@ def _of_orbit(
         config.noise or max(white_noise(bodies[:, k]), rounding, smoothed)
         for k in range(bodies.shape[1])
     ]
-    found = [measured(bodies[:, k], dt, noises[k], config.method) for k in range(bodies.shape[1])]
+    found = [measured(bodies[:, k], dt, noises[k]) for k in range(bodies.shape[1])]
     acceleration = np.stack([m.acceleration for m in found], axis=1)
     error = np.stack([m.error for m in found], axis=1)
     velocity = np.stack([m.velocity for m in found], axis=1)
@@ -116,7 +115,7 @@ def _of_orbit(
         relative = np.concatenate(list(np.moveaxis(velocity[:, 1:] - velocity[:, :1], 1, 0)))
         table = table.assign(**_by_axis("v_", relative))
     finite = np.isfinite(table.to_numpy()).all(axis=1)
-    return table[finite][:: config.every].copy(), {m.method for m in found}, float(max(noises))
+    return table[finite].copy(), {m.method for m in found}, float(max(noises))
 
 
 def _by_axis(prefix: str, vectors: np.ndarray) -> dict[str, np.ndarray]:

@@ -3,13 +3,7 @@
 import math
 
 import numpy as np
-
-HIGHEST_ORDER = 12
-"""Of the differences examined."""
-FEWEST = 8
-"""Differences that an estimate needs."""
-ROUNDING = 4.0
-"""Units in the last place below which all is rounding."""
+from scipy.special import gammaincinv
 
 
 def white_noise(positions: np.ndarray) -> float:
@@ -23,18 +17,16 @@ def white_noise(positions: np.ndarray) -> float:
     Source: Rice, Ann. Stat. 12 (1984) 1215, for higher orders.
     """
     values = np.asarray(positions, dtype=np.float64).reshape(len(positions), -1)
-    least = ROUNDING * np.finfo(np.float64).eps * float(np.max(np.abs(values), initial=0.0))
-    found = math.inf
+    # four units in the last place: below, all is rounding
+    least = 4 * np.finfo(np.float64).eps * float(np.max(np.abs(values), initial=0.0))
+    noise = math.inf
     differences = values
-    for order in range(1, HIGHEST_ORDER + 1):
+    for order in range(1, 13):  # of order 12 differences weight their middle 924 times
         differences = np.diff(differences, axis=0)
-        if len(differences) < FEWEST:
+        if len(differences) < 8:  # a median of fewer says little
             break
         # the median is not moved by the short times that a body spends at its pericentre
-        square = np.mean(np.median(differences**2, axis=0)) / MEDIAN_OF_SQUARES
-        found = min(found, math.sqrt(square / math.comb(2 * order, order)))
-    return max(found, least) if math.isfinite(found) else least
-
-
-MEDIAN_OF_SQUARES = 0.4549364
-"""Median of the square of a standard normal number."""
+        # the square of a standard normal number has the median 2 P^-1(1/2, 1/2)
+        square = np.mean(np.median(differences**2, axis=0)) / (2 * gammaincinv(0.5, 0.5))
+        noise = min(noise, math.sqrt(square / math.comb(2 * order, order)))
+    return max(noise, least) if math.isfinite(noise) else least

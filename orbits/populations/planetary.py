@@ -125,7 +125,7 @@ def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.n
     from orbits import planets
     from orbits.elements import elements_from_state
 
-    dates = rng.uniform(planets.julian_date("1900"), planets.julian_date("2199"), count)
+    dates = rng.uniform(planets.julian_date(1900), planets.julian_date(2199), count)
     turn = planets.rotation_to_ecliptic().T
     states = [planets.states(body, dates) for body in planets.PLANETS]
     position = np.stack([state[0] @ turn for state in states], axis=1)

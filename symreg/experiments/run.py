@@ -158,7 +158,7 @@ def _planets(config: RunConfig, keep: Cache) -> File:
     stop = max(stop, start + math.ceil(config.samples * config.dt))
     frame: Any = "ecliptic" if config.dimensions == 3 else "orbit"
     options = EphemerisConfig(
-        config.bodies, str(start), str(stop), config.dt, config.samples, frame=frame
+        config.bodies, float(start), float(stop), config.dt, config.samples, frame=frame
     )
     title = f"take the positions of {', '.join(config.bodies)} from JPL DE421"
     return keep("data/planets.zarr", title, steps.planets, config=options)

@@ -58,7 +58,7 @@ class RecoverFileConfig(RecoverConfig):
             ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
         """
         from orbits.dataset import open_dataset
-        from orbits.importing.from_table import from_table
+        from orbits.trajectories.from_table import from_table
 
         if self.trajectories and Path(table).is_dir():
             raise ValueError(f"{table} is a dataset already; leave --trajectories out.")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN
-from orbits.importing.tables import read_columns
+from orbits.tables import read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples

@@ -12,14 +12,14 @@ import pandas as pd
 
 from orbits.config import BadRows
 from orbits.expressions import CONSTANTS, FUNCTIONS
-from orbits.importing.tables import (
+from orbits.options import require_known
+from orbits.tables import (
     LARGEST,
     holds_numbers,
     name_of,
     read_columns,
     require_column,
 )
-from orbits.options import require_known
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 

@@ -47,9 +47,9 @@ def test_in_memory_equals_what_is_written_bit_for_bit(tmp_path, kind):
     assert orbits.describe(memory) == orbits.describe(tmp_path / "x.zarr")
 
 
-@pytest.mark.parametrize("options", [{}, {"frame": "icrf", "centre": "barycentre"}])
+@pytest.mark.parametrize("options", [{}, {"frame": "icrf"}])
 def test_planets_in_memory_equal_those_written(tmp_path, options):
-    options = {"bodies": ("mars", "earth"), "start": "1990", "stop": "2000", **options}
+    options = {"bodies": ("mars", "earth"), "start": 1990, "stop": 2000, **options}
     memory = orbits.ephemeris(**options)
     require_same(memory, orbits.ephemeris(tmp_path / "p.zarr", **options))
     assert orbits.validate(memory) == []

@@ -23,10 +23,8 @@ SEMI_MAJOR_AXES = {
 
 
 def test_dates():
-    assert julian_date("2000") == 2451545.0
-    assert julian_date("2000-01-01") == 2451544.5
-    assert julian_date("1950-01-01") == 2433282.5
-    assert julian_date("2001") - julian_date("2000") == 365.25
+    assert julian_date(2000) == 2451545.0
+    assert julian_date(2001) - julian_date(2000) == 365.25
 
 
 def test_the_sun_has_the_gaussian_constant():
@@ -42,8 +40,8 @@ def test_keplers_third_law(body):
     gm = gm_of("sun") + gm_of(body)
     period = 2 * np.pi * np.sqrt(a**3 / gm)
     turns = max(1, int(100 / period))
-    dates = julian_date("1920") + np.linspace(0, 1.5 * turns * period, 4000) * JULIAN_YEAR_DAYS
-    dates = dates[dates < julian_date("2199")]
+    dates = julian_date(1920) + np.linspace(0, 1.5 * turns * period, 4000) * JULIAN_YEAR_DAYS
+    dates = dates[dates < julian_date(2199)]
     position, _ = states(body, dates)
     longitude = np.unwrap(np.arctan2(*(position @ rotation_to_ecliptic().T)[:, 1::-1].T))
     # time for `turns` whole turns, so that the equation of the centre cancels
@@ -61,7 +59,7 @@ def test_velocity_is_the_derivative_of_position():
     h = 0.05
     for body in BODIES:
         for centre in ("sun", "barycentre"):
-            x, v = states(body, julian_date("1987.3") + np.array([-h, 0.0, h]), centre)
+            x, v = states(body, julian_date(1987.3) + np.array([-h, 0.0, h]), centre)
             difference = (x[2] - x[0]) / (2 * h) * JULIAN_YEAR_DAYS
             # (2 pi h / 88 d)^2 / 6 for Mercury
             np.testing.assert_allclose(difference, v[1], rtol=0, atol=3e-6 * np.linalg.norm(v[1]))
@@ -69,7 +67,7 @@ def test_velocity_is_the_derivative_of_position():
 
 def test_the_solar_systems_barycentre_is_at_rest():
     """The masses' mean position stays at the origin but for what DE421 adds (asteroids, 1e-9)."""
-    dates = julian_date("1950") + np.array([0.0, 10000.0, 30000.0])
+    dates = julian_date(1950) + np.array([0.0, 10000.0, 30000.0])
     bodies = ["sun", *BODIES]
     gm = np.array([gm_of(body) for body in bodies])
     positions = np.stack([states(body, dates, "barycentre")[0] for body in bodies])
@@ -78,7 +76,7 @@ def test_the_solar_systems_barycentre_is_at_rest():
 
 
 def test_default_dataset_holds_the_inner_planets_in_their_planes(tmp_path):
-    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2010"))
+    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start=1990, stop=2010))
     data = open_dataset(tmp_path / "p.zarr")
     assert data.attrs["system"] == "planets"
     assert data.attrs["law"] == "newton"
@@ -98,7 +96,7 @@ def test_default_dataset_holds_the_inner_planets_in_their_planes(tmp_path):
 
 
 def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
-    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start="1990", stop="2000", dt=0.002))
+    ephemeris(tmp_path / "p.zarr", EphemerisConfig(start=1990, stop=2000, dt=0.002))
     data = open_dataset(tmp_path / "p.zarr")
     x, dt = data.position.values, data.attrs["dt"]
     acceleration = (x[:, 2:] - 2 * x[:, 1:-1] + x[:, :-2]) / dt**2
@@ -122,7 +120,7 @@ def test_frames(tmp_path, frame, z):
 
 def test_gm_is_that_of_the_sun_and_the_planet():
     """What moves one body relative to another is the sum of their masses; Jupiter's is 1e-3."""
-    data = ephemeris(bodies=("mercury", "jupiter"), start="2000", stop="2003")
+    data = ephemeris(bodies=("mercury", "jupiter"), start=2000, stop=2003)
     found = dict(zip(data.body_name.values, data.gm.values, strict=True))
     for body, inverse_mass in (("mercury", 6_023_600), ("jupiter", 1047.3486)):  # IAU 2009
         assert found[body] / gm_of("sun") - 1 == pytest.approx(1 / inverse_mass, rel=1e-4)

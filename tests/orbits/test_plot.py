@@ -19,7 +19,7 @@ from orbits.plot import plot_energy_drift, plot_orbits, plot_phase_portrait
 def path(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("plot") / "x.zarr"
     if request.param == "planets":
-        ephemeris(path, EphemerisConfig(start="2000", stop="2003"))
+        ephemeris(path, EphemerisConfig(start=2000, stop=2003))
     else:
         generate(path, GenerateConfig(system=request.param, orbits=8, samples=30, workers=1))
     return path

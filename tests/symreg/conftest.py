@@ -96,8 +96,8 @@ def _two_stars(n=2.0, speed=0.8, drag=0.0, years=2.0, first_only=False, noise=0.
     found = solve_ivp(rates, (0, years), state, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853")
     x = found.y[:4] + 5 + 0.3 * t
     x = x + noise * np.random.default_rng(0).standard_normal(x.shape)
-    frame = pd.DataFrame(np.column_stack([t, x.T]), columns=["time", "x1", "y1", "x2", "y2"])
-    return orbits.from_table(frame, position=("x1,y1", "x2,y2"), bodies=("a", "b"))
+    frame = pd.DataFrame(np.column_stack([t, x.T]), columns=["time", "a_x", "a_y", "b_x", "b_y"])
+    return orbits.from_table(frame, position=("a_x,a_y", "b_x,b_y"))
 
 
 @pytest.fixture(scope="session")

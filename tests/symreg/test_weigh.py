@@ -140,8 +140,8 @@ def test_the_command_writes_what_the_function_gives(tmp_path, capsys, world):
 def test_the_solar_system():
     bodies = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto".split()
     data = orbits.ephemeris(
-        bodies=bodies, together=True, frame="icrf", centre="barycentre", dt=0.25 / 365.25,
-        samples=43830, start="1985", stop="2015.01",
+        bodies=bodies, together=True, frame="icrf", dt=0.25 / 365.25,
+        samples=43830, start=1985, stop=2015.01,
     )  # fmt: skip
     found = symreg.weigh(data)
     assert found.law == "newton"
@@ -184,7 +184,7 @@ def test_a_coarse_sampling_is_said_before_the_work(two_stars):
 
 def test_rows_that_follow_one_another_are_one_stretch():
     planets = {"bodies": ("sun", "jupiter", "saturn", "uranus", "neptune"), "together": True,
-               "frame": "icrf", "centre": "barycentre", "dt": 0.05}  # fmt: skip
+               "frame": "icrf", "dt": 0.05}  # fmt: skip
     cut = symreg.weigh(orbits.ephemeris(**planets, samples=50))
     whole = symreg.weigh(orbits.ephemeris(**planets, samples=2000))
     assert cut.law == whole.law == "newton"
@@ -196,7 +196,7 @@ def test_rows_that_follow_one_another_are_one_stretch():
 def test_eleven_bodies_by_the_command_of_the_page():
     data = orbits.ephemeris(
         bodies="sun mercury venus earth moon mars jupiter saturn uranus neptune pluto".split(),
-        together=True, frame="icrf", centre="barycentre",
+        together=True, frame="icrf",
     )  # fmt: skip
     said = []
     found = symreg.weigh(data, progress=said.append)
@@ -209,8 +209,8 @@ def test_eleven_bodies_by_the_command_of_the_page():
 def test_what_is_left_points_at_the_body_that_is_not_seen():
     bodies = ("sun", "jupiter", "saturn", "uranus", "neptune")
     data = orbits.ephemeris(
-        bodies=bodies, together=True, frame="ecliptic", centre="barycentre", dt=0.05, samples=2000,
-        start="1900", stop="2000.1",
+        bodies=bodies, together=True, frame="ecliptic", dt=0.05, samples=2000,
+        start=1900, stop=2000.1,
     )  # fmt: skip
     position = data["position"].values[0]
     found = symreg.weigh(orbits.from_arrays(position[None, :, :4], 0.05))
@@ -228,9 +228,7 @@ def test_what_is_left_points_at_the_body_that_is_not_seen():
 @pytest.mark.parametrize("relativity", ["none", "einstein"])
 def test_intervals_hold_what_relativity_and_unseen_bodies_do(relativity):
     bodies = "sun mercury venus earth mars jupiter saturn uranus neptune".split()
-    data = orbits.ephemeris(
-        bodies=bodies, together=True, frame="icrf", centre="barycentre", start="1950", stop="2000"
-    )
+    data = orbits.ephemeris(bodies=bodies, together=True, frame="icrf", start=1950, stop=2000)
     found = symreg.weigh(data, relativity=relativity)
     assert found.law == "newton"
     true = data["mass"].values[0]

@@ -6,12 +6,16 @@ Prints the table of the page "What could have shown Newton at all?". Nothing is 
 is not known from a source is marked as assumed, and another value of it has a row of its own.
 """
 
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from orbits import GM_SUN, LeastError, Observations, least_error
-from orbits.populations.ranges import Ranges
+from orbits import GM_SUN
+
+sys.path.insert(0, str(Path(__file__).parent))
+from information import LeastError, Observations, Ranges, least_error
 
 FLOAT32 = 2.0**-23
 """au: spacing of single precision between 1 and 2 au."""

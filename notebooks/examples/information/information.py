@@ -18,16 +18,46 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.optimize import newton
+from scipy.special import betainc, betaincinv
 
-from orbits.elements import TWO_PI, Elements, period, state_from_elements
-from orbits.populations.ranges import Ranges
-from orbits.units import G
+from orbits import G
+
+TWO_PI = 2 * math.pi
 
 SAMPLE = 128
 """Orbits from which the information of all is extrapolated."""
 
 RESOLVED = 1e-8
 """Share of a change in the positions below which its remainder is rounding, taken as 0."""
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Sizes and shapes of the orbits, drawn as `orbits.generate` draws them."""
+
+    semi_major_axis: tuple[float, float] = (0.3, 2.0)
+    """au, low and high."""
+    eccentricity: tuple[float, float] = (0.0, 0.6)
+    """Low and high."""
+    min_perihelion: float = 0.28
+    """au; no orbit comes closer."""
+    population: Literal["controlled", "exoplanets"] = "controlled"
+    """controlled (semi-major axes log-uniform, eccentricities uniform) or exoplanets (uniform;
+    beta distribution of Kipping, MNRAS 434, L51 (2013))."""
+
+    def draw(self, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """(orbit,) semi-major axes, au, and eccentricities."""
+        (low, high), (least, most) = self.semi_major_axis, self.eccentricity
+        place, shape = rng.random((2, count))
+        controlled = self.population == "controlled"
+        a = low * (high / low) ** place if controlled else low + (high - low) * place
+        top = np.clip(1 - self.min_perihelion / a, least, most)
+        if controlled:
+            return a, least + (top - least) * shape
+        kipping = 0.867, 3.03
+        below, above = betainc(*kipping, least), betainc(*kipping, top)
+        return a, np.clip(betaincinv(*kipping, below + (above - below) * shape), least, top)
 
 
 @dataclass(frozen=True)
@@ -117,7 +147,7 @@ def least_error(observations: Observations, seed: int = 0, alone: bool = False) 
     """
     count = min(observations.orbits, SAMPLE)
     a, e, phase = draw_orbits(observations, count, seed)
-    turn = period(a, np.array(G * observations.mass))
+    turn = TWO_PI * np.sqrt(a**3 / (G * observations.mass))
     angles = TWO_PI * observations.dt / turn[:, None] * np.arange(observations.positions)
     told = [_told(*row) for row in zip(a, e, phase, angles, strict=True)]
     if alone:
@@ -155,12 +185,22 @@ def position_changes(eccentricity: float, mean_anomaly: float, angles: np.ndarra
 @lru_cache(maxsize=4 * SAMPLE)
 def _one_turn(eccentricity: float, mean_anomaly: float) -> Any:
     """scipy's solution of the variational equations; tolerances are relative, as arcs are short."""
-    one, e, zero, phase = np.array((1.0, eccentricity, 0.0, mean_anomaly))[:, None]
-    elements = Elements(one, e, zero, zero, zero, phase)
-    state = np.concatenate([vector[:, :2].T for vector in state_from_elements(elements, one)])
-    start = np.concatenate([state, np.eye(4, 6)], axis=1).ravel()
+    state = first_state(eccentricity, mean_anomaly)
+    start = np.concatenate([state[:, None], np.eye(4, 6)], axis=1).ravel()
     options = {"method": "DOP853", "dense_output": True, "rtol": 1e-12, "atol": 1e-15}
     return solve_ivp(_variations, (0, TWO_PI), start, **options)
+
+
+def first_state(e: float, mean_anomaly: float) -> np.ndarray:
+    """(4,) position and velocity on the ellipse of semi-major axis 1 and strength 1, perihelion on
+    the x axis: Kepler's equation M = E - e sin E.
+    """
+    anomaly = newton(
+        lambda x: x - e * math.sin(x) - mean_anomaly, mean_anomaly + e * math.sin(mean_anomaly),
+        fprime=lambda x: 1 - e * math.cos(x), tol=1e-15, maxiter=200,
+    )  # fmt: skip
+    c, s, minor = math.cos(anomaly), math.sin(anomaly), math.sqrt(1 - e * e)
+    return np.array([c - e, minor * s, *(np.array([-s, minor * c]) / (1 - e * c))])
 
 
 def _variations(_: float, flat: np.ndarray) -> np.ndarray:

@@ -1,0 +1,373 @@
+"""Datasets from trajectories measured or simulated elsewhere: of a table, or of arrays."""
+
+import hashlib
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from orbits import dataset
+from orbits.config import ImportConfig
+from orbits.files import require_input, sha256_of_file
+from orbits.forces import UNKNOWN, ForceLaw, known_law
+from orbits.frames import relative_states
+from orbits.options import P, keywords_of, options_from, require_known
+from orbits.provenance import provenance
+from orbits.schema import Layout
+from orbits.tables import LARGEST, read_npz
+from orbits.trajectories.sampling import Segment, segments_of
+from orbits.trajectories.tracks import (
+    FEWEST_STATES,
+    Remarks,
+    Track,
+    once_each,
+    read_table,
+    tracks_of,
+)
+from orbits.units import LENGTHS, YEARS, G
+
+MOST_NAMED = 1000
+"""Rows whose origin is recorded one by one."""
+
+
+@keywords_of(ImportConfig)
+def from_table(
+    kind: Callable[P, ImportConfig],
+    table: str | os.PathLike[str] | pd.DataFrame | np.ndarray,
+    out: str | os.PathLike[str] | None = None,
+    config: ImportConfig | None = None,
+    announce: Callable[[str], object] | None = None,
+    *args: P.args,
+    **options: P.kwargs,
+) -> xr.Dataset:
+    """A dataset from trajectories measured or simulated elsewhere.
+
+        orbits.from_table(frame, time="t", position=("x,y,z",), time_unit="d")
+        orbits.from_table("stars.csv", position=("x1,y1", "x2,y2"), length_unit="km")
+
+    Evenly sampled positions are kept as they are. What is done to others (cut at gaps, resampled)
+    and anything odd about their scale is noted in the attribute `remarks`.
+
+    Args:
+        table: a DataFrame, an array, or a CSV, Parquet or NumPy file. A .npz file may hold arrays
+            instead of columns: `position` (orbit, time, axis) or (orbit, time, body, axis), `time`
+            (time,) or (orbit, time) and, if known, `velocity`, as for `orbits.from_arrays`.
+        out: folder to write to; by default all stays in memory.
+        config: what the columns are, and in which units.
+        announce: called with every remark, in one line.
+        **options: fields of `ImportConfig` that differ from `config`.
+
+    Returns:
+        The dataset: `relative` for one body, `barycentric` for two, `nbody` for more. Without a
+        law, its law is `unknown`, and gm, masses and elements are NaN.
+
+    Raises:
+        ValueError: for a missing or non-numeric column, rows out of order, too few states,
+            velocities that do not match the positions, or an `out` that holds something else.
+    """
+    values = {
+        name: (value,) if name in ("position", "velocity") and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    config = options_from(ImportConfig, config, values)
+    arrays = _arrays_in(table)
+    if arrays is not None:
+        return from_arrays(
+            arrays["position"], time=arrays["time"], law=config.law, gm=config.gm,
+            velocities=arrays.get("velocity"), length_unit=config.length_unit,
+            time_unit=config.time_unit, out=out,
+        )  # fmt: skip
+    remarks = Remarks()
+    tracks, names = tracks_of(read_table(table, config), config, remarks)
+    segments = segments_of(tracks, remarks, config.samples)
+    source = _Source(
+        {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
+        config.origin, remarks,
+    )  # fmt: skip
+    data = _dataset(segments, source, out)
+    for line in remarks.lines if announce else ():
+        announce(line)  # type: ignore[misc]
+    return data
+
+
+def from_arrays(
+    positions: np.ndarray,
+    dt: float | None = None,
+    law: str = UNKNOWN,
+    gm: float | np.ndarray = 0.0,
+    velocities: np.ndarray | None = None,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    time: np.ndarray | None = None,
+    length_unit: str = "au",
+    time_unit: str = "yr",
+) -> xr.Dataset:
+    """A dataset from arrays of orbits, with the law that moves them if it is known.
+
+        data = orbits.from_arrays(positions, 0.01, law="newton", gm=orbits.G)
+        worldmodel.probe(model, data, states="kicked")
+        orbits.from_arrays(positions, time=days, length_unit="km", time_unit="d")
+
+    Evenly sampled positions are kept as they are; others are cut at gaps and resampled by splines,
+    as the attribute `remarks` says. Positions at one time that differ by no more than noise are
+    averaged.
+
+    Args:
+        positions: (orbit, time, axis), of one body about the origin, or (orbit, time, body, axis),
+            of bodies whose law is unknown; in `length_unit`.
+        dt: time between states, in `time_unit`; or give `time`.
+        law: that moves the body, as for `orbits.parse_law`.
+        gm: gravitational parameter, au^3/yr^2 whatever the units; one number, or (orbit,); with
+            `law`.
+        velocities: as positions, `length_unit` a `time_unit`; by default estimated from the
+            positions.
+        out: folder to write to; by default all stays in memory.
+        time: (time,) or (orbit, time) times, rising, in `time_unit`.
+        length_unit: au, km, m, cm or pc.
+        time_unit: yr (of 365.25 days), d, h, min or s.
+
+    Raises:
+        ValueError: for other shapes or units, numbers that are not finite, times that do not rise,
+            positions at one time that contradict each other, a law or velocities that do not match
+            the positions.
+    """
+    length = LENGTHS[require_known("length_unit", length_unit, LENGTHS)]
+    year = YEARS[require_known("time_unit", time_unit, YEARS)]
+    states = _checked(positions, velocities)
+    shape = states[0].shape
+    times = _times(time, dt, shape) * year
+    states = [
+        each.reshape(*shape[:2], -1, shape[-1]) * unit
+        for each, unit in zip(states, (length, length / year), strict=False)
+    ]
+    of_orbits = np.asarray(gm, dtype=np.float64)
+    largest = float(np.max(of_orbits, initial=0.0))
+    ImportConfig(law=law, gm=largest)  # together, and of a size that can be computed with
+    if of_orbits.shape not in ((), shape[:1]) or (largest and not np.all(of_orbits > 0)):
+        raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
+    remarks = Remarks()
+    tracks = [
+        _track_of(str(k), times[k], [each[k] for each in states], remarks) for k in range(shape[0])
+    ]
+    segments = segments_of(tracks, remarks)
+    if law != UNKNOWN and of_orbits.ndim:
+        of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
+    configuration = {
+        "law": law, "gm": np.asarray(gm).tolist(), "dt": dt, "length_unit": length_unit,
+        "time_unit": time_unit, **_identity(np.concatenate([each.ravel() for each in states])),
+    }  # fmt: skip
+    names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
+    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", remarks)
+    return _dataset(segments, source, out)
+
+
+def _checked(positions: np.ndarray, velocities: np.ndarray | None) -> list[np.ndarray]:
+    """Positions and, if given, velocities in float64."""
+    states = [np.asarray(a, dtype=np.float64) for a in (positions, velocities) if a is not None]
+    shape = states[0].shape
+    if len(shape) not in (3, 4) or shape[-1] not in (2, 3) or shape[1] < FEWEST_STATES:
+        raise ValueError(
+            f"positions have the shape {shape}; (orbit, time, axis) or (orbit, time, body, axis) "
+            f"is needed, with 2 or 3 axes and at least {FEWEST_STATES} times."
+        )
+    if states[-1].shape != shape:
+        raise ValueError(f"velocities have the shape {states[-1].shape}, positions {shape}.")
+    if not all(np.max(np.abs(each), initial=0.0) <= LARGEST for each in states):
+        raise ValueError(
+            f"positions and velocities must be finite throughout, and at most {LARGEST:g}."
+        )
+    return states
+
+
+def _times(time: np.ndarray | None, dt: float | None, shape: tuple[int, ...]) -> np.ndarray:
+    """(orbit, time) times, from either argument."""
+    if (time is None) == (dt is None):
+        raise ValueError("give either dt, the time between states, or time, the times themselves.")
+    if dt is not None:
+        if not (math.isfinite(dt) and dt > 0):
+            raise ValueError(f"dt is {dt}; a time above 0 is needed.")
+        return np.broadcast_to(dt * np.arange(shape[1]), shape[:2])
+    times = np.asarray(time, dtype=np.float64)
+    if times.shape not in (shape[:2], shape[1:2]):
+        raise ValueError(
+            f"time has the shape {times.shape}; {shape[1:2]} or {shape[:2]} is needed."
+        )
+    times = np.broadcast_to(times, shape[:2])
+    steps = np.diff(times, axis=1)
+    if not np.all(np.isfinite(times)) or np.any(steps < 0):
+        orbit = int(np.argmax(np.any(~(steps >= 0), axis=1)))
+        raise ValueError(f"the times of orbit {orbit} do not rise; sort each orbit by time.")
+    return times
+
+
+def _track_of(
+    orbit: str, time: np.ndarray, states: Sequence[np.ndarray], remarks: Remarks
+) -> Track:
+    if np.any(np.diff(time) == 0):
+        shape = states[0].shape[1:]
+        flat = np.concatenate([each.reshape(len(time), -1) for each in states], axis=1)
+        try:
+            time, flat, remark = once_each(time, flat)
+        except ValueError as error:
+            raise ValueError(f"orbit {orbit}: {error}") from None
+        remarks.say(f"{remark} in orbit {orbit}")
+        states = [each.reshape(-1, *shape) for each in np.split(flat, len(states), axis=1)]
+        if len(time) < FEWEST_STATES:
+            raise ValueError(f"orbit {orbit} has {len(time)} different time(s); 3 are needed.")
+    return Track(orbit, time, states[0], states[1] if len(states) > 1 else None)
+
+
+def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
+    """The arrays of a .npz file that holds orbits by orbit, time and axis; None for any other."""
+    if isinstance(table, (pd.DataFrame, np.ndarray)) or Path(table).suffix != ".npz":
+        return None
+    path = require_input(table)
+    try:
+        arrays = read_npz(path)
+    except (ValueError, OSError, RuntimeError, NotImplementedError):  # `read_table` says what
+        return None
+    if "position" not in arrays or arrays["position"].ndim < 3:
+        return None
+    if "time" not in arrays:
+        raise ValueError(f"{path} has no array time beside position; it has {', '.join(arrays)}.")
+    return arrays
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where segments come from, and what is known of them."""
+
+    configuration: dict[str, Any]
+    names: tuple[str, ...]
+    has_velocities: bool
+    law: str
+    gm: float | np.ndarray
+    origin: str
+    remarks: Remarks = field(default_factory=Remarks)
+
+
+def _dataset(
+    segments: Sequence[Segment], source: _Source, out: str | os.PathLike[str] | None
+) -> xr.Dataset:
+    position = np.stack([segment.position for segment in segments])
+    velocity = np.stack([segment.velocity for segment in segments])
+    names, dt = source.names, segments[0].dt
+    if source.has_velocities:
+        some = slice(MOST_NAMED)
+        _require_velocities(position[some], velocity[some], names, dt)
+    if source.origin and len(names) > 1:  # of several, which attract one another, it is one
+        position, velocity = (np.insert(x, 0, 0.0, axis=2) for x in (position, velocity))
+        names = (source.origin, *names)
+    if len(names) == 1:
+        position, velocity = position[:, :, 0], velocity[:, :, 0]
+    _remark_on_scale(position, velocity, source.remarks)
+    arrays = {"position": position, "velocity": velocity}
+    law = known_law(source.law)
+    if law is not None:
+        arrays["gm"] = np.broadcast_to(source.gm, len(segments)).astype(np.float64)
+        _require_law(law, position, arrays["gm"], dt)
+    described: dict[str, Any] = {
+        "law": UNKNOWN if law is None else law.spec,
+        "frame": f"relative to {source.origin}" if source.origin else "as in the table",
+        "velocity": "as in the table" if source.has_velocities else "estimated from the positions",
+        "one_system": len({segment.orbit for segment in segments}) == 1,
+        "remarks": list(source.remarks.lines),
+        **provenance(source.configuration),
+        **_optional(segments, source, names),
+    }
+    system = {1: "relative", 2: "barycentric"}.get(len(names), "nbody")
+    return dataset.deliver(out, Layout.of(system, arrays, dt, described), arrays)
+
+
+def _optional(
+    segments: Sequence[Segment], source: _Source, names: Sequence[str]
+) -> Mapping[str, Any]:
+    """Attributes that not every dataset has."""
+    optional: dict[str, Any] = {}
+    if source.origin:
+        optional["centre"] = source.origin
+    if len(names) > 1:
+        optional["bodies"] = list(names)
+    noise = [segment.noise for segment in segments if segment.noise is not None]
+    if noise:
+        optional["smoothed_noise"] = max(noise)
+    if len(segments) <= MOST_NAMED:
+        optional["trajectories"] = [{"orbit": each.orbit, "start": each.start} for each in segments]
+    return optional
+
+
+def _identity(table: str | os.PathLike[str] | pd.DataFrame | np.ndarray) -> dict[str, str]:
+    """Identifies the table, so that no other is taken for it."""
+    if isinstance(table, pd.DataFrame):
+        values = pd.util.hash_pandas_object(table, index=False).to_numpy()
+        return {"source": "table in memory", "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+    if isinstance(table, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()
+        return {"source": "array in memory", "sha256": digest}
+    return {"source": Path(table).name, "sha256": sha256_of_file(table)}
+
+
+def _require_velocities(
+    position: np.ndarray, velocity: np.ndarray, names: Sequence[str], dt: float
+) -> None:
+    """Refuse velocities whose unit cannot be the positions' over the times'.
+
+    Half of a velocity is beyond any error of a central difference that still follows the orbit.
+    """
+    central, given = (position[:, 2:] - position[:, :-2]) / (2 * dt), velocity[:, 1:-1]
+    for body, name in enumerate(names):
+        moved, own = central[:, :, body], given[:, :, body]
+        square = np.sum(own**2, axis=(1, 2))
+        if not square.any():
+            raise ValueError(f"every velocity of {name} is zero; leave --velocity out.")
+        moved, own, square = (values[square > 0] for values in (moved, own, square))
+        ratio = np.median(np.sum(moved * own, axis=(1, 2)) / square)
+        apart = np.median(np.sqrt(np.sum((moved - own) ** 2, axis=(1, 2)) / square))
+        if not apart <= 0.5:
+            raise ValueError(
+                f"the velocities of {name} are not those of its positions: these change "
+                f"{ratio:.4g} times as fast. Velocities are in the unit of length a unit of time "
+                "(--length-unit, --time-unit): convert them, or leave --velocity out."
+            )
+
+
+def _require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
+    """Refuse a law that the orbits do not obey: by their second differences, near and far.
+
+    A fifth is more than any sampling that still follows the orbit explains.
+    """
+    if position.ndim != 3:
+        raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
+    second = np.diff(position, 2, axis=1) / dt**2
+    with np.errstate(all="ignore"):  # what overflows is not obeyed
+        expected = law.acceleration(position[:, 1:-1], gm[:, None])
+        ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
+    r = np.linalg.norm(position[:, 1:-1], axis=-1)
+    for where, rows in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
+        share = float(np.median(ratio[rows]))
+        if not abs(share - 1) <= 0.2:
+            raise ValueError(
+                f"the orbits do not obey {law.spec} with this gm: {where}, in half of the states, "
+                f"their accelerations are {share:.3g} times those of the law. Say another gm, or "
+                "leave the law out."
+            )
+
+
+def _remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
+    """Note sizes beyond those from close binaries to the Oort cloud, or masses of no body."""
+    if position.ndim == 4:
+        position, velocity = relative_states("nbody", position, velocity)
+    size = float(np.median(np.linalg.norm(position, axis=-1)))
+    speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
+    mass = speed**2 * size / G
+    if not (1e-4 <= size <= 1e5 and 1e-9 <= mass <= 1e8):
+        remarks.say(
+            f"an unlikely scale: distances of {size:.3g} au and speeds of {speed:.3g} au/yr would "
+            f"need about {mass:.2g} solar masses under Newton's law; are the units right?"
+        )

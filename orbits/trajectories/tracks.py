@@ -1,0 +1,308 @@
+"""From rows of a table, or from arrays, to tracks: the same bodies at the same times, in order."""
+
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from orbits.config import ImportConfig
+from orbits.tables import (
+    LARGEST,
+    Source,
+    frame_of,
+    holds_numbers,
+    name_of,
+    read_columns,
+    require_column,
+)
+from orbits.trajectories.splines import smoothed
+from orbits.units import LENGTHS, YEARS
+
+FEWEST_STATES = 3
+"""With fewer states there is no acceleration."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """Bodies seen at the same times.
+
+    Attributes:
+        orbit: name of the trajectory.
+        time: (time,) yr, rising.
+        position: (time, body, axis) au.
+        velocity: (time, body, axis) au/yr, if given.
+    """
+
+    orbit: str
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray | None
+
+    def part(self, rows: np.ndarray) -> "Track":
+        """Some of its states."""
+        velocity = None if self.velocity is None else self.velocity[rows]
+        return Track(self.orbit, self.time[rows], self.position[rows], velocity)
+
+
+@dataclass
+class Remarks:
+    """What was done to a table, and what is odd about it, for the record."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def say(self, line: str) -> None:
+        """Remember a line, once."""
+        if line not in self.lines:
+            self.lines.append(line)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a trajectory.
+
+    Attributes:
+        frame: numbers as float64; names of bodies and trajectories as they are.
+        name: of the source, for messages.
+        place: how messages call a row: `line 2` is the first of a text, `row 1` of anything else.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    unit: str = "row"
+    first: int = 1
+
+    def place(self, row: int) -> str:
+        """A row's name, by its position in the source."""
+        return f"{self.unit} {row + self.first}"
+
+
+def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
+    """The columns of a source that hold its trajectories.
+
+    Raises:
+        ValueError: if there is no such file, it is not a table, or a column is missing or holds
+            anything but numbers (says which and where).
+    """
+    if isinstance(source, np.ndarray):
+        source = frame_of(source)
+    states = itertools.chain(*config.position_names, *config.velocity_names)
+    labels = [name for name in (config.body, config.orbit) if name]
+    columns = list(dict.fromkeys([config.time, *states, *labels]))
+    frame, there = read_columns(source, columns)
+    binary = isinstance(source, pd.DataFrame) or str(source).endswith((".parquet", ".npy", ".npz"))
+    table = Table(frame, name_of(source), *(() if binary else ("line", 2)))
+    for column in columns:
+        require_column(column, there, table.name)
+    frame = frame[columns].reset_index(drop=True)
+    numbers = {c: v.astype("category") if c in labels else _numbers(v, table)
+               for c, v in frame.items()}  # fmt: skip
+    return Table(pd.DataFrame(numbers), table.name, table.unit, table.first)
+
+
+def _numbers(values: pd.Series, table: Table) -> pd.Series:
+    numbers = pd.Series(np.nan, values.index)
+    if holds_numbers(values):
+        numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+    too_large = numbers.abs().between(LARGEST, np.inf, inclusive="neither")
+    wrong = (numbers.isna() & values.notna()).to_numpy() | too_large.to_numpy()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{table.name}, {table.place(row)}: {values.name} is {str(values.iloc[row])[:30]!r}; a "
+            f"number is needed, all of one unit, at most {LARGEST:g}."
+        )
+    return numbers
+
+
+def tracks_of(
+    table: Table, config: ImportConfig, remarks: Remarks
+) -> tuple[list[Track], tuple[str, ...]]:
+    """The tracks of a table, one for each trajectory, and the names of their bodies.
+
+    Raises:
+        ValueError: for rows out of order, repeated or without a value, a body that is missing
+            or does not move, or too few states (says where).
+    """
+    frame = _without_gaps_in_rows(table, config, remarks)
+    if frame.empty:
+        raise ValueError(f"{table.name} holds no rows.")
+    names = _body_names(frame, config)
+    length, time = LENGTHS[config.length_unit], YEARS[config.time_unit]
+    groups = [("", frame)]
+    if config.orbit:
+        groups = list(frame.groupby(config.orbit, sort=False, observed=True))
+    tracks = []
+    for orbit, rows in groups:
+        labels = [f"{name} of orbit {orbit}" if config.orbit else name for name in names]
+        tracks.append(_track(str(orbit), rows, labels, table, config, remarks))
+    return [
+        Track(
+            each.orbit, each.time * time, each.position * length,
+            None if each.velocity is None else each.velocity * length / time,
+        )
+        for each in tracks
+    ], names  # fmt: skip
+
+
+def _without_gaps_in_rows(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame:
+    """Rows with a finite value in every column."""
+    frame = table.frame
+    numbers = frame.select_dtypes("number")
+    bad = frame.isna() | ~np.isfinite(numbers).reindex(columns=frame.columns, fill_value=True)
+    rows = bad.any(axis=1).to_numpy()
+    if not rows.any():
+        return frame
+    row = int(np.argmax(rows))
+    column = bad.columns[int(np.argmax(bad.iloc[row]))]
+    if config.bad_rows == "refuse":
+        raise ValueError(
+            f"{table.name}, {table.place(row)}: {column} has no finite value (nor have "
+            f"{rows.sum()} row(s) in all); repair the table, or leave such rows out with "
+            "--bad-rows mend."
+        )
+    remarks.say(f"{rows.sum()} row(s) without a value were left out, the first {table.place(row)}")
+    return frame[~rows]
+
+
+def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
+    """In long form those of the table; in wide form what the columns of a body have in common."""
+    if config.body:
+        return tuple(str(name) for name in pd.unique(frame[config.body]))
+    stems = tuple(
+        os.path.commonprefix(list(columns)).strip("_-. ")  # noqa: RUF071 - star1 of star1_x, ...
+        for columns in config.position_names
+    )
+    if all(stems) and len(set(stems)) == len(stems):
+        return stems
+    return tuple(f"body{k + 1}" for k in range(len(stems))) if len(stems) > 1 else ("body",)
+
+
+def _track(
+    orbit: str, rows: pd.DataFrame, names: Sequence[str], table: Table, config: ImportConfig,
+    remarks: Remarks,
+) -> Track:  # fmt: skip
+    """One trajectory, in the table's units."""
+    parts = [rows] * len(names)
+    if config.body:
+        by_name = {str(n): r for n, r in rows.groupby(config.body, sort=False, observed=True)}
+        if lost := set(by_name) ^ {name.split(" of orbit ")[0] for name in names}:
+            raise ValueError(
+                f"{table.name}: body {min(lost)} has no rows in orbit {orbit}; leave it out of the "
+                "table."
+            )
+        parts = list(by_name.values())
+    states: list[tuple[np.ndarray, ...]] = []
+    for body, (name, own) in enumerate(zip(names, parts, strict=True)):
+        at = 0 if config.body else body
+        columns = [*config.position_names[at], *(config.velocity and config.velocity_names[at])]
+        label = f" of {name}" if config.body else ""
+        time, values = _in_order(own, columns, label, table, config, remarks)
+        if len(time) < FEWEST_STATES:
+            raise ValueError(
+                f"{table.name}: {name} has {len(time)} state(s); at least {FEWEST_STATES} are "
+                "needed, better hundreds."
+            )
+        states.append((time, *np.split(values, 2 if config.velocity else 1, axis=1)))
+    times, *others = zip(*states, strict=True)
+    for name, time in zip(names, times, strict=True):
+        if not np.array_equal(time, times[0]):
+            alone = np.setxor1d(time, times[0])[0]
+            raise ValueError(
+                f"{table.name}: {names[0]} and {name} are not seen at the same times, the first "
+                f"{alone:.12g}; leave such rows out, or interpolate them."
+            )
+    position, *velocity = (np.stack(each, axis=1) for each in others)
+    _require_motion(position, names, table.name)
+    return Track(orbit, times[0], position, velocity[0] if velocity else None)
+
+
+def _in_order(
+    rows: pd.DataFrame, columns: Sequence[str], of: str, table: Table, config: ImportConfig,
+    remarks: Remarks,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(time,) times, rising, and (time, column) values, in the table's units."""
+    time, values = rows[config.time].to_numpy(), rows[list(columns)].to_numpy()
+    steps = np.diff(time)
+    if np.all(steps > 0):
+        return time, values
+    at = int(np.argmax(steps <= 0)) + 1
+    place = f"{table.name}, {table.place(int(rows.index[at]))}"
+    if config.bad_rows == "refuse":
+        what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
+        more = "" if config.body or config.orbit else (
+            " Where the table holds several trajectories or bodies, name their column (--orbit, "
+            "--body)."
+        )  # fmt: skip
+        raise ValueError(
+            f"{place}: the time{of} {what} ({time[at - 1]:.12g}, then {time[at]:.12g}); repair the "
+            f"table, or let it be sorted with --bad-rows mend.{more}"
+        )
+    order = np.argsort(time, kind="stable")
+    if np.any(steps < 0):
+        remarks.say(f"rows{of} were not in order of time, the first {place}: sorted")
+    try:
+        time, values, remark = once_each(time[order], values[order])
+    except ValueError as error:
+        raise ValueError(f"{table.name}: {error}") from None
+    if remark:
+        remarks.say(remark + of)
+    return time, values
+
+
+def once_each(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    """Each of (row,) rising times once, the (row, column) values at equal times averaged.
+
+    They are averaged only if they differ by no more than noise does: by four standard errors of a
+    difference, where the noise is what a smoothing spline leaves of the values at single times.
+
+    Returns:
+        The times, the values, and a remark, empty where no time is repeated.
+
+    Raises:
+        ValueError: if values at one time contradict each other (says when, and by how much).
+    """
+    once, first, counts = np.unique(time, return_index=True, return_counts=True)
+    if len(once) == len(time):
+        return time, values, ""
+    mean = np.add.reduceat(values, first) / counts[:, None]
+    apart = np.ptp(
+        np.stack([np.maximum.reduceat(values, first), np.minimum.reduceat(values, first)]), axis=0
+    )
+    worst = int(np.argmax(apart.max(axis=1)))
+    largest = float(apart[worst].max())
+    single = counts == 1
+    noise = np.zeros(values.shape[1])
+    if largest and single.sum() >= FEWEST_STATES:
+        noise = smoothed(once[single], mean[single]).noise
+    rounding = 8 * np.finfo(np.float64).eps * np.max(np.abs(values))
+    if np.any(apart > 4 * 2**0.5 * noise + rounding):
+        raise ValueError(
+            f"the time {once[worst]:.12g} is there {counts[worst]} times, with values that differ "
+            f"by {largest:.3g}, more than the noise of all others ({noise.max():.2g}); remove the "
+            "wrong ones."
+        )
+    mean[single] = values[first][single]
+    return once, mean, (
+        f"{len(time) - len(once)} row(s) repeat a time, their values at most {largest:.3g} apart: "
+        "averaged"
+    )  # fmt: skip
+
+
+def _require_motion(position: np.ndarray, names: Sequence[str], table: str) -> None:
+    for body, name in enumerate(names):
+        if not np.any(position[:, body]):
+            raise ValueError(
+                f"{table}: every position of {name} is zero; where positions are relative "
+                f"to it, leave its columns out and give its name by --origin."
+            )
+        if not np.any(np.ptp(position[:, body], axis=0)):
+            raise ValueError(f"{table}: {name} does not move; leave it out.")
+    for j, k in itertools.combinations(range(len(names)), 2):
+        same = np.all(position[:, k] == position[:, j], axis=-1)
+        if same.any():
+            raise ValueError(
+                f"{table}: {names[j]} and {names[k]} are at one place in {int(same.sum())} state(s)."
+            )
