@@ -159,7 +159,7 @@ class ImportConfig(Options):
     law: str = UNKNOWN
     """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
     states can then be made from these orbits."""
-    gm: Annotated[float, Between(0, 1e45)] = 0.0
+    gm: Annotated[float, AtLeast(0)] = 0.0
     """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
     def __post_init__(self) -> None:
@@ -183,6 +183,8 @@ class ImportConfig(Options):
             raise OptionError("samples", f"is {self.samples}; an acceleration needs at least 3.")
         if (self.law == UNKNOWN) != (self.gm == 0):
             raise OptionError("gm", "and --law are given together.")
+        if self.gm > 1e45:  # its sixth power is finite
+            raise OptionError("gm", f"is {self.gm:g}; at most 1e45 is allowed.")
 
     @property
     def position_names(self) -> tuple[tuple[str, ...], ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import tempfile
 import uuid
@@ -312,3 +313,21 @@ def sha256_of_file(path: str | os.PathLike[str]) -> str:
     """Fingerprint of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fingerprint(path: Path) -> str | None:
+    """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing."""
+    if path.is_file():
+        return sha256_of_file(path)
+    if not path.is_dir():
+        return None
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK)
+    return sha256_of_json({str(file.relative_to(path)): sha256_of_file(file) for file in files})
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -154,8 +154,8 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     steps = (last - first) / step if step else math.inf
     if abs(steps) > STATES_LIMIT:
         raise ValueError(
-            f"{config.start:g} to {config.stop:g} holds {steps:.3g} states {config.dt:g} yr apart; at "
-            f"most {STATES_LIMIT:g} are allowed."
+            f"{config.start:g} to {config.stop:g} holds {steps:.3g} states {config.dt:g} yr apart; "
+            f"at most {STATES_LIMIT:g} are allowed."
         )
     segments = int(math.floor(steps + 1e-9) + 1) // config.samples
     if segments < 1:

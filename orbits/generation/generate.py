@@ -1,15 +1,18 @@
 """Generating a dataset: shards made in parallel, resuming from those already finished."""
 
+import itertools
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
-from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from orbits import dataset
@@ -22,12 +25,16 @@ from orbits.options import P, keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.provenance import provenance
 from orbits.schema import Layout
+from orbits.workers import lost_worker, worker_count, worker_pool
+
+Call = tuple[Recipe, Layout, Path | None, int]
+Made = tuple[int, Arrays, Quality]
 
 TRIAL_ORBITS = 8
 """Orbits made before anything is written, to estimate the time."""
 
 STARTING_WORKERS = 3.0
-"""Seconds of work on one core below which no other process is started."""
+"""Seconds of work on one core below which no other process is started: that takes as long."""
 
 DISK_MARGIN = 1.05
 """Free space over the estimated size, for metadata."""
@@ -117,11 +124,12 @@ def write(
             )
         written = time.monotonic()
         try:
-            for shard, _, quality in _made(recipe, layout, folder, pending, workers):
-                manifest.shards[shard] = quality
-                if time.monotonic() - written > BETWEEN_WRITES:
-                    manifest.write(folder)
-                    written = time.monotonic()
+            with closing(_made(recipe, layout, folder, pending, workers)) as results:
+                for shard, _, quality in results:
+                    manifest.shards[shard] = quality
+                    if time.monotonic() - written > BETWEEN_WRITES:
+                        manifest.write(folder)
+                        written = time.monotonic()
         finally:
             if pending:
                 manifest.write(folder)
@@ -182,21 +190,22 @@ def _trial(recipe: Recipe) -> float:
 
 def _workers_worth(seconds: float) -> int:
     """One process per core, or only this one where starting others would take longer."""
-    return 1 if seconds < STARTING_WORKERS else os.cpu_count() or 1
+    return 1 if seconds < STARTING_WORKERS else worker_count()
 
 
 def _made(
     recipe: Recipe, layout: Layout, folder: Path | None, shards: Sequence[int], workers: int
-) -> Iterator[tuple[int, Arrays, Quality]]:
+) -> Generator[Made]:
     """Every shard as it finishes: its number, arrays and quality; a bar on a terminal."""
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
-    calls = [(recipe, layout, folder, shard) for shard in shards]
+    calls: list[Call] = [(recipe, layout, folder, shard) for shard in shards]
     if recipe.config.scheduler:
         results = _on_cluster(recipe.config.scheduler, calls)
+    elif workers > 1:
+        results = _side_by_side(calls, workers)
     else:
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-        results = parallel(delayed(_make)(*call) for call in calls)
+        results = (_make(*call) for call in calls)
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
         for shard, arrays, quality in results:
             yield shard, arrays, quality
@@ -204,7 +213,23 @@ def _made(
             bar.update(rows.stop - rows.start)
 
 
-def _on_cluster(scheduler: str, calls: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+def _side_by_side(calls: Sequence[Call], workers: int) -> Generator[Made]:
+    """Every shard as it finishes, made by processes of this machine."""
+    ahead = iter(calls)
+    try:
+        with worker_pool(workers, [__name__, "orbits.simulators.scipy_ivp", "heyoka"]) as pool:
+            # no more than two shards a worker wait: what is made in memory comes back whole
+            pending = {pool.submit(_make, *call) for call in itertools.islice(ahead, 2 * workers)}
+            while pending:
+                ended, pending = wait(pending, return_when=FIRST_COMPLETED)
+                pending |= {pool.submit(_make, *c) for c in itertools.islice(ahead, len(ended))}
+                for future in ended:
+                    yield future.result()
+    except BrokenProcessPool:
+        raise lost_worker("making orbits") from None
+
+
+def _on_cluster(scheduler: str, calls: Sequence[Call]) -> Generator[Made]:
     """The same on a dask cluster whose workers see the same folder."""
     client = connect(scheduler)
     from distributed import as_completed
@@ -214,9 +239,7 @@ def _on_cluster(scheduler: str, calls: Sequence[tuple[Any, ...]]) -> Iterator[An
             yield future.result()
 
 
-def _make(
-    recipe: Recipe, layout: Layout, folder: Path | None, shard: int
-) -> tuple[int, Arrays, Quality]:
+def _make(recipe: Recipe, layout: Layout, folder: Path | None, shard: int) -> Made:
     """A shard, whose arrays are written into the folder or, without one, given back."""
     rows = layout.orbits_of(shard)
     arrays, quality = make_shard(recipe, rows.stop - rows.start, shard)

@@ -49,6 +49,7 @@ def segments_of(tracks: Sequence[Track], remarks: Remarks, samples: int = 0) -> 
         ValueError: if no stretch has enough states.
     """
     pieces = [piece for track in tracks for piece in _cut_at_gaps(track, remarks)]
+    short = sum(len(piece.time) < FEWEST_STATES for piece in pieces)
     pieces = [piece for piece in pieces if len(piece.time) >= FEWEST_STATES]
     if not pieces:
         raise ValueError(
@@ -56,7 +57,10 @@ def segments_of(tracks: Sequence[Track], remarks: Remarks, samples: int = 0) -> 
         )
     dt = _step(pieces)
     segments = [_on_grid(piece, dt, remarks) for piece in pieces]
+    short += sum(len(segment.position) < FEWEST_STATES for segment in segments)
     segments = [segment for segment in segments if len(segment.position) >= FEWEST_STATES]
+    if short:
+        remarks.say(f"{short} stretch(es) of fewer than {FEWEST_STATES} states were left out")
     return _rows(segments, samples, remarks)
 
 

@@ -131,11 +131,9 @@ def tracks_of(
         raise ValueError(f"{table.name} holds no rows.")
     names = _body_names(frame, config)
     length, time = LENGTHS[config.length_unit], YEARS[config.time_unit]
-    groups = [("", frame)]
-    if config.orbit:
-        groups = list(frame.groupby(config.orbit, sort=False, observed=True))
+    groups = frame.groupby(config.orbit, sort=False, observed=True) if config.orbit else None
     tracks = []
-    for orbit, rows in groups:
+    for orbit, rows in groups or [("", frame)]:
         labels = [f"{name} of orbit {orbit}" if config.orbit else name for name in names]
         tracks.append(_track(str(orbit), rows, labels, table, config, remarks))
     return [
@@ -150,8 +148,7 @@ def tracks_of(
 def _without_gaps_in_rows(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame:
     """Rows with a finite value in every column."""
     frame = table.frame
-    numbers = frame.select_dtypes("number")
-    bad = frame.isna() | ~np.isfinite(numbers).reindex(columns=frame.columns, fill_value=True)
+    bad = frame.isna() | frame.isin([np.inf, -np.inf])
     rows = bad.any(axis=1).to_numpy()
     if not rows.any():
         return frame
@@ -304,5 +301,6 @@ def _require_motion(position: np.ndarray, names: Sequence[str], table: str) -> N
         same = np.all(position[:, k] == position[:, j], axis=-1)
         if same.any():
             raise ValueError(
-                f"{table}: {names[j]} and {names[k]} are at one place in {int(same.sum())} state(s)."
+                f"{table}: {names[j]} and {names[k]} are at one place in {int(same.sum())} "
+                "state(s)."
             )

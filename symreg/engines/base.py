@@ -1,6 +1,7 @@
 """The contract of all engines: from samples to a whole Pareto front."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
@@ -8,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 import sympy
-from joblib import Parallel, delayed
 
 from orbits.options import require_known
 from symreg.fit.noise import DOUBLE, misfit_probability, rounding
@@ -188,10 +188,21 @@ class Engine:
             return front
 
         seeds = seeds[:1] if self.exhaustive else seeds
-        fronts = Parallel(n_jobs=min(jobs, len(seeds)), prefer="threads")(
-            delayed(searched)(place, seed) for place, seed in enumerate(seeds)
-        )
+        fronts = _side_by_side(searched, seeds, jobs)
         return [front for front in fronts if front] or [[]]
+
+
+def _side_by_side(
+    search: Callable[[int, int], list[Candidate]], seeds: Sequence[int], jobs: int
+) -> list[list[Candidate]]:
+    """A front for each place and seed, `jobs` at a time."""
+    if min(jobs, len(seeds)) == 1:  # in this thread, which alone can limit its time
+        return list(map(search, range(len(seeds)), seeds))
+    threads = ThreadPoolExecutor(jobs)
+    try:
+        return list(threads.map(search, range(len(seeds)), seeds))
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
 def tell_best(watch: Watch, front: Sequence[Candidate]) -> None:

@@ -12,33 +12,20 @@ With workers, independent files are made side by side.
 
 import hashlib
 import os
-import shutil
-import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from multiprocessing import forkserver, parent_process, resource_tracker
-from multiprocessing.connection import wait
-from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Self
 
-from orbits.files import (
-    LOCK,
-    held,
-    read_typed,
-    sha256_of_file,
-    sha256_of_json,
-    write_json,
-)
+from orbits.files import fingerprint, held, read_typed, remove, sha256_of_json, write_json
+from orbits.workers import lost_worker, worker_pool
 
 MANIFEST = "manifest.json"
 
@@ -47,6 +34,12 @@ PACKAGES = ("orbits", "worldmodel", "symreg")
 
 MEMORY = 1.2e9
 """Bytes of the largest worker: Python, torch and a model of a few layers."""
+
+LOADED = (
+    "orbits.generation.generate", "orbits.simulators.scipy_ivp", "worldmodel.training",
+    "worldmodel.probes.probe", "symreg.recovery.recover", "symreg.engines.operon", "dask.array",
+)  # fmt: skip
+"""Loaded once, before workers are forked: they take three seconds of a process."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +106,9 @@ class Cache:
             self._waiting = ThreadPoolExecutor(256)
             stack.callback(self._waiting.shutdown, cancel_futures=True)
             several = self._workers > 1
-            self._pool = stack.enter_context(workers_of(self._workers)) if several else None
+            self._pool = (
+                stack.enter_context(worker_pool(self._workers, LOADED)) if several else None
+            )
             self._open = stack.pop_all()
         return self
 
@@ -166,10 +161,7 @@ class Cache:
         try:
             told, record = work(*call) if pool is None else pool.submit(work, *call).result()
         except BrokenProcessPool:
-            raise ValueError(
-                f"{title}: a worker process was killed, perhaps for want of memory; what was "
-                "finished stays. Run the same again, with fewer --workers."
-            ) from None
+            raise lost_worker(title) from None
         self._keep(path, replace(record, title=title, key=key))
         for line in told.splitlines():
             self.tell(f"         {line}")
@@ -210,105 +202,3 @@ def code() -> str:
     sources = (path for name in PACKAGES for path in Path(str(files(name))).rglob("*.py"))
     mine = sorted(path for path in sources if here not in path.parents)
     return hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()
-
-
-def fingerprint(path: Path) -> str | None:
-    """SHA-256 of a file, or of the names and contents of a folder; None if there is nothing."""
-    if path.is_file():
-        return sha256_of_file(path)
-    if not path.is_dir():
-        return None
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK)
-    return sha256_of_json({str(file.relative_to(path)): sha256_of_file(file) for file in files})
-
-
-def remove(path: Path) -> None:
-    """Remove a file or folder, if there is one."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def places(wanted: int = 0) -> int:
-    """Workers: as many as wanted, or as cores and free memory allow."""
-    if wanted:
-        return wanted
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return cores
-    return max(1, min(cores, int(free / MEMORY)))
-
-
-LOADED = (
-    "orbits.generation.generate", "orbits.simulators.scipy_ivp", "worldmodel.training",
-    "worldmodel.probes.probe", "symreg.recovery.recover", "symreg.engines.operon", "dask.array",
-)  # fmt: skip
-"""Loaded once, before workers are forked: they take three seconds of a process."""
-
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
-}  # fmt: skip
-"""Of workers: one thread each, no imports from the current directory, and no warnings about the
-semaphores of killed ones, which are removed."""
-
-
-class Worker(ForkServerProcess):
-    """A process that does not execute the user's script again."""
-
-    def start(self) -> None:
-        """Start it with the script hidden: not all are guarded by `if __name__ == ...`."""
-        script = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            super().start()
-        finally:
-            sys.modules["__main__"] = script
-
-
-class Workers(ForkServerContext):
-    """The context of such processes."""
-
-    Process = Worker
-
-
-@contextmanager
-def workers_of(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes, which end with the block: at once if it fails."""
-    context, mine = Workers(), {name: os.environ.get(name) for name in ENVIRONMENT}
-    context.set_forkserver_preload([*LOADED])
-    os.environ.update(ENVIRONMENT)
-    resource_tracker.ensure_running()  # here, since it changes the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # workers inherit this
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for name, value in mine.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-    workers = ProcessPoolExecutor(count, context, _prepare)
-    running = workers._processes  # those that are just being started come into it
-    try:
-        yield workers
-    except BaseException:
-        workers.shutdown(wait=False, cancel_futures=True)
-        for process in [*running.values()]:
-            process.kill()
-        raise
-    workers.shutdown()
-
-
-def _prepare() -> None:
-    """End with the parent process, which alone answers Ctrl-C."""
-    parent = parent_process()
-    assert parent is not None  # for the type checker: this is a worker
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

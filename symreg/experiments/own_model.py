@@ -6,8 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orbits.files import sha256_of_json
-from symreg.experiments.cache import fingerprint
+from orbits.files import fingerprint, sha256_of_json
 from symreg.experiments.config import RunConfig
 
 if TYPE_CHECKING:

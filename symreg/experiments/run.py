@@ -11,9 +11,10 @@ from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import with_options
+from orbits.workers import worker_count
 from symreg.engines import choose_engine
 from symreg.experiments import steps
-from symreg.experiments.cache import Cache, Made, given, places
+from symreg.experiments.cache import MEMORY, Cache, Made, given
 from symreg.experiments.config import (
     CONTROLS,
     PLANETS_YEARS,
@@ -69,7 +70,7 @@ def run(
     config = of_data(config)
     tell(f"symbolic regression: {check(config)}")
     require_same_run(config)
-    with Cache(config.folder, places(config.workers), tell) as keep:
+    with Cache(config.folder, worker_count(config.workers, MEMORY), tell) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
         for future in experiment(config, keep, model):

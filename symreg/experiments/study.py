@@ -15,8 +15,9 @@ from tqdm import tqdm
 from orbits.cluster import connect
 from orbits.command_line import say
 from orbits.files import write_json
+from orbits.workers import worker_count, worker_pool
 from symreg.experiments.answer import in_a_terminal
-from symreg.experiments.cache import places, records_in, workers_of
+from symreg.experiments.cache import LOADED, MEMORY, records_in
 from symreg.experiments.config import RunConfig, StudyConfig, require_same_run
 from symreg.experiments.grid import Cell, Study, load_study
 from symreg.experiments.run import run
@@ -112,8 +113,8 @@ def run_cell(config: RunConfig) -> float:
 def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int]]:
     """Processes on this machine, or the workers of a dask cluster, and their number."""
     if not config.scheduler:
-        count = min(places(config.workers), cells)
-        with workers_of(count) as pool:
+        count = min(worker_count(config.workers, MEMORY), cells)
+        with worker_pool(count, LOADED) as pool:
             yield pool, count
         return
     with connect(config.scheduler) as client:

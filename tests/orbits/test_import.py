@@ -103,7 +103,7 @@ def test_a_velocity_in_another_unit_is_refused():
     options = {"position": "x1,y1", "velocity": "vx,vy"}
     assert orbits.from_table(frame, **options).attrs["velocity"] == "as in the table"
     frame[["vx", "vy"]] *= 4.74  # km/s
-    with pytest.raises(ValueError, match=r"change 0\.21 times as fast"):
+    with pytest.raises(ValueError, match=r"change 0\.2108 times as fast"):
         orbits.from_table(frame, **options)
 
 
@@ -245,7 +245,7 @@ def test_shifted_fields_and_repeated_names_of_a_text_are_refused(message, tmp_pa
 def test_a_table_of_a_measuring_program_is_read(tmp_path):
     """A byte order mark, spaces after the commas, an empty line, names in quotes."""
     path = tmp_path / "t.csv"
-    rows = [f"{t}, {np.cos(t)!r}, {np.sin(t)!r}" for t in np.arange(0, 6, 0.125)]
+    rows = [f"{t}, {np.cos(t):.17g}, {np.sin(t):.17g}" for t in np.arange(0, 6, 0.125)]
     path.write_text("\n".join(['\ufeff"time", "x", y', *rows, ""]), encoding="utf-8")
     assert orbits.from_table(path).sizes["time"] == 48
     path.write_text("\n".join(["time,x,y", *rows[:3], "", *rows[3:]]))
@@ -353,14 +353,14 @@ ARRAYS = {
     r"orbit 0: the time 0\.02 is there 2 times, with values that differ by": {
         "time": np.where(T == 0.04, 0.02, T)
     },
-    "are given together": {"dt": 0.02, "gm": 1e300},
+    "are given together": {"dt": 0.02, "gm": 1e30},
     "must be finite throughout, and at most": {"dt": 0.02, "positions": CIRCLE * 1e300},
-    r"orbit 1 would have 4\.9e\+10 states": {
-        "positions": CIRCLE.repeat(2, axis=0),
-        "time": np.stack([T, 1e9 * T]),
+    r"orbit 2 would have 4\.9e\+10 states": {
+        "positions": CIRCLE.repeat(3, axis=0),
+        "time": np.stack([T, T, 1e9 * T]),
     },
     "do not obey": {"dt": 0.02, "law": "GM*(r-3)**0.5", "gm": 36.0},
-    "gm is 1e\\+300": {"dt": 0.02, "law": "newton", "gm": 1e300},
+    "gm is 1e.300; at most 1e45": {"dt": 0.02, "law": "newton", "gm": 1e300},
 }
 
 

@@ -1,0 +1,122 @@
+"""Worker processes, the one way of making them: `with worker_pool(4) as pool: pool.submit(...)`.
+
+They are forked from a server that has loaded the modules once. Nothing of the current folder is
+imported, nor is the user's script executed again. They take one thread each, leave Ctrl-C to the
+process that began them, and end with it, however it ends.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, forkserver, parent_process, resource_tracker
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from types import ModuleType
+
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
+}  # fmt: skip
+"""Of workers: one thread each, no imports from the current folder, and no warnings about the
+semaphores of killed ones, which are removed."""
+
+
+def worker_count(wanted: int = 0, memory: float = 3e8) -> int:
+    """Workers: as many as wanted, or as cores and free memory allow.
+
+    Args:
+        wanted: 0 leaves the choice to the machine.
+        memory: bytes that a worker takes.
+    """
+    if wanted:
+        return wanted
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return cores
+    return max(1, min(cores, int(free / memory)))
+
+
+@contextmanager
+def worker_pool(count: int, modules: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
+    """A pool of processes, which end with the block: at once if it fails.
+
+    Where one is killed, the results of all others raise a `BrokenProcessPool`; `lost_worker` says
+    it to a user.
+
+    Args:
+        count: of the processes.
+        modules: loaded once, before workers are forked.
+    """
+    context = _Context()
+    context.set_forkserver_preload([*modules])
+    _start_server()
+    pool = ProcessPoolExecutor(count, context, _end_with_parent)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in active_children():
+            if isinstance(process, _Worker):
+                process.kill()
+        raise
+    pool.shutdown()
+
+
+def lost_worker(work: str) -> ValueError:
+    """What to tell a user whose worker was killed while it did some work."""
+    return ValueError(
+        f"{work}: a worker process was killed, perhaps for want of memory; what was finished "
+        "stays. Run the same again, with fewer --workers."
+    )
+
+
+class _Worker(ForkServerProcess):
+    """A process that does not execute the user's script again."""
+
+    def start(self) -> None:
+        """Start it with the script hidden: not all are guarded by `if __name__ == ...`."""
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Context(ForkServerContext):
+    """The context of such processes."""
+
+    Process = _Worker
+
+
+def _start_server() -> None:
+    """Start the server from which workers are forked: they inherit its environment and mask."""
+    earlier = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
+    resource_tracker.ensure_running()  # here, since it changes the mask
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for name, value in earlier.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def _end_with_parent() -> None:
+    """Watch the parent in a thread: its sentinel is a pipe that closes when it ends, by any way."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
