@@ -32,6 +32,8 @@ from orbits.files import (
 from orbits.schema import (
     TIME,
     Layout,
+    array_problems,
+    attribute_problem,
     require_format,
     shard_file,
     variables,
@@ -53,7 +55,7 @@ class Manifest:
     metadata: dict[str, int]
     """CRC-32 of every `zarr.json`, and of the times."""
     shards: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Measured errors and drifts of every finished shard; none of an ephemeris."""
+    """Of every finished shard the checksum, and measured errors and drifts where there are any."""
     attributes: dict[str, Any] = field(default_factory=dict)
     """Attributes of the dataset that are known once it is complete."""
     complete: bool = False
@@ -192,8 +194,8 @@ def deliver(
         manifest = begin(path, layout)
         for shard in sorted(set(range(layout.shards)) - set(manifest.shards)):
             rows = layout.orbits_of(shard)
-            write_shard(path, shard, {name: values[rows] for name, values in arrays.items()})
-            manifest.shards[shard] = {}
+            some = {name: values[rows] for name, values in arrays.items()}
+            manifest.shards[shard] = write_shard(path, shard, some)
         if not manifest.complete:
             finish(path, manifest, {})
     return open_dataset(path)
@@ -228,14 +230,27 @@ def begun(path: Path, identity: Mapping[str, Any]) -> bool:
     )
 
 
-def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write one shard's arrays into a dataset already laid out; nobody else writes that shard."""
+def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """Write one shard's arrays into a dataset already laid out; nobody else writes that shard.
+
+    Returns:
+        Its checksum, for the manifest: a shard of another dataset would fit in its place.
+    """
     require_finite(shard, arrays)
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = _group(path, "r+")
         first = shard * int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
         for name, values in arrays.items():
             group[name][first : first + len(values)] = values  # type: ignore[index]
+    return {"crc32": _checksum(path, str(group.attrs["system"]), shard)}
+
+
+def _checksum(path: Path, system: str, shard: int) -> int:
+    """CRC-32 of a shard's files, one after the other."""
+    crc = 0
+    for name, variable in variables(system).items():
+        crc = zlib.crc32((path / shard_file(name, variable, shard)).read_bytes(), crc)
+    return crc
 
 
 def unfinished_shards(
@@ -243,27 +258,22 @@ def unfinished_shards(
 ) -> list[int]:
     """Numbers of the shards that are unfinished or lack a file.
 
-    With `read`, every file is read and compared with its checksum. The attributes are already
-    checked.
+    With `read`, every file is read and compared with the manifest's checksum. The attributes are
+    already checked.
     """
-    parts = variables(attributes["system"])
-    group = _group(path, "r")
+    system, shards = attributes["system"], range(attributes["shards"])
+    parts = variables(system)
 
     def is_whole(shard: int) -> bool:
-        rows = slice(shard * attributes["shard_orbits"], (shard + 1) * attributes["shard_orbits"])
-        files = [path / shard_file(name, variable, shard) for name, variable in parts.items()]
+        if not read:
+            files = (path / shard_file(name, part, shard) for name, part in parts.items())
+            return all(file.is_file() for file in files)
         try:
-            for name in parts if read else ():
-                _ = group[name][rows]  # type: ignore[index]
-        except (ValueError, OSError):
+            return _checksum(path, system, shard) == manifest.shards[shard].get("crc32")
+        except OSError:
             return False
-        return all(file.is_file() for file in files)
 
-    return [
-        shard
-        for shard in range(attributes["shards"])
-        if shard not in manifest.shards or not is_whole(shard)
-    ]
+    return [shard for shard in shards if shard not in manifest.shards or not is_whole(shard)]
 
 
 def require_finite(shard: int, arrays: Mapping[str, np.ndarray]) -> None:
@@ -341,6 +351,9 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     manifest = Manifest.read(folder)
     if manifest is None:
         raise ValueError(f"{folder} is unfinished, or its metadata were changed; {again}.")
+    problem = attribute_problem(attributes)
+    if problem:
+        raise ValueError(f"{folder} is damaged: {problem}; {again}.")
     missing = unfinished_shards(folder, attributes, manifest)
     if missing or not manifest.complete:
         which = ", ".join(map(str, missing[:MOST_SHOWN])) + "..." * (len(missing) > MOST_SHOWN)
@@ -349,6 +362,8 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
             f"{f' ({which})' if which else ''}; {again}."
         )
     dataset = open_arrays(folder)
+    if problems := array_problems(dataset):
+        raise ValueError(f"{folder} is damaged: {problems[0]}; {again}.")
     dataset.attrs |= {**manifest.attributes, "complete": True}
     return _with_names(dataset)
 

@@ -33,7 +33,7 @@ def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
     return result
 
 
-TEXT_TABLES = (".csv", ".csv.gz", ".tsv")
+TEXT_TABLES = (".csv", ".tsv")
 
 
 def require_possible(table: str, config: RecoverFileConfig) -> None:

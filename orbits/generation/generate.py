@@ -156,7 +156,7 @@ def layout_of(recipe: Recipe) -> Layout:
 
 def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
     """The worst error and drifts of all shards."""
-    measured = sorted(set(found[0]) - {"checked"})
+    measured = sorted(set(found[0]) - {"checked", "crc32"})
     return {
         "simulator": recipe.config.simulator,
         "check_simulator": recipe.check_simulator,
@@ -245,5 +245,4 @@ def _make(recipe: Recipe, layout: Layout, folder: Path | None, shard: int) -> Ma
     arrays, quality = make_shard(recipe, rows.stop - rows.start, shard)
     if folder is None:
         return shard, arrays, quality
-    dataset.write_shard(folder, shard, arrays)
-    return shard, {}, quality
+    return shard, {}, quality | dataset.write_shard(folder, shard, arrays)

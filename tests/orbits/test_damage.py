@@ -1,13 +1,17 @@
 """A damaged data set is refused in one line, by every reader, and never called valid."""
 
+import json
 import random
 import shutil
+import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from orbits import dataset
 from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.files import read_sealed, write_sealed
 from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 from orbits.reading import shuffled_batches
@@ -36,7 +40,8 @@ def flip(file, place=100):
 
 
 def chunk(path, name, shard):
-    return next(file for file in (path / name / "c" / str(shard)).rglob("*") if file.is_file())
+    place = path / name / "c" / str(shard)
+    return next(file for file in (place, *place.rglob("*")) if file.is_file())
 
 
 def contents(path):
@@ -119,8 +124,40 @@ def test_what_is_missing_or_torn_is_made_again(copied, whole, damage):
     assert validate(copied) == []
 
 
+def test_a_shard_of_another_seed_is_noticed_and_made_again(copied, whole, tmp_path):
+    """Its own checksums are right, and so is its physics."""
+    generate(tmp_path / "other.zarr", replace(CONFIG, seed=1))
+    for name in ("position", "velocity", "semi_major_axis", "eccentricity"):
+        shutil.copy(chunk(tmp_path / "other.zarr", name, 1), chunk(copied, name, 1))
+    assert validate(copied) == ["1 shard(s) missing, damaged or of another dataset: 1"]
+    generate(copied, CONFIG)
+    assert contents(copied) == contents(whole)
+
+
+FORGED = {
+    "shards": 10**12, "configuration": None, "dtype": "float16", "shard_orbits": 0, "dt": "0.1",
+    "system": "galaxy", "law": "GM*", "units": {}, "versions": 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("command", [["info"], ["forces", "f.parquet"], ["plot", "out.png"]])
+def test_forged_attributes_are_refused_in_a_line(copied, name, command, refused, monkeypatch):
+    """Whoever forges them can forge the checksums of the manifest too."""
+    path = copied / "zarr.json"
+    document = json.loads(path.read_text())
+    document["attributes"][name] = FORGED[name]
+    path.write_text(json.dumps(document))
+    manifest = read_sealed(copied / dataset.MANIFEST)
+    manifest["metadata"]["zarr.json"] = zlib.crc32(path.read_bytes())
+    write_sealed(copied / dataset.MANIFEST, manifest)
+    monkeypatch.chdir(copied.parent)
+    assert "is damaged" in refused("orbits", command[0], copied, *command[1:])
+    assert problems_of(copied)
+
+
 def test_an_ephemeris_is_whole_again_after_damage(tmp_path):
-    config = EphemerisConfig(("mercury", "earth"), "1990", "1996")
+    config = EphemerisConfig(("mercury", "earth"), 1990.0, 1996.0)
     ephemeris(tmp_path / "a.zarr", config)
     ephemeris(tmp_path / "b.zarr", config)
     assert contents(tmp_path / "a.zarr") == contents(tmp_path / "b.zarr")

@@ -84,8 +84,9 @@ def test_a_radial_velocity_of_the_wrong_sign_is_found(copied):
     r = np.linalg.norm(x, axis=-1, keepdims=True)
     group["velocity"][:] = v - 2 * np.sum(v * x, axis=-1, keepdims=True) * x / r**2
     problems = validate(copied)
-    assert len(problems) == 1
+    assert len(problems) == 2
     assert "velocity is not the derivative of position" in problems[0]
+    assert "shard(s) missing, damaged or of another dataset: 0, 1, 2" in problems[1]
 
 
 def test_command_exit_codes(copied, capsys):
