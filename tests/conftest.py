@@ -124,7 +124,8 @@ def run_notebook(tmp_path, monkeypatch):
             first.source = with_settings(first.source, SMALL[Path(name).stem])
         if any("ipywidgets" in cell.source for cell in notebook.cells):
             pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
-        (tmp_path / "images").symlink_to(NOTEBOOKS / "images")  # tables that they read
+        for part in ("images", "examples"):  # tables and code that they read
+            (tmp_path / part).symlink_to(NOTEBOOKS / part)
         resources = {"metadata": {"path": str(tmp_path)}}
         client = NotebookClient(
             notebook, timeout=timeout, kernel_name="python3", resources=resources

@@ -113,6 +113,8 @@ def _central(law: ForceLaw, axes: int) -> Any:
     """Compiled integrator of one body around a centre; its parameter is GM, if it occurs."""
     import heyoka
 
+    # it tells of a cache that it cannot write on the standard output, which is for results
+    heyoka.set_logger_level_error()
     position, velocity = (heyoka.make_vars(*[f"{x}{k}" for k in range(axes)]) for x in "xv")
     pull = _pull_over_distance(law, position, heyoka.par[0])
     system = list(zip(position, velocity, strict=True))
@@ -129,6 +131,7 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int, centre: int) -> Any:
     """
     import heyoka
 
+    heyoka.set_logger_level_error()
     position = [[heyoka.expression(f"x{i}_{k}") for k in range(axes)] for i in range(bodies)]
     velocity = [[heyoka.expression(f"v{i}_{k}") for k in range(axes)] for i in range(bodies)]
     pulls: list[list[list[Any]]] = [[[] for _ in range(axes)] for _ in range(bodies)]
