@@ -108,7 +108,7 @@ def test_planets_fall_towards_the_sun_with_newtons_law(tmp_path):
 
 @pytest.mark.parametrize(("frame", "z"), [("ecliptic", 3e-4), ("icrf", 0.5)])
 def test_frames(tmp_path, frame, z):
-    config = EphemerisConfig(("earth",), "2000", "2003", frame=frame)
+    config = EphemerisConfig(("earth",), 2000.0, 2003.0, frame=frame)
     ephemeris(tmp_path / "p.zarr", config)
     x = open_dataset(tmp_path / "p.zarr").position.values
     assert x.shape[-1] == 3
