@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.frames import relative_states
 from orbits.options import P, keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.schema import Layout
+from orbits.schema import ESTIMATED, Layout
 from orbits.tables import LARGEST, read_npz
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (
@@ -88,7 +88,7 @@ def from_table(
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
-        config.origin, remarks,
+        config.origin, (config.length_unit, config.time_unit), remarks,
     )  # fmt: skip
     data = _dataset(segments, source, out)
     for line in remarks.lines if announce else ():
@@ -163,7 +163,8 @@ def from_arrays(
         "time_unit": time_unit, **_identity(np.concatenate([each.ravel() for each in states])),
     }  # fmt: skip
     names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
-    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", remarks)
+    units = length_unit, time_unit
+    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", units, remarks)
     return _dataset(segments, source, out)
 
 
@@ -249,7 +250,9 @@ class _Source:
     law: str
     gm: float | np.ndarray
     origin: str
-    remarks: Remarks = field(default_factory=Remarks)
+    units: tuple[str, str]
+    """Of length and time."""
+    remarks: Remarks
 
 
 def _dataset(
@@ -266,7 +269,8 @@ def _dataset(
         names = (source.origin, *names)
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    _remark_on_scale(position, velocity, source.remarks)
+    if source.units == ("au", "yr"):
+        _remark_on_scale(position, velocity, source.remarks)
     arrays = {"position": position, "velocity": velocity}
     law = known_law(source.law)
     if law is not None:
@@ -275,7 +279,9 @@ def _dataset(
     described: dict[str, Any] = {
         "law": UNKNOWN if law is None else law.spec,
         "frame": f"relative to {source.origin}" if source.origin else "as in the table",
-        "velocity": "as in the table" if source.has_velocities else "estimated from the positions",
+        "velocity": "as in the table" if source.has_velocities else ESTIMATED,
+        "length_unit": source.units[0],
+        "time_unit": source.units[1],
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(source.remarks.lines),
         **provenance(source.configuration),
