@@ -36,8 +36,7 @@ class ExpressionsEngine(Engine):
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         table = Table.of(X[chosen], y[chosen], np.ones(len(chosen)))
         search = Search(table, budget.watch, rng)
-        with np.errstate(all="ignore"):
-            models = search.run(self.efforts)
+        models = search.run(self.efforts)
         self.exhausted = (str(search.exhausted),)
         symbols = feature_symbols(names, X)
         formulas = [model.expression(symbols) for model in models]

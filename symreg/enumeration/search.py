@@ -114,6 +114,7 @@ class Search:
         self.models: dict[str, Model] = {}
         self.exhausted = Exhausted()
 
+    @np.errstate(all="ignore")  # what overflows is no candidate
     def run(self, efforts: Sequence[Effort] = EFFORTS) -> list[Model]:
         """The best models, shortest description first."""
         for effort in efforts:
