@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,11 @@ def test_a_run_prints_what_the_readme_shows(tmp_path, capsys):
         assert number.sub("#", row) == number.sub("#", " ".join(expected.split()))
         values = [list(map(float, number.findall(line))) for line in (row, expected)]
         assert values[0] == pytest.approx(values[1], rel=0.01, abs=0.02)
+
+
+def test_changelog_and_citation_name_the_version_of_the_distribution():
+    root = README.parent
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    newest = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[0]
+    assert newest == version
+    assert f"\nversion: {version}\n" in (root / "CITATION.cff").read_text()
