@@ -12,7 +12,7 @@
 `SearchOptions(seeds=0)` and `SearchOptions(loss="l2")` say in one line what is allowed. The command
 line (`orbits.command_line`), configuration files and Python build the same objects; a field's
 docstring is the option's help. A function that takes the fields as keywords is declared with
-`keywords_of`, so that editors and type checkers see every one of them.
+`keywords_of`.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, get_args
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
@@ -29,15 +29,12 @@ from annotated_types import Interval
 
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
-    "Output", "P", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
+    "Output", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
     "leaves", "nearest", "option_names", "option_value", "options_from", "require_known",
     "short_names", "values_of", "with_options",
 ]  # fmt: skip
 
-P = ParamSpec("P")
-Q = ParamSpec("Q")
-K = TypeVar("K")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 LARGEST_INT = 2**64 - 1
@@ -116,45 +113,29 @@ class Options:
         return with_options(cls(), values)
 
 
-def keywords_of(kind: K) -> Callable[[Callable[Concatenate[K, Q], R]], Callable[Q, R]]:
-    """Give a function the fields of a dataclass of options as keywords, which editors see.
+def keywords_of(kind: type) -> Callable[[F], F]:
+    """Let a function's signature show the fields of a dataclass of options as its keywords.
 
         @keywords_of(TrainConfig)
-        def train(
-            kind: Callable[P, TrainConfig],
-            data: Data,
-            config: TrainConfig | None = None,
-            *args: P.args,
-            **options: P.kwargs,
-        ) -> WorldModel:
+        def train(data: Data, config: TrainConfig | None = None, **options: Any) -> WorldModel:
             config = options_from(TrainConfig, config, options)
 
-    Callers see `train(data, config=None, *, context_length=2, ...)`: the first parameter is filled
-    in here, and shows a type checker what `P` is.
+    `help(train)` and notebooks show `train(data, config=None, *, context_length=8, ...)`; editors
+    and type checkers read the same in the package's `__init__.pyi`, which `tests/signatures.py`
+    writes.
     """
 
-    def decorate(function: Callable[Concatenate[K, Q], R]) -> Callable[Q, R]:
+    def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters.values()
-        own = [each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD][1:]
-
-        @functools.wraps(function)
-        def call(*args: Q.args, **options: Q.kwargs) -> R:
-            if len(args) > len(own):
-                raise TypeError(
-                    f"{call.__name__}() takes at most {len(own)} arguments without their names; "
-                    f"{len(args)} were given."
-                )
-            return function(kind, *args, **options)
-
+        own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
         fields = [
-            own[0].replace(
-                name=name, kind=inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name),
-                annotation=hint,
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name), annotation=hint
             )
             for name, hint in hints_of(kind).items()
-        ]  # fmt: skip
-        call.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
-        return call
+        ]
+        function.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
+        return function
 
     return decorate
 

@@ -8,7 +8,6 @@ reader of ephemeris packages evaluates.
 import math
 import os
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,7 +16,7 @@ import xarray as xr
 
 from orbits import dataset
 from orbits.config import BODIES, EphemerisConfig
-from orbits.options import P, keywords_of, options_from, require_known
+from orbits.options import keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.schema import Layout
 from orbits.simulators import States
@@ -99,11 +98,9 @@ def rotation_to_orbit(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 @keywords_of(EphemerisConfig)
 def ephemeris(
-    kind: Callable[P, EphemerisConfig],
     out: str | os.PathLike[str] | None = None,
     config: EphemerisConfig | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> xr.Dataset:
     """A dataset of real planets, each planet's series cut into segments.
 

@@ -108,7 +108,7 @@ def run(config: RunConfig) -> "Run":
     """Run an experiment to its verdict."""
     from symreg.experiments.run import run as run_all
 
-    return run_all(config, tell=say)
+    return run_all(config, progress=say)
 
 
 def study(source: str, config: StudyConfig) -> "StudyResult":

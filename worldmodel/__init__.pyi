@@ -1,3 +1,9 @@
+import collections.abc
+import os
+import typing
+
+import orbits
+
 from .attention import Visible as Visible
 from .attention import attention_kinds as attention_kinds
 from .attention import make_attention as make_attention
@@ -19,9 +25,167 @@ from .predictors.checked import CheckedPredictor as CheckedPredictor
 from .predictors.parrot import Parrot as Parrot
 from .predictors.straight_line import StraightLine as StraightLine
 from .probes.config import ProbeConfig as ProbeConfig
-from .probes.probe import probe as probe
+from .probes.probe import probe as _probe
 from .probes.readouts.base import Reading as Reading
 from .torch_module import TorchModule as TorchModule
-from .training import train as train
+from .training import train as _train
 from .version import __version__ as __version__
 from .world_model import WorldModel as WorldModel
+
+# Written by tests/signatures.py:
+
+def train(
+    data: typing.Any,
+    config: TrainConfig | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: collections.abc.Callable[[str], object] | None = None,
+    *,
+    attention: str = ...,
+    context_length: int = ...,
+    window: int | None = ...,
+    inputs: typing.Literal['positions', 'differences'] = ...,
+    target: str = ...,
+    head: typing.Literal['regression', 'tokens'] = ...,
+    bins: int = ...,
+    bin_range: float = ...,
+    layout: typing.Literal['joint', 'interleaved'] = ...,
+    d_model: int = ...,
+    n_layers: int = ...,
+    n_heads: int = ...,
+    steps: int = ...,
+    batch_tokens: int = ...,
+    muon_lr: float = ...,
+    adamw_lr: float = ...,
+    context_noise: float = ...,
+    kicked: float = ...,
+    precision: typing.Literal['32-true', 'bf16-mixed', 'bf16-true', '64-true'] = ...,
+    accelerator: typing.Literal['auto', 'cpu', 'cuda'] = ...,
+    devices: int = ...,
+    seed: int = ...,
+    accumulate: int = ...,
+    muon_momentum: float = ...,
+    adamw_beta2: float = ...,
+    warmup: int = ...,
+    final_lr: float = ...,
+    clip: float = ...,
+    held_out_share: float = ...,
+    evaluate_every: int = ...,
+    patience: int = ...,
+    checkpoint_every: int = ...,
+    threads: int = ...,
+    compile: bool = ...,
+    stream: bool = ...,
+    log_every: int = ...,
+    resume: bool = ...,
+) -> WorldModel: ...
+
+@typing.overload
+def probe(
+    model: typing.Any,
+    data: typing.Any,
+    config: None = None,
+    *,
+    readout: typing.Literal['implied', 'transfer'] = 'implied',
+    untrained: collections.abc.Callable[..., typing.Any] | None = None,
+    trained_on: typing.Any = None,
+    kick_angle: float = ...,
+    kick_scale: tuple[float, float] = ...,
+    threads: int = ...,
+    checkpoint: typing.Literal['last', 'best'] = ...,
+    control: str = ...,
+    states: typing.Literal['orbit', 'kicked'] = ...,
+    correction: typing.Literal['numerov', 'none'] = ...,
+    orbits: int = ...,
+    kick_first: int = ...,
+    kick_steps: int = ...,
+    bootstrap: int = ...,
+    seed: int = ...,
+    causal: typing.Any = ...,
+    evaluate: typing.Any = ...,
+    extrapolate: typing.Any = ...,
+    far: typing.Any = ...,
+    field: typing.Any = ...,
+    inductive_bias: typing.Any = ...,
+    jacobian: typing.Any = ...,
+    kick_response: typing.Any = ...,
+    linear: typing.Any = ...,
+    symmetry: typing.Any = ...,
+    transfer: typing.Any = ...,
+    model_context: int | None = ...,
+    length_unit: str = ...,
+    time_unit: str = ...,
+) -> orbits.ForceSamples: ...
+
+@typing.overload
+def probe(
+    model: typing.Any,
+    data: typing.Any,
+    config: None = None,
+    *,
+    readout: typing.Literal['causal', 'evaluate', 'extrapolate', 'far', 'field', 'inductive_bias', 'jacobian', 'kick_response', 'linear', 'symmetry'],
+    untrained: collections.abc.Callable[..., typing.Any] | None = None,
+    trained_on: typing.Any = None,
+    kick_angle: float = ...,
+    kick_scale: tuple[float, float] = ...,
+    threads: int = ...,
+    checkpoint: typing.Literal['last', 'best'] = ...,
+    control: str = ...,
+    states: typing.Literal['orbit', 'kicked'] = ...,
+    correction: typing.Literal['numerov', 'none'] = ...,
+    orbits: int = ...,
+    kick_first: int = ...,
+    kick_steps: int = ...,
+    bootstrap: int = ...,
+    seed: int = ...,
+    causal: typing.Any = ...,
+    evaluate: typing.Any = ...,
+    extrapolate: typing.Any = ...,
+    far: typing.Any = ...,
+    field: typing.Any = ...,
+    inductive_bias: typing.Any = ...,
+    jacobian: typing.Any = ...,
+    kick_response: typing.Any = ...,
+    linear: typing.Any = ...,
+    symmetry: typing.Any = ...,
+    transfer: typing.Any = ...,
+    model_context: int | None = ...,
+    length_unit: str = ...,
+    time_unit: str = ...,
+) -> Reading: ...
+
+@typing.overload
+def probe(
+    model: typing.Any,
+    data: typing.Any,
+    config: ProbeConfig | None = None,
+    *,
+    readout: str = ...,
+    untrained: collections.abc.Callable[..., typing.Any] | None = None,
+    trained_on: typing.Any = None,
+    kick_angle: float = ...,
+    kick_scale: tuple[float, float] = ...,
+    threads: int = ...,
+    checkpoint: typing.Literal['last', 'best'] = ...,
+    control: str = ...,
+    states: typing.Literal['orbit', 'kicked'] = ...,
+    correction: typing.Literal['numerov', 'none'] = ...,
+    orbits: int = ...,
+    kick_first: int = ...,
+    kick_steps: int = ...,
+    bootstrap: int = ...,
+    seed: int = ...,
+    causal: typing.Any = ...,
+    evaluate: typing.Any = ...,
+    extrapolate: typing.Any = ...,
+    far: typing.Any = ...,
+    field: typing.Any = ...,
+    inductive_bias: typing.Any = ...,
+    jacobian: typing.Any = ...,
+    kick_response: typing.Any = ...,
+    linear: typing.Any = ...,
+    symmetry: typing.Any = ...,
+    transfer: typing.Any = ...,
+    model_context: int | None = ...,
+    length_unit: str = ...,
+    time_unit: str = ...,
+) -> orbits.ForceSamples | Reading: ...

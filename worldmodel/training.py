@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from orbits.files import held, write_text
 from orbits.memory import out_of_memory, require_memory
-from orbits.options import P, keywords_of, options_from
+from orbits.options import keywords_of, options_from
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
@@ -66,13 +66,11 @@ HELD_OUT_ORBITS = 512
 
 @keywords_of(TrainConfig)
 def train(
-    kind: Callable[P, TrainConfig],
     data: "Data",
     config: TrainConfig | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> WorldModel:
     """Train a model on a data set.
 

@@ -1,6 +1,5 @@
 """Force samples straight from trajectories: no model, no law, each with a standard error."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from orbits.estimates import STANDARD_ERRORS
 from orbits.force_samples import ForceSamples
 from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
-from orbits.options import P, keywords_of, options_from
+from orbits.options import keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.schema import ESTIMATED
 from orbits.units import G
@@ -23,11 +22,9 @@ from orbits.units import G
 
 @keywords_of(ForcesConfig)
 def measure_forces(
-    kind: Callable[P, ForcesConfig],
     data: Data,
     config: ForcesConfig | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> ForceSamples:
     """Accelerations along trajectories, measured without a model.
 

@@ -21,7 +21,7 @@ from orbits.config import GenerateConfig
 from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import require_memory
-from orbits.options import P, keywords_of, options_from
+from orbits.options import keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.provenance import provenance
 from orbits.schema import Layout
@@ -48,11 +48,9 @@ WHILE_MADE = 4.0
 
 @keywords_of(GenerateConfig)
 def generate(
-    kind: Callable[P, GenerateConfig],
     out: str | os.PathLike[str] | None = None,
     config: GenerateConfig | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> xr.Dataset:
     """Orbits under a law of force.
 

@@ -17,7 +17,7 @@ from orbits.config import ImportConfig
 from orbits.files import require_input, sha256_of_file
 from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.frames import relative_states
-from orbits.options import P, keywords_of, options_from, require_known
+from orbits.options import keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.schema import ESTIMATED, Layout
 from orbits.tables import LARGEST, read_npz
@@ -38,13 +38,11 @@ MOST_NAMED = 1000
 
 @keywords_of(ImportConfig)
 def from_table(
-    kind: Callable[P, ImportConfig],
     table: str | os.PathLike[str] | pd.DataFrame | np.ndarray,
     out: str | os.PathLike[str] | None = None,
     config: ImportConfig | None = None,
     announce: Callable[[str], object] | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> xr.Dataset:
     """A dataset from trajectories measured or simulated elsewhere.
 

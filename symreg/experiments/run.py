@@ -10,7 +10,7 @@ from orbits.config import EphemerisConfig
 from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
-from orbits.options import with_options
+from orbits.options import keywords_of, with_options
 from orbits.workers import worker_count
 from symreg.engines import choose_engine
 from symreg.experiments import steps
@@ -35,12 +35,13 @@ HELD_OUT = 1_000_003
 File = Future[Made]
 
 
+@keywords_of(RunConfig)
 def run(
     config: RunConfig | None = None,
     *,
     predictor: Any = None,
     untrained: Callable[..., Any] | None = None,
-    tell: Callable[[str], object] = print,
+    progress: Callable[[str], object] = print,
     **options: Any,
 ) -> Run:
     """Run one experiment; its folder keeps `verdict.json`, the figures and `report.html`.
@@ -52,7 +53,7 @@ def run(
             for `--model`.
         untrained: makes your untrained model, for the control `untrained`; without it, that control
             is left out.
-        tell: called with a line of text when a step begins and when it ends.
+        progress: called with a line of text when a step begins and when it ends.
         **options: override `config`: `law="hooke"`, `context_length=64`, `out="runs/mine"`.
 
     Raises:
@@ -68,14 +69,14 @@ def run(
     elif untrained is not None:
         raise ValueError("untrained is given and predictor is no object: give --untrained-model.")
     config = of_data(config)
-    tell(f"symbolic regression: {check(config)}")
+    progress(f"symbolic regression: {check(config)}")
     require_same_run(config)
-    with Cache(config.folder, worker_count(config.workers, MEMORY), tell) as keep:
+    with Cache(config.folder, worker_count(config.workers, MEMORY), progress) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
         for future in experiment(config, keep, model):
             future.result()
-        tell("draw the figures and write the report")
+        progress("draw the figures and write the report")
         result = judged(config, keep.folder, keep.records)
         finish(result, config)
     return result

@@ -105,7 +105,7 @@ def _at(folder: Path, cell: Cell) -> RunConfig:
 def run_cell(config: RunConfig) -> float:
     """Run one cell to its end, in a worker process; returns the seconds taken."""
     began = time.monotonic()
-    run(config, tell=lambda _: None)
+    run(config, progress=lambda _: None)
     return time.monotonic() - began
 
 

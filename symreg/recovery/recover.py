@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from orbits.dataset import as_dataset
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
-from orbits.options import P, keywords_of, options_from
+from orbits.options import keywords_of, options_from
 from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import ONE, Unit
@@ -62,12 +63,10 @@ Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 @keywords_of(RecoverConfig)
 def recover(
-    kind: Callable[P, RecoverConfig],
     table: Table,
     config: RecoverConfig | None = None,
     progress: Progress | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> Recovery:
     """Find the law of a table, compare it with a reference law, and say how sure it is.
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,7 +14,7 @@ from orbits.dataset import as_dataset
 from orbits.files import as_json
 from orbits.force_samples import ForceSamples
 from orbits.forces import parse_law
-from orbits.options import P, keywords_of, options_from
+from orbits.options import keywords_of, options_from
 from orbits.provenance import versions
 from orbits.simulators.relativity import post_newtonian
 from orbits.units import G
@@ -43,12 +44,10 @@ Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
 @keywords_of(WeighConfig)
 def weigh(
-    kind: Callable[P, WeighConfig],
     data: Data,
     config: WeighConfig | None = None,
     progress: Callable[[str], None] | None = None,
-    *args: P.args,
-    **options: P.kwargs,
+    **options: Any,
 ) -> Weighing:
     """The law between bodies and their masses, from their positions alone.
 

@@ -70,7 +70,7 @@ NOT_NEWTON = {
 
 def judged(predictor, **options):
     folder = options.pop("out")
-    return symreg.run(predictor=predictor, out=str(folder), tell=lambda _: None,
+    return symreg.run(predictor=predictor, out=str(folder), progress=lambda _: None,
                       **{**SMALL, **options})  # fmt: skip
 
 
