@@ -124,8 +124,12 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any])
     whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     checksum = sha256_of_json([header, sha256_of_tensors(whole)])
     metadata = {"header": json.dumps(header), "sha256": checksum}
+    content = save(whole, metadata)
+    # the library writes the entries of its head in random order, and equal tensors give equal files
+    end = 8 + struct.unpack("<Q", content[:8])[0]
+    entries = json.dumps(json.loads(content[8:end]), sort_keys=True, separators=(",", ":"))
     with written_aside(path) as aside:
-        aside.write_bytes(save(whole, metadata))
+        aside.write_bytes(content[:8] + entries.encode().ljust(end - 8) + content[end:])
 
 
 def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:

@@ -43,6 +43,8 @@ def assert_same_run(first, second):
     for name in ("last", "best", "resume"):
         one, other = weights_of(first, name), weights_of(second, name)
         assert one.keys() == other.keys()
+        files = (Path(run) / f"{name}.safetensors" for run in (first, second))
+        assert len({file.read_bytes() for file in files}) == 1
         assert all(torch.equal(one[key], other[key]) for key in one)
     timing = ("tokens_per_second", "fraction_in_model")
     lines = [
