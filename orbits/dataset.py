@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 import zarr
+from zarr.codecs import Crc32cCodec
 
 from orbits.files import (
     as_json,
@@ -105,8 +106,6 @@ def _document(path: Path) -> Any:
 
 def create(path: Path, layout: Layout) -> Manifest:
     """Lay out an empty dataset, with no shard finished."""
-    from zarr.codecs import Crc32cCodec
-
     (path / MANIFEST).unlink(missing_ok=True)
     document = {"zarr_format": 3, "node_type": "group", "attributes": layout.attributes}
     write_json(path / "zarr.json", document)

@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.files import json_of, of_json, require_input, written_aside
+from orbits.plot import plot_forces
 from orbits.units import GM_SUN, UNITS, G
 
 FORMAT = "orbitlaw-force-samples"
@@ -132,8 +133,6 @@ class ForceSamples:
         Returns:
             The matplotlib `Axes`.
         """
-        from orbits.plot import plot_forces
-
         return plot_forces(self.table, axes)
 
     def __repr__(self) -> str:

@@ -10,7 +10,6 @@ import xarray as xr
 
 from orbits.dataset import Data, as_dataset
 from orbits.files import written_aside
-from orbits.force_samples import vectors
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
@@ -137,12 +136,14 @@ def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
     """Attraction against distance from force samples, with the true law's where known."""
     ax = new_axes() if ax is None else ax
-    r, towards = table["r"].to_numpy(), -vectors(table) / table["r"].to_numpy()[:, None]
+    axes = [axis for axis in "xyz" if axis in table]
+    r = table["r"].to_numpy()
+    towards = -table[axes].to_numpy() / r[:, None]
     shown = {"a_": ("implied", COLORS["kicked"], 9)}
     if "true_a_x" in table:
         shown["true_a_"] = ("true", COLORS["reference"], 2)
     for prefix, (label, color, size) in shown.items():
-        pull = np.sum(vectors(table, prefix) * towards, axis=1)
+        pull = np.sum(table[[prefix + axis for axis in axes]].to_numpy() * towards, axis=1)
         ax.scatter(r, pull, s=size, color=color, label=label, linewidths=0, rasterized=True)
     ax.set_xscale("log")
     if np.all(pull > 0):
@@ -165,11 +166,9 @@ def labelled(axes: Any, x: str, y: str, title: str = "", legend: bool = True) ->
 
 def plain_numbers(axis: Any, ticks: Sequence[float]) -> None:
     """Numbers on a logarithmic axis in plain decimals, at these places alone."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     axis.set_ticks(ticks)
-    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 def plain_ticks(axes: Any) -> None:
@@ -181,8 +180,6 @@ def plain_ticks(axes: Any) -> None:
 
 def squeezed_r2(axes: Any) -> Any:
     """Give R² an axis that separates 0.97 from 1, and shows -100 too where need be."""
-    from matplotlib.ticker import FuncFormatter
-
     lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
     axes.set_yscale(
         "function",
@@ -192,7 +189,7 @@ def squeezed_r2(axes: Any) -> Any:
         ),
     )
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
     return axes
 
@@ -203,10 +200,9 @@ def save_figure(data: Data, out: str, orbits: int = 12) -> None:
     Raises:
         ValueError: if there is no complete dataset, or the file's ending is no picture's.
     """
-    from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    known = sorted(Figure().canvas.get_supported_filetypes())
     ending = str(out).rsplit(".", 1)[-1].lower()
     if ending not in known:
         raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")

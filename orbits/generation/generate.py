@@ -5,10 +5,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import xarray as xr
 from tqdm import tqdm
 
 from orbits import dataset
-from orbits.cluster import connect
+from orbits.cluster import cluster_pool
 from orbits.config import GenerateConfig
 from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
@@ -198,12 +198,9 @@ def _made(
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
     calls: list[Call] = [(recipe, layout, folder, shard) for shard in shards]
-    if recipe.config.scheduler:
-        results = _on_cluster(recipe.config.scheduler, calls)
-    elif workers > 1:
-        results = _side_by_side(calls, workers)
-    else:
-        results = (_make(*call) for call in calls)
+    results: Iterator[Made] = (_make(*call) for call in calls)
+    if workers > 1 or recipe.config.scheduler:
+        results = _side_by_side(calls, workers, recipe.config.scheduler)
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
         for shard, arrays, quality in results:
             yield shard, arrays, quality
@@ -211,11 +208,17 @@ def _made(
             bar.update(rows.stop - rows.start)
 
 
-def _side_by_side(calls: Sequence[Call], workers: int) -> Generator[Made]:
-    """Every shard as it finishes, made by processes of this machine."""
+def _side_by_side(calls: Sequence[Call], workers: int, scheduler: str) -> Iterator[Made]:
+    """Every shard as it finishes, made by processes of this machine or of a dask cluster."""
+    modules = [__name__, "orbits.simulators.scipy_ivp", "heyoka"]
     ahead = iter(calls)
     try:
-        with worker_pool(workers, [__name__, "orbits.simulators.scipy_ivp", "heyoka"]) as pool:
+        with ExitStack() as stack:
+            pool: Executor
+            if scheduler:
+                pool, workers = stack.enter_context(cluster_pool(scheduler))
+            else:
+                pool = stack.enter_context(worker_pool(workers, modules))
             # no more than two shards a worker wait: what is made in memory comes back whole
             pending = {pool.submit(_make, *call) for call in itertools.islice(ahead, 2 * workers)}
             while pending:
@@ -225,16 +228,6 @@ def _side_by_side(calls: Sequence[Call], workers: int) -> Generator[Made]:
                     yield future.result()
     except BrokenProcessPool:
         raise lost_worker("making orbits") from None
-
-
-def _on_cluster(scheduler: str, calls: Sequence[Call]) -> Generator[Made]:
-    """The same on a dask cluster whose workers see the same folder."""
-    client = connect(scheduler)
-    from distributed import as_completed
-
-    with client:
-        for future in as_completed([client.submit(_make, *call, pure=False) for call in calls]):
-            yield future.result()
 
 
 def _make(recipe: Recipe, layout: Layout, folder: Path | None, shard: int) -> Made:

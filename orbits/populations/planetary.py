@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orbits import planets
+from orbits.elements import elements_from_state
 from orbits.forces import ForceLaw
 from orbits.populations.bound import RelativeOrbits, apsides_allowed, orbits_between_apsides
 from orbits.populations.ranges import Ranges
@@ -122,9 +124,6 @@ def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.n
 
     With osculating semi-major axes and eccentricities; the (system,) Julian dates come second.
     """
-    from orbits import planets
-    from orbits.elements import elements_from_state
-
     dates = rng.uniform(planets.julian_date(1900), planets.julian_date(2199), count)
     turn = planets.rotation_to_ecliptic().T
     states = [planets.states(body, dates) for body in planets.PLANETS]

@@ -5,7 +5,7 @@ Source: Biscani & Izzo, MNRAS 504, 2614 (2021).
 
 import itertools
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,6 +72,17 @@ class HeyokaSimulator(Simulator):
         return solution[..., :half].reshape(shape), solution[..., half:].reshape(shape)
 
 
+@cache
+def _heyoka() -> Any:
+    """The optional package, told to keep its warnings (of a cache that it cannot write) off the
+    standard output, which is for results.
+    """
+    import heyoka
+
+    heyoka.set_logger_level_error()
+    return heyoka
+
+
 def _propagate(
     integrator: Any,
     states: np.ndarray,
@@ -80,8 +91,7 @@ def _propagate(
     order: np.ndarray,
 ) -> np.ndarray:
     """(orbit, time, state) along every orbit, batch by batch in the given order."""
-    import heyoka
-
+    heyoka = _heyoka()
     found = np.empty((len(states), len(times), states.shape[1]))
     if len(times) == 1:
         found[:, 0] = states
@@ -111,10 +121,7 @@ def _propagate(
 @lru_cache(maxsize=8)
 def _central(law: ForceLaw, axes: int) -> Any:
     """Compiled integrator of one body around a centre; its parameter is GM, if it occurs."""
-    import heyoka
-
-    # it tells of a cache that it cannot write on the standard output, which is for results
-    heyoka.set_logger_level_error()
+    heyoka = _heyoka()
     position, velocity = (heyoka.make_vars(*[f"{x}{k}" for k in range(axes)]) for x in "xv")
     pull = _pull_over_distance(law, position, heyoka.par[0])
     system = list(zip(position, velocity, strict=True))
@@ -129,9 +136,7 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int, centre: int) -> Any:
     With a `centre` (else -1), that body's post-Newtonian term acts too; its coefficient is the last
     parameter.
     """
-    import heyoka
-
-    heyoka.set_logger_level_error()
+    heyoka = _heyoka()
     position = [[heyoka.expression(f"x{i}_{k}") for k in range(axes)] for i in range(bodies)]
     velocity = [[heyoka.expression(f"v{i}_{k}") for k in range(axes)] for i in range(bodies)]
     pulls: list[list[list[Any]]] = [[[] for _ in range(axes)] for _ in range(bodies)]
@@ -161,8 +166,7 @@ def _pairwise(law: ForceLaw, bodies: int, axes: int, centre: int) -> Any:
 
 def _pull_over_distance(law: ForceLaw, apart: list[Any], gm: Any) -> Any:
     """Attraction over distance as heyoka's expression of the vector between two bodies."""
-    import heyoka
-
+    heyoka = _heyoka()
     square = sympy.Symbol("square", positive=True)
     pull = sympy.powsimp((law.numeric_expression() / RADIUS).subs(RADIUS, sympy.sqrt(square)))
     # heyoka takes fractions over powers of two only: its numbers are binary.

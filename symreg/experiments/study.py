@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from orbits.cluster import connect
+from orbits.cluster import cluster_pool
 from orbits.command_line import say
 from orbits.files import write_json
 from orbits.workers import worker_count, worker_pool
@@ -117,12 +117,8 @@ def workers_for(config: StudyConfig, cells: int) -> Iterator[tuple[Executor, int
         with worker_pool(count, LOADED) as pool:
             yield pool, count
         return
-    with connect(config.scheduler) as client:
-        count = sum(client.nthreads().values())
-        if not count:
-            raise ValueError(f"the dask scheduler at {config.scheduler} has no workers.")
-        with client.get_executor(pure=False, retries=0) as executor:
-            yield executor, count
+    with cluster_pool(config.scheduler) as pool:
+        yield pool
 
 
 def _work(
