@@ -25,16 +25,13 @@ def on_page_markdown(markdown, **_):
 
 
 def table(path):
-    """Every option of a dataclass, by its short and dotted name: its default, and what it is."""
+    """Every option of a dataclass: its default, and what it is."""
     module, _, name = path.rpartition(".")
     lines = ["| option | default | what it is |", "|---|---|---|"]
     config = getattr(import_module(module), name)
-    short = {full: alias for alias, full in config.ALIASES.items()}
     for option in every_option(config):
-        if option.name not in config.DECIDED:
-            alias = f"`{short[option.name]}`<br>" if option.name in short else ""
-            told = f"{help_of(option)} *({cell(allowed(option.hint))})*"
-            lines.append(f"| {alias}`{option.name}` | {shown(option.default)} | {told} |")
+        told = f"{help_of(option)} *({cell(allowed(option.hint))})*"
+        lines.append(f"| `{option.name}` | {shown(option.default)} | {told} |")
     return "\n".join(lines)
 
 

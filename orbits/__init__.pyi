@@ -73,8 +73,8 @@ def from_table(
     time_unit: typing.Literal['yr', 'd', 'h', 'min', 's'] = ...,
     length_unit: typing.Literal['au', 'km', 'm', 'cm', 'pc'] = ...,
     origin: str = ...,
-    bad_rows: typing.Literal['refuse', 'mend'] = ...,
     samples: int = ...,
+    bad_rows: typing.Literal['refuse', 'mend'] = ...,
     law: str = ...,
     gm: float = ...,
 ) -> xarray.Dataset: ...

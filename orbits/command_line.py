@@ -75,7 +75,7 @@ class Command:
 
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
     is for `--json`; if it has an `exit_code`, it is the command's. The short help leaves out nested
-    options that have no short name.
+    and rare options.
     """
 
     name: str
@@ -111,8 +111,7 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OptionError as error:
-        flag = flag_of(command.config if command else Options, error.option)
-        return complain(name, f"{flag} {error.problem}")
+        return complain(name, f"{flag_of(error.option)} {error.problem}")
     except ModuleNotFoundError as error:
         return complain(name, f"the package {error.name!r} is not installed: {error}")
     except OSError as error:
@@ -315,24 +314,21 @@ def _fill(
         parser.add_argument(flag, dest=flag, action="store_true", help=told)
     groups: dict[type, Any] = {}
     for option in every_option(command.config):
-        if option.name not in command.config.DECIDED:
-            _add(parser, command.config, option, shown, groups)
+        _add(parser, option, shown, option.name in command.config.RARE, groups)
 
 
 def _add(
-    parser: argparse.ArgumentParser, config: type[Options], option: Option, shown: str | None,
+    parser: argparse.ArgumentParser, option: Option, shown: str | None, rare: bool,
     groups: dict[type, Any],
 ) -> None:  # fmt: skip
     """Give a parser an option; in the help, below the title of the class that declares it."""
     group, _, own = option.name.rpartition(".")
-    flag, full = flag_of(config, option.name), f"--{option.name.replace('_', '-')}"
-    usual = (not group or flag != full) and flag not in [flag_of(config, n) for n in config.RARE]
-    listed = shown == ALL_HELP or (shown is not None and usual)
+    listed = shown == ALL_HELP or (shown is not None and not (group or rare))
     if listed and option.kind not in groups:
         title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
         groups[option.kind] = parser.add_argument_group(f"{group}: {title}" if group else title)
     groups.get(option.kind, parser).add_argument(
-        *dict.fromkeys([flag, full]), dest=option.name, default=argparse.SUPPRESS,
+        flag_of(option.name), dest=option.name, default=argparse.SUPPRESS,
         help=_help(option, own) if listed else argparse.SUPPRESS, **_reading(option.hint),
     )  # fmt: skip
 

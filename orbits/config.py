@@ -128,7 +128,7 @@ class EphemerisConfig(Options):
 
 
 @dataclass(frozen=True)
-class ImportConfig(Options):
+class TrajectoriesConfig(Options):
     """The columns of a table of trajectories, and their units."""
 
     time: str = "time"
@@ -150,17 +150,9 @@ class ImportConfig(Options):
     origin: str = ""
     """Name of a body without columns that the positions are relative to (sun, for heliocentric
     positions): it becomes the first body, at rest at the origin."""
-    bad_rows: BadRows = "refuse"
-    """What to do about rows out of time order, repeated, or without a value: refuse and name the
-    first, or mend (sort, average what differs by noise alone, drop those without a value)."""
     samples: Annotated[int, Between(0, SAMPLES_LIMIT)] = 0
     """States in each row of the dataset, at least 3: longer trajectories are cut into several rows.
     0 picks the length that keeps most states."""
-    law: str = UNKNOWN
-    """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
-    states can then be made from these orbits."""
-    gm: Annotated[float, AtLeast(0)] = 0.0
-    """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -181,10 +173,6 @@ class ImportConfig(Options):
             raise OptionError("body", "is for one body in each row; give --position once.")
         if self.samples in (1, 2):
             raise OptionError("samples", f"is {self.samples}; an acceleration needs at least 3.")
-        if (self.law == UNKNOWN) != (self.gm == 0):
-            raise OptionError("gm", "and --law are given together.")
-        if self.gm > 1e45:  # its sixth power is finite
-            raise OptionError("gm", f"is {self.gm:g}; at most 1e45 is allowed.")
 
     @property
     def position_names(self) -> tuple[tuple[str, ...], ...]:
@@ -195,6 +183,27 @@ class ImportConfig(Options):
     def velocity_names(self) -> tuple[tuple[str, ...], ...]:
         """(body, axis) columns of the velocities."""
         return tuple(_columns(text) for text in self.velocity)
+
+
+@dataclass(frozen=True)
+class ImportConfig(TrajectoriesConfig):
+    """The columns of a table of trajectories, their units, and the law if it is known."""
+
+    bad_rows: BadRows = "refuse"
+    """What to do about rows out of time order, repeated, or without a value: refuse and name the
+    first, or mend (sort, average what differs by noise alone, drop those without a value)."""
+    law: str = UNKNOWN
+    """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
+    states can then be made from these orbits."""
+    gm: Annotated[float, AtLeast(0)] = 0.0
+    """Its gravitational parameter, au^3/yr^2: 39.4784 around the Sun; with --law."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.law == UNKNOWN) != (self.gm == 0):
+            raise OptionError("gm", "and --law are given together.")
+        if self.gm > 1e45:  # its sixth power is finite
+            raise OptionError("gm", f"is {self.gm:g}; at most 1e45 is allowed.")
 
 
 def _columns(text: str) -> tuple[str, ...]:

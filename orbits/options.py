@@ -31,7 +31,7 @@ __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
     "Output", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
     "leaves", "nearest", "option_names", "option_value", "options_from", "require_known",
-    "short_names", "values_of", "with_options",
+    "values_of", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,12 +80,8 @@ class Output:
 class Options:
     """Base of frozen dataclasses of options: the values are checked against the annotations."""
 
-    ALIASES: ClassVar[dict[str, str]] = {}
-    """Short names of nested options."""
-    DECIDED: ClassVar[tuple[str, ...]] = ()
-    """Nested options that the command sets itself; they cannot be given."""
     RARE: ClassVar[tuple[str, ...]] = ()
-    """Options with short names, or without a group, that only the long help shows."""
+    """Options that only the long help shows, as it does those of groups."""
 
     def __post_init__(self) -> None:
         """Check the type and the range of every value that is not the default.
@@ -98,10 +94,6 @@ class Options:
             value = getattr(self, name)
             if value is not _default(own, name):
                 object.__setattr__(self, name, _checked(name, hint, value))
-        for name in self.DECIDED:
-            group, _, inner = name.partition(".")
-            if option_value(self, name) != option_value(_default(own, group), inner):
-                raise OptionError(name, "is decided by the command itself; leave it out.")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -141,20 +133,19 @@ def keywords_of(kind: type) -> Callable[[F], F]:
 
 
 def with_options(options: T, values: Mapping[str, Any]) -> T:
-    """The same options with other values, given as nested mappings, by dotted or short names.
+    """The same options with other values, given as nested mappings or by dotted names.
 
     Raises:
         OptionError: for an unknown option (names the near miss), or a value that is not allowed.
     """
     kind: Any = type(options)
     hints = hints_of(kind)
-    aliases: Mapping[str, str] = getattr(options, "ALIASES", {})
     own: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
-        group, _, rest = aliases.get(str(name), str(name)).partition(".")
+        group, _, rest = str(name).partition(".")
         try:
-            require_known("option", group, [*hints, *aliases], show=12)
+            require_known("option", group, hints, show=12)
         except ValueError as error:
             raise OptionError(group, str(error).removeprefix(f"option {group!r} ")) from None
         if rest:
@@ -243,15 +234,9 @@ def changed(options: Any, usual: Any) -> list[str]:
     return [name for name in names if option_value(options, name) != option_value(usual, name)]
 
 
-def flag_of(options: type[Options], name: str) -> str:
-    """An option on the command line: by its short name, if it has one."""
-    short = next((alias for alias, full in options.ALIASES.items() if full == name), name)
-    return f"--{short.replace('_', '-')}"
-
-
-def short_names(group: str, names: Iterable[str]) -> dict[str, str]:
-    """Options of a group by their own names, for `ALIASES`."""
-    return {name: f"{group}.{name}" for name in names}
+def flag_of(name: str) -> str:
+    """An option on the command line."""
+    return f"--{name.replace('_', '-')}"
 
 
 def option_value(options: Any, name: str) -> Any:

@@ -107,8 +107,6 @@ def placed(name, command, spot, make, here):
 def options_of(config, prefix=""):
     """Flag and type of every option, groups included."""
     for name, hint in hints_of(config).items():
-        if f"{prefix}{name}" in getattr(config, "DECIDED", ()):
-            continue
         if is_group(hint):
             yield from options_of(hint, f"{prefix}{name}.")
         else:

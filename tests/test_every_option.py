@@ -93,7 +93,7 @@ symreg recover long.csv moved.json --trajectories --body name --time time \
     --position x,y --seeds 1 --no-null --engine projection --noise 1e-6
 symreg recover stars.csv three.json --trajectories --time when --position x1,y1 x2,y2 \
     --velocity u1,v1 u2,v2 --orbit run --time-unit d --length-unit km --bad-rows mend \
-    --importing.samples 60 --seeds 1 --no-null --engine projection
+    --samples 60 --seeds 1 --no-null --engine projection
 symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
     --engine projection
 symreg weigh solar.zarr searched.json --engine projection --seed 1 --seeds 1 --time-limit 60
@@ -128,7 +128,6 @@ symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit k
     --individuals 50 --generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null \
     --time-limit 60
 """
-"""Long options of `symreg run` are written without their group, where no other has that name."""
 
 STUDY = """
 name: small
@@ -162,15 +161,8 @@ LEFT_OUT = {
 
 
 def flags(command):
-    """Options of a command by what is typed: with aliases, and without the group if unambiguous."""
-    config = command.config
-    decided = getattr(config, "DECIDED", ())
-    names = [name for name in option_names(config) if name not in decided]
-    known = {name.replace("_", "-"): name for name in names}
-    known |= {a.replace("_", "-"): full for a, full in getattr(config, "ALIASES", {}).items()}
-    for name in reversed(names):
-        known.setdefault(name.partition(".")[2].replace("_", "-"), name)
-    return known
+    """Options of a command by what is typed."""
+    return {name.replace("_", "-"): name for name in option_names(command.config)}
 
 
 def lines():
@@ -195,10 +187,7 @@ def spelled(command, words):
 
 def test_no_option_was_forgotten():
     missing = {
-        (*key, name)
-        for key, command in COMMANDS.items()
-        for name in option_names(command.config)
-        if name not in getattr(command.config, "DECIDED", ())
+        (*key, name) for key, command in COMMANDS.items() for name in option_names(command.config)
     }
     for program, name, words in lines():
         for option in spelled(COMMANDS[program, name], words)[1]:

@@ -109,7 +109,7 @@ def test_a_table_of_options_has_all_of_them():
     tables = runpy.run_path(str(ROOT / "notebooks" / "option_tables.py"))
     table = tables["table"]("symreg.experiments.config.RunConfig")
     for name in option_names(RunConfig):
-        assert (f"`{name}`" in table) == (name not in RunConfig.DECIDED), name
+        assert f"`{name}`" in table, name
 
 
 def test_asterisks_and_bars_of_a_help_text_reach_the_page():

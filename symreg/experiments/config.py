@@ -366,7 +366,7 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
             "--out, or delete that folder."
         ) from None
     others = [
-        f"{flag_of(RunConfig, name)} {getattr(earlier, name)} (now {getattr(config, name)})"
+        f"{flag_of(name)} {getattr(earlier, name)} (now {getattr(config, name)})"
         for name in changed(earlier, config)
         if name not in (*free, *RunConfig.FREE)
     ]

@@ -96,7 +96,7 @@ def command_of(config: RunConfig) -> str:
     for name in changed(config, RunConfig()):
         if name in (*of_data, *config.FREE):
             continue
-        flag, value = flag_of(RunConfig, name), getattr(config, name)
+        flag, value = flag_of(name), getattr(config, name)
         if isinstance(value, bool):
             words.append(flag if value else f"--no-{flag.removeprefix('--')}")
         elif isinstance(value, tuple):

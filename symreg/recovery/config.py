@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from orbits.config import BadRows
 from orbits.options import Between, Interval, OptionError, Options
@@ -108,8 +108,6 @@ class RecoverConfig(SearchConfig):
     """Searches to run in parallel; the result does not depend on it."""
     compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
     """Seconds that sympy may spend on a comparison."""
-
-    ALIASES: ClassVar[dict[str, str]] = {"population": "individuals"}
 
     @property
     def target_names(self) -> tuple[str, ...]:

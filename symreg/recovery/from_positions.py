@@ -1,12 +1,12 @@
 """From a table of positions to force samples: what `symreg recover --trajectories` reads."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from orbits.config import UNKNOWN, ForcesConfig, ImportConfig
-from orbits.options import OptionError, changed, option_names, short_names
+from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
+from orbits.options import OptionError, changed, option_names, values_of
 from symreg.recovery.config import RecoverConfig
 
 if TYPE_CHECKING:
@@ -16,38 +16,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RecoverFileConfig(RecoverConfig):
-    """How to search for a law in a file, and first to read and measure trajectories."""
+class RecoverFileConfig(RecoverConfig, TrajectoriesConfig, ForcesConfig):
+    """The file: trajectories are first read and measured."""
 
     trajectories: bool = False
     """The table holds positions over time, as for `orbits import`; accelerations are measured along
     them first."""
-    importing: ImportConfig = field(default_factory=ImportConfig)
-    measuring: ForcesConfig = field(default_factory=ForcesConfig)
 
-    ALIASES: ClassVar[dict[str, str]] = {
-        **RecoverConfig.ALIASES,
-        **short_names(
-            "importing", (n for n in option_names(ImportConfig) if n not in ("law", "bad_rows"))
-        ),
-        **short_names("measuring", option_names(ForcesConfig)),
-    }
-    """Short names of the options of `orbits import` and `orbits forces` too."""
-    DECIDED: ClassVar[tuple[str, ...]] = ("importing.law", "importing.gm", "importing.bad_rows")
-    """A given law is not searched for; bad rows are one option for all tables."""
-    RARE: ClassVar[tuple[str, ...]] = (
-        "compare_limit", *RecoverConfig.ALIASES, *option_names(ForcesConfig)
-    )  # fmt: skip
-    """Left out of the short help: thresholds of the verdict, and how accelerations are measured."""
+    RARE: ClassVar[tuple[str, ...]] = ("compare_limit", *option_names(ForcesConfig))
+    """Options that the short help leaves out."""
 
     def __post_init__(self) -> None:
         """Check that columns of positions are named for trajectories only."""
         super().__post_init__()
         if self.trajectories and self.own_table:
             raise OptionError("target", "is for a table of rows without order; leave it out here.")
-        if not self.trajectories and self.importing != ImportConfig():
-            given = changed(self.importing, ImportConfig())[0]
-            raise OptionError(given, "is for trajectories; add --trajectories.")
+        columns = changed(self.columns, TrajectoriesConfig())
+        if columns and not self.trajectories:
+            raise OptionError(columns[0], "is for trajectories; add --trajectories.")
+
+    @property
+    def columns(self) -> TrajectoriesConfig:
+        """The columns of trajectories."""
+        return TrajectoriesConfig(**values_of(TrajectoriesConfig, self))
 
     def forces_of(
         self, table: str, announce: Callable[[str], object] | None = None
@@ -63,12 +54,13 @@ class RecoverFileConfig(RecoverConfig):
         if self.trajectories and Path(table).is_dir():
             raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
         if self.trajectories:
-            importing = replace(self.importing, bad_rows=self.bad_rows)
+            columns = values_of(TrajectoriesConfig, self)
+            importing = ImportConfig(**columns, bad_rows=self.bad_rows)
             data = from_table(table, config=importing, announce=announce)
-            return forces_along(data, self.measuring)
+            return forces_along(data, ForcesConfig(self.noise))
         if Path(table).is_dir():
-            return forces_along(open_dataset(table), self.measuring)
-        if self.measuring != ForcesConfig():
+            return forces_along(open_dataset(table), ForcesConfig(self.noise))
+        if self.noise:
             raise ValueError(f"{table} holds no trajectories to measure; see --trajectories.")
         return None
 

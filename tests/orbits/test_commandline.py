@@ -7,7 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
@@ -40,8 +40,6 @@ class Probe(Options):
     """Whether it is told."""
     axes: Literal[2, 3] | None = None
     """Axes."""
-
-    ALIASES: ClassVar[dict[str, str]] = {"angle": "kick.angle"}
 
 
 def command(run):

@@ -51,7 +51,7 @@ def test_one_command_from_positions_to_the_law(table, tmp_path, capsys):
     # the same options from a file
     options = tmp_path / "options.yaml"
     options.write_text(
-        "trajectories: true\nimporting: {time: when, time_unit: d, length_unit: km, "
+        "{trajectories: true, time: when, time_unit: d, length_unit: km, "
         "position: ['x1,y1', 'x2,y2']}\n"
     )
     again = tmp_path / "again.json"
