@@ -70,8 +70,8 @@ class SearchConfig(Options):
 
 
 @dataclass(frozen=True)
-class RecoverConfig(SearchConfig):
-    """How to search for a law, and when it counts as recovered."""
+class TableConfig(Options):
+    """The table, and the law with which what it holds is compared."""
 
     law: str | None = None
     """Reference law (newton, yukawa(length=1), ...); by default the table's own attribute."""
@@ -98,16 +98,6 @@ class RecoverConfig(SearchConfig):
     form: str | None = None
     """Formula to fit and judge instead of searching, as in a*x + b*v; names that are not features
     are its constants."""
-    seed: Annotated[int, Between(0, 2**63 - 2)] = 0
-    """First seed; determines the split, the searches and the bootstrap."""
-    seeds: Annotated[int, Between(1, 10_000)] = 5
-    """Independent searches."""
-    held_out_share: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
-    """Fraction of the groups held out of every fit."""
-    jobs: Annotated[int, Between(1, 1024)] = 2
-    """Searches to run in parallel; the result does not depend on it."""
-    compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
-    """Seconds that sympy may spend on a comparison."""
 
     @property
     def target_names(self) -> tuple[str, ...]:
@@ -118,19 +108,6 @@ class RecoverConfig(SearchConfig):
     def feature_names(self) -> tuple[str, ...]:
         """The features, split at commas."""
         return words(self.features)
-
-    @property
-    def floor(self) -> float:
-        """The error floor, given or not."""
-        if self.error_floor is not None:
-            return self.error_floor
-        return 0.0 if self.own_table else FIELD_FLOOR
-
-    def limit(self, any_law: bool) -> float:
-        """Seconds for the searches, given or not."""
-        if self.time_limit is not None:
-            return self.time_limit
-        return ANY_LAW_SECONDS if any_law else FIELD_SECONDS
 
     @property
     def own_table(self) -> bool:
@@ -147,6 +124,35 @@ class RecoverConfig(SearchConfig):
             raise OptionError(
                 given[0], "is for a table of your own; name its target too: --target F."
             )
+
+
+@dataclass(frozen=True)
+class RecoverConfig(SearchConfig, TableConfig):
+    """How a law is searched in a table, and compared."""
+
+    seed: Annotated[int, Between(0, 2**63 - 2)] = 0
+    """First seed; determines the split, the searches and the bootstrap."""
+    seeds: Annotated[int, Between(1, 10_000)] = 5
+    """Independent searches."""
+    held_out_share: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
+    """Fraction of the groups held out of every fit."""
+    jobs: Annotated[int, Between(1, 1024)] = 2
+    """Searches to run in parallel; the result does not depend on it."""
+    compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
+    """Seconds that sympy may spend on a comparison."""
+
+    @property
+    def floor(self) -> float:
+        """The error floor, given or not."""
+        if self.error_floor is not None:
+            return self.error_floor
+        return 0.0 if self.own_table else FIELD_FLOOR
+
+    def limit(self, any_law: bool) -> float:
+        """Seconds for the searches, given or not."""
+        if self.time_limit is not None:
+            return self.time_limit
+        return ANY_LAW_SECONDS if any_law else FIELD_SECONDS
 
 
 def _as_tuples(options: Options, *names: str) -> None:
