@@ -67,9 +67,11 @@ class PortfolioEngine(Engine):
                 lambda: f"search the columns that matter most: {', '.join(names)}", True
             )
         found: list[Candidate] = []
+        exhausted: dict[str, tuple[str, ...]] = {}
         for engine, suffices in self._families(X.shape[1]):
             found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
-            self.exhausted += engine.exhausted
+            exhausted |= {engine.name: engine.exhausted}
+            self.exhausted = tuple(told for each in exhausted.values() for told in each)
             tell_best(budget.watch, found)
             best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
             if budget.watch.over or (best and suffices(best[0].expression, X, y, names)):
@@ -97,8 +99,9 @@ class PortfolioEngine(Engine):
         are searched before a formula that is not exact is enough.
         """
         small, medium, large = EFFORTS
-        yield RationalEngine(self.question), is_exact
+        yield RationalEngine(self.question, sparse=False), is_exact
         yield ExpressionsEngine(self.question, (small,)), is_exact
+        yield RationalEngine(self.question, exact=False), is_exact
         if columns <= FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), is_exact
         yield ProjectionEngine(self.question), explains_all

@@ -6,17 +6,30 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, Engine, pareto_front
+from symreg.engines.base import Budget, Candidate, Engine, Question, pareto_front
 from symreg.enumeration.model import IDENTITY, OUTER, Table
 from symreg.enumeration.rational import search_quotients
 from symreg.formulas.expressions import feature_symbols
 
 
 class RationalEngine(Engine):
-    """Sparse p(x)/q(x) of up to so many degrees as the rows allow."""
+    """Sparse p(x)/q(x) of up to so many degrees as the rows allow; exact ones under roots,
+    exponentials and logarithms too.
+
+    Args:
+        question: what is searched.
+        exact: whether to look for quotients that leave only rounding, in a tenth of a second.
+        sparse: whether to look for those of few terms, with noise.
+    """
 
     name: ClassVar[str] = "rational"
     exhaustive: ClassVar[bool] = True
+
+    def __init__(
+        self, question: Question | None = None, exact: bool = True, sparse: bool = True
+    ) -> None:
+        super().__init__(question)
+        self.exact, self.sparse = exact, sparse
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -30,11 +43,12 @@ class RationalEngine(Engine):
         symbols = feature_symbols(names, X)
         formulas: list[sympy.Expr] = []
         with np.errstate(all="ignore"):
-            for outer in (IDENTITY, *OUTER[1:]):
-                if formulas and not outer.allowed(y_few):
+            for outer in (IDENTITY, *OUTER[1:]) if self.exact else (IDENTITY,):
+                if not outer.allowed(y_few):
                     continue
                 table = Table.of(X_few, outer.forward(y_few), 1 / np.abs(outer.slope(y_few)))
-                quotients, told = search_quotients(table, budget.watch, outer is not IDENTITY)
+                only_exact = not self.sparse or outer is not IDENTITY
+                quotients, told = search_quotients(table, budget.watch, only_exact)
                 if outer is IDENTITY:
                     self.exhausted = (told,) if told else ()
                 formulas += [outer.written(each.expression(symbols)) for each in quotients]

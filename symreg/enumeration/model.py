@@ -239,8 +239,12 @@ class Model:
         values = np.array([*numbers, *(self.coefficients[i] for i in free)])
         residuals = self._residuals(table)
         slopes = []
+        with np.errstate(all="ignore"):
+            sizes = [np.linalg.norm(self.terms[i].values(table.X)) for i in free]
+        # a coefficient of nearly nothing is moved by what its term could be worth
+        natural = [1.0] * len(numbers) + [float(np.linalg.norm(table.y) / s) for s in sizes]
         for place, value in enumerate(values):
-            step = 1e-6 * abs(value) or 1e-6
+            step = 1e-6 * max(abs(value), 1e-3 * natural[place])
             moved = values.copy()
             moved[place] += step
             changed = self.at(moved[: len(numbers)])._with_coefficients(free, moved[len(numbers) :])

@@ -41,6 +41,8 @@ class Effort:
 EFFORTS = (Effort(4_000, 1_500, 3), Effort(40_000, 5_000, 5, True), Effort(250_000, 12_000, 5))
 """About 0.5, 4 and 15 s; see notebooks/log/discovery.md."""
 LARGEST = 9
+SINGLE_ENTRIES = 60_000
+"""Entries looked through, in half a second, for a shorter way to write an exact sum."""
 SINGLES, PAIRS, BEAM = 20, 40, 20
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
@@ -118,17 +120,18 @@ class Search:
     def run(self, efforts: Sequence[Effort] = EFFORTS) -> list[Model]:
         """The best models, shortest description first."""
         for effort in efforts:
-            library = enumerate_expressions(self.few.X, effort.entries, LARGEST, self.watch)
-            pool = pool_of(library.values, library.size, library)
+            library, pool = self._library(effort.entries)
             self._singles(pool)
             single = replace(self.exhausted, single=library.complete)
             if self._done():
                 break
             self._sums(pool, effort)
+            if self._done():
+                # sin(x + y) + sin(x − y) is found before the longer 2 sin(x) cos(y)
+                self._singles(self._library(SINGLE_ENTRIES)[1])
+                break
             whole = pool.whole_up_to(effort.paired, library.complete)
             self.exhausted = replace(single, pair=whole)
-            if self._done():
-                break
             if effort.numbered:
                 self._times_polynomials(pool)
             if effort.numbered and not self._done():
@@ -136,6 +139,10 @@ class Search:
             if self._done():
                 break
         return self._best()
+
+    def _library(self, entries: int) -> tuple[Library, Pool]:
+        library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch)
+        return library, pool_of(library.values, library.size, library)
 
     def _singles(self, pool: Pool) -> None:
         """Every entry as the whole of y, or of an outer inverse of it."""
