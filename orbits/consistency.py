@@ -16,15 +16,6 @@ DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
 6e-8 of the orbit's size, up to ten times the perihelion, where the potential varies as 1/r: about
 1e-5. In float64 the simulators' error remains: below 1e-8 for DOP853 over a few periods."""
 
-PERTURBED_LIMIT = 0.05
-"""The same for real planets, whose orbits the other planets change."""
-
-UNMODELLED_JERK = 1e-2
-"""au/yr^3: rate of change of the Sun's own acceleration, 4e-3 (Jupiter 7e-4, Venus 2e-3)."""
-
-FAST = 0.5
-"""Phase between two states, rad, above which velocities cannot be compared with positions."""
-
 
 def physical_problems(
     law: ForceLaw | None, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
@@ -62,7 +53,7 @@ def physical_problems(
         return
     limit = DRIFT_LIMITS[attributes["dtype"]]
     if attributes["system"] == "planets":
-        limit = PERTURBED_LIMIT
+        limit = 0.05  # of real planets, whose orbits the other planets change
     if attributes["system"] == "nbody":
         drifts = body_drifts(law, position, velocity, mass)
     else:
@@ -118,7 +109,7 @@ def _velocity_mismatch(
         position, velocity = relative_states(system, position, velocity)
         acceleration = law.acceleration(position, gm[:, None])
         truncation, phase = _truncation(law, dt, position, velocity, gm[:, None])
-        slow = phase <= FAST
+        slow = phase <= 0.5  # rad: beyond, velocities cannot be compared with positions
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
     correction = dt**2 / 12 * np.diff(acceleration, axis=1)
     error = np.diff(position, axis=1) - rule + correction
@@ -127,7 +118,8 @@ def _velocity_mismatch(
     rounding = 4 * np.finfo(attributes["dtype"]).eps * (reach + dt * np.max(np.abs(velocity)))
     allowed = truncation + rounding + 1e-12 * reach
     if "centre" in attributes:  # real bodies, which others pull that the dataset does not hold
-        allowed += 0.05 * np.linalg.norm(correction, axis=-1) + dt**3 / 12 * UNMODELLED_JERK
+        # au/yr^3: the Sun's own acceleration changes by 4e-3 (Jupiter 7e-4, Venus 2e-3)
+        allowed += 0.05 * np.linalg.norm(correction, axis=-1) + dt**3 / 12 * 1e-2
     ratio = np.where(slow, np.linalg.norm(error, axis=-1) / allowed, 0.0)
     return np.max(ratio.reshape(len(ratio), -1), axis=1)
 

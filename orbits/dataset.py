@@ -43,8 +43,6 @@ from orbits.schema import (
 Data = xr.Dataset | str | os.PathLike[str]
 """A dataset, or its path."""
 MANIFEST = ".manifest.json"
-MOST_SHOWN = 5
-"""Shards that a message names."""
 
 
 @dataclass
@@ -355,7 +353,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
         raise ValueError(f"{folder} is damaged: {problem}; {again}.")
     missing = unfinished_shards(folder, attributes, manifest)
     if missing or not manifest.complete:
-        which = ", ".join(map(str, missing[:MOST_SHOWN])) + "..." * (len(missing) > MOST_SHOWN)
+        which = ", ".join(map(str, missing[:5])) + "..." * (len(missing) > 5)
         raise ValueError(
             f"{folder} is cut short: {len(missing)} of {attributes['shards']} shards are missing"
             f"{f' ({which})' if which else ''}; {again}."

@@ -8,9 +8,6 @@ from orbits import dataset
 from orbits.frames import relative_states
 from orbits.schema import variables
 
-SHOWN_ORBITS = 1024
-"""Orbits read for the ranges of separation and speed."""
-
 
 def describe(data: dataset.Data) -> dict[str, str]:
     """A dataset's contents by name, as text.
@@ -24,7 +21,7 @@ def describe(data: dataset.Data) -> dict[str, str]:
     data = dataset.as_dataset(data)
     a: dict[str, Any] = data.attrs
     size = sum(data[name].nbytes for name in variables(a["system"]))
-    some = data.isel(orbit=slice(0, SHOWN_ORBITS))
+    some = data.isel(orbit=slice(0, 1024))
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
     position, velocity = relative_states(a["system"], *states)
     table = {

@@ -22,14 +22,8 @@ from orbits.schema import Layout
 from orbits.simulators import States
 from orbits.units import JULIAN_YEAR_DAYS, G
 
-STATES_LIMIT = 1e8
-"""States per body: one every minute for two centuries."""
-
 J2000 = 2451545.0
 """Julian date of the epoch J2000.0."""
-
-OBLIQUITY = math.radians(84381.448 / 3600)
-"""Angle between equator and ecliptic at J2000 (IAU 1976), rad."""
 
 
 SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)}
@@ -79,7 +73,8 @@ def states(body: str, julian_dates: np.ndarray, centre: str = "sun") -> States:
 
 def rotation_to_ecliptic() -> np.ndarray:
     """(3, 3) matrix from the ICRF to the mean ecliptic and equinox of J2000."""
-    c, s = math.cos(OBLIQUITY), math.sin(OBLIQUITY)
+    obliquity = math.radians(84381.448 / 3600)  # of the equator at J2000, IAU 1976
+    c, s = math.cos(obliquity), math.sin(obliquity)
     return np.array([[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -s, c]])
 
 
@@ -149,10 +144,10 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
     first, last = julian_date(config.start), julian_date(config.stop)
     step = config.dt * JULIAN_YEAR_DAYS
     steps = (last - first) / step if step else math.inf
-    if abs(steps) > STATES_LIMIT:
+    if abs(steps) > 1e8:  # one every minute for two centuries
         raise ValueError(
             f"{config.start:g} to {config.stop:g} holds {steps:.3g} states {config.dt:g} yr apart; "
-            f"at most {STATES_LIMIT:g} are allowed."
+            f"at most 1e8 are allowed."
         )
     segments = int(math.floor(steps + 1e-9) + 1) // config.samples
     if segments < 1:

@@ -12,12 +12,6 @@ import numpy as np
 
 from orbits.estimates import Estimate
 
-ERROR_FLOOR = 0.01
-"""Smallest relative error assumed for a row when rows are weighted."""
-
-LARGEST_CONDITION = 1e14
-"""Of a resampled fit: above it rounding dominates, and the resample is dropped."""
-
 
 @dataclass(frozen=True)
 class PowerLaw:
@@ -120,7 +114,7 @@ def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(row,) one over the variance of y about a straight line fitted in a window of x.
 
     Neighbourhoods are groups of equal size along x. No law enters: what is smooth in x is not
-    scatter. The error floor keeps a few exact rows from deciding everything.
+    scatter. An error of 1 % at least keeps a few exact rows from deciding everything.
     """
     weight = np.empty_like(x)
     for rows in np.array_split(np.argsort(x, kind="stable"), max(1, min(20, len(x) // 10))):
@@ -128,7 +122,7 @@ def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         spread = np.sum(local**2)
         slope = np.sum(local * y[rows]) / spread if spread else 0.0
         residual = y[rows] - y[rows].mean() - slope * local
-        weight[rows] = 1 / (np.mean(residual**2) + ERROR_FLOOR**2)
+        weight[rows] = 1 / (np.mean(residual**2) + 0.01**2)
     return weight
 
 
@@ -162,7 +156,7 @@ def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:
     """(fit, coefficient) solutions of normal equations; NaN where undetermined."""
     solution = np.full(along.shape, np.nan)
     with np.errstate(all="ignore"):
-        decided = np.linalg.cond(square) < LARGEST_CONDITION
+        decided = np.linalg.cond(square) < 1e14  # beyond, rounding dominates
     solution[decided] = np.linalg.solve(square[decided], along[decided][..., None])[..., 0]
     return solution
 

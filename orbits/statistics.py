@@ -2,13 +2,10 @@
 
 import numpy as np
 
-VARIES = 1e-3
-"""Relative range above which masses or GM vary between rows or orbits."""
-
 
 def varies(values: np.ndarray) -> bool:
     """Whether masses or GM differ by more than the planets' own masses change GM (3e-6)."""
-    return bool(np.ptp(values) > VARIES * np.mean(values))
+    return bool(np.ptp(values) > 1e-3 * np.mean(values))
 
 
 def r_squared(found: np.ndarray, true: np.ndarray) -> float:

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-AGAIN = 0.05
-"""Seconds after which the alarm is repeated, in case a library swallowed it."""
-
 
 class TooLongError(ValueError):
     """The work exceeded its computing time."""
@@ -36,7 +33,9 @@ def limited(seconds: float, message: str) -> Iterator[None]:
             raise _TimeIsUp
 
     earlier = signal.signal(signal.SIGVTALRM, stop)
-    left = signal.setitimer(signal.ITIMER_VIRTUAL, seconds, AGAIN)
+    left = signal.setitimer(
+        signal.ITIMER_VIRTUAL, seconds, 0.05
+    )  # again, in case a library swallowed it
     try:
         yield
         armed = False

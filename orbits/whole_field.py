@@ -30,9 +30,6 @@ PARTS = {
     "rotation": "with the way round",
 }
 """Parts of a field that no central force has."""
-HIGHEST = 5
-"""Highest power of log r in a central departure from the law: Hooke's from Newton's is r³, of which
-1 % then remains."""
 DEPARTURES = {
     "exponent": lambda r: -np.log(r),
     "quartic": lambda r: r**-2.0,
@@ -41,14 +38,6 @@ DEPARTURES = {
 """Other central forces that are close to a law: the relative departure per unit of the exponent, of
 au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 TINY = float(np.finfo(float).tiny)
-SHIFT = 1e-4
-"""au: step of the differences in the centre."""
-SMOOTH, WIDTH, RIDGE, FOLDS = 2.0, 1.5, 0.01, 5
-"""Of the regression of the remainder: the kernel's length, in standard deviations of log r; the
-relative weight of directions and of speeds over circular ones; the penalty; and the folds."""
-ROUNDS = 15
-"""Of reweighting: the largest errors are weighted by 1/size, as for a median."""
-RESAMPLES = 40
 
 Vectors = Float[np.ndarray, "state axis"]
 
@@ -102,7 +91,7 @@ def fitted_field(
     shares, departure = terms / size[:, None, None], (acceleration - true) / size[:, None]
     found = _robust(shares, departure)
     states = len(departure)
-    drawn = [random.integers(states, size=states) for _ in range(RESAMPLES)]
+    drawn = [random.integers(states, size=states) for _ in range(40)]
     others = np.array([_robust(shares[rows], departure[rows]) for rows in drawn])
     parts = {}
     r = np.linalg.norm(position, axis=1)
@@ -136,23 +125,26 @@ def smooth_share(
     largest departures count least, as for the parts. Departures are relative to the law's
     acceleration; positions, au; velocities in the unit of the circular speed at the same distance.
     """
+    # of the kernel: its length, in standard deviations of log r; the weight beside it of directions
+    # and of speeds over circular ones; and the penalty, in units of a state's own variance
+    length, width, ridge = 2.0, 1.5, 0.01
     axes = position.shape[1]
     r = np.linalg.norm(position, axis=1, keepdims=True)
     frame = _frame(position / r, velocity)
     speed = velocity / of_circular[:, None]
     along = np.einsum("eni,ni->ne", frame, speed)
-    places = [np.log(r) / max(float(np.log(r).std()), TINY), WIDTH * position / r, WIDTH * along]
-    at = np.concatenate(places + ([WIDTH * speed] if axes == 3 else []), axis=1)
+    places = [np.log(r) / max(float(np.log(r).std()), TINY), width * position / r, width * along]
+    at = np.concatenate(places + ([width * speed] if axes == 3 else []), axis=1)
     wanted = np.einsum("eni,ni->ne", frame, departure)
     squares = np.sum(wanted**2, axis=1)
     weight = 1 / (1 + squares / max(float(np.median(squares)), TINY))
     apart = np.sum((at[:, None] - at[None]) ** 2, axis=2)
-    kernel = np.exp(-apart / (2 * SMOOTH**2))
-    fold = random.permutation(len(at)) % FOLDS
+    kernel = np.exp(-apart / (2 * length**2))
+    fold = random.permutation(len(at)) % 5
     foretold = np.zeros_like(wanted)
-    for number in range(FOLDS):
+    for number in range(5):
         known, asked = fold != number, fold == number
-        inner = kernel[np.ix_(known, known)] + np.diag(RIDGE / weight[known])
+        inner = kernel[np.ix_(known, known)] + np.diag(ridge / weight[known])
         foretold[asked] = kernel[np.ix_(asked, known)] @ np.linalg.solve(inner, wanted[known])
     left = np.sum((wanted - foretold) ** 2, axis=1)
     return float(1 - np.sum(weight * left) / max(float(np.sum(weight * squares)), TINY))
@@ -188,7 +180,8 @@ def _terms(
     of_circular = np.sum(velocity**2, axis=1) / (r * size)
     turned = velocity[:, ::-1] * [-1, 1] if axes == 2 else np.cross(unit, velocity)
     found = [("strength", pull), ("exponent", pull * x)]
-    found += [("curvature", pull * x**power) for power in range(2, HIGHEST + 1)]
+    # up to the fifth power of log r: of Hooke's law beside Newton's, r³, 1 % then remains
+    found += [("curvature", pull * x**power) for power in range(2, 6)]
     found += [("drag", -velocity), ("magnetic", turned)]
     if axes == 2:
         found.append(("swirl", pull[:, ::-1] * [-1, 1]))
@@ -204,9 +197,10 @@ def _terms(
                 if i == j:
                     squeeze[-1, -1] = -1
                 found.append(("anisotropy", pull @ squeeze))
+    shift = 1e-4  # au: of 1/r² a forward difference is off by 1.5 shift/r of itself
     for i in range(axes):
-        moved = law.acceleration(position - SHIFT * np.eye(axes)[i], gm)
-        found.append(("centre", (moved - pull) / SHIFT))
+        moved = law.acceleration(position - shift * np.eye(axes)[i], gm)
+        found.append(("centre", (moved - pull) / shift))
     found.append(("speed", pull * (of_circular - 1)[:, None]))
     heading = velocity / np.maximum(np.linalg.norm(velocity, axis=1, keepdims=True), TINY)
     found.append(("heading", pull * np.sum(unit * heading, axis=1)[:, None]))
@@ -219,10 +213,12 @@ def _terms(
 
 
 def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
-    """Coefficients by least squares, states with large errors weighted less."""
+    """Coefficients by iteratively reweighted least squares: large errors are weighted by 1/size, as
+    for a median, by (1 + (error/typical)²)^-1/2.
+    """
     weight = np.ones(len(departure))
     columns = shares.shape[2]
-    for _ in range(ROUNDS):
+    for _ in range(15):
         design = (shares * weight[:, None, None]).reshape(-1, columns)
         found = np.linalg.lstsq(design, (departure * weight[:, None]).reshape(-1), rcond=None)[0]
         error = np.linalg.norm(departure - shares @ found, axis=1)

@@ -30,20 +30,8 @@ from orbits.workers import lost_worker, worker_count, worker_pool
 Call = tuple[Recipe, Layout, Path | None, int]
 Made = tuple[int, Arrays, Quality]
 
-TRIAL_ORBITS = 8
-"""Orbits made before anything is written, to estimate the time."""
-
-STARTING_WORKERS = 3.0
-"""Seconds of work on one core below which no other process is started: that takes as long."""
-
 DISK_MARGIN = 1.05
 """Free space over the estimated size, for metadata."""
-
-BETWEEN_WRITES = 0.2
-"""Most seconds of finished shards that a killed process can lose."""
-
-WHILE_MADE = 4.0
-"""Memory over the size of the result: float64 and derivatives."""
 
 
 @keywords_of(GenerateConfig)
@@ -125,7 +113,7 @@ def write(
             with closing(_made(recipe, layout, folder, pending, workers)) as results:
                 for shard, _, quality in results:
                     manifest.shards[shard] = quality
-                    if time.monotonic() - written > BETWEEN_WRITES:
+                    if time.monotonic() - written > 0.2:  # a killed process loses no more
                         manifest.write(folder)
                         written = time.monotonic()
         finally:
@@ -166,14 +154,14 @@ def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
 def _require_memory(layout: Layout, orbits: int) -> None:
     held = min(1.0, orbits / layout.sizes["orbit"]) * layout.size_in_bytes
     require_memory(
-        WHILE_MADE * held,
+        4 * held,  # of the result: it is made in float64, and has derivatives
         f"{min(orbits, layout.sizes['orbit'])} orbits at a time",
         "take fewer samples, smaller shards (--shard-orbits), or write to disk",
     )
 
 
 def _trial(recipe: Recipe) -> float:
-    """Orbits per second on one core, from a few orbits; compilation is not counted."""
+    """Orbits per second on one core, from eight orbits; compilation is not counted."""
 
     def seconds(count: int, check: bool) -> float:
         began = time.perf_counter()
@@ -181,14 +169,14 @@ def _trial(recipe: Recipe) -> float:
         return time.perf_counter() - began
 
     seconds(1, check=False)
-    making = seconds(TRIAL_ORBITS, check=False)
-    checking = max(0.0, seconds(TRIAL_ORBITS, check=True) - making)
-    return 1 / (making / TRIAL_ORBITS + CHECKED_SHARE * checking)
+    making = seconds(8, check=False)
+    checking = max(0.0, seconds(8, check=True) - making)
+    return 1 / (making / 8 + CHECKED_SHARE * checking)
 
 
 def _workers_worth(seconds: float) -> int:
-    """One process per core, or only this one where starting others would take longer."""
-    return 1 if seconds < STARTING_WORKERS else worker_count()
+    """One process per core, or only this one where starting others, 3 s, would take longer."""
+    return 1 if seconds < 3 else worker_count()
 
 
 def _made(

@@ -7,18 +7,6 @@ from orbits.populations.bound import RelativeOrbits
 from orbits.populations.ranges import Ranges
 from orbits.simulators.integrate import rk4_step
 
-MARGIN = 0.02
-"""Relative margin to the ends of the range, far above the error of the trial integration."""
-
-STEP = 0.05
-"""Trial step, in radians of the fastest circular motion in the range: RK4 errs by ~1e-6."""
-
-CANDIDATES = 16
-"""Candidates for each orbit in one round; the first that stays is kept."""
-
-ROUNDS = 50
-"""Rounds before the range counts as too narrow."""
-
 
 def sample_arcs(
     law: ForceLaw, ranges: Ranges, gm: np.ndarray, duration: float, rng: np.random.Generator
@@ -38,8 +26,8 @@ def sample_arcs(
     high = ranges.semi_major_axis[1] * (1 + ranges.eccentricity[1])
     position, velocity = np.empty((len(gm), 2)), np.empty((len(gm), 2))
     missing = np.arange(len(gm))
-    for _ in range(ROUNDS):
-        tried = np.repeat(missing, CANDIDATES)
+    for _ in range(50):
+        tried = np.repeat(missing, 16)  # candidates for each orbit: the first that stays
         count = len(tried)
         r = np.exp(rng.uniform(np.log(low), np.log(high), count))
         speed = np.sqrt(-law.radial_acceleration(r, gm[tried]) * r)
@@ -77,10 +65,11 @@ def _stays(
     ends: tuple[float, float],
 ) -> np.ndarray:
     """(orbit,) whether each separation stays inside the ends, margin included."""
-    low, high = ends[0] * (1 + MARGIN), ends[1] * (1 - MARGIN)
+    low, high = ends[0] * 1.02, ends[1] * 0.98  # far above the error of the trial
     grid = np.geomspace(*ends, 64)
     fastest = np.sqrt(np.max(-law.radial_acceleration(grid, np.max(gm)) / grid))
-    steps = max(1, int(np.ceil(duration * fastest / STEP)))
+    # 0.05 rad of the fastest circular motion: RK4 errs by ~1e-6
+    steps = max(1, int(np.ceil(duration * fastest / 0.05)))
     h = duration / steps
     square = momentum**2
     r, radial = r.copy(), radial.copy()

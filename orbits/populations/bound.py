@@ -13,9 +13,6 @@ QUADRATURE = 128
 CIRCULAR = 1e-6
 """Eccentricity below which apsides are too close to divide by their distance."""
 
-EVEN = 1e-3
-"""Eccentricity below which the phase is uniform in u: wrong by e, where dt/du is rounding."""
-
 FEW = 0.02
 """Share of apsis pairs with a stable orbit below which a law counts as unbound."""
 
@@ -158,7 +155,8 @@ def _random_phase(
     radial = 2 * (energy[:, None] - law.potential(r, gm[:, None])) - square[:, None] / r**2
     with np.errstate(invalid="ignore", divide="ignore"):
         duration = a[:, None] * e_safe[:, None] * np.sin(middles) / np.sqrt(radial)
-    duration = np.where((e < EVEN)[:, None], 1.0, duration)
+    # nearly round orbits: uniform in u is wrong by e, where dt/du is rounding
+    duration = np.where((e < 1e-3)[:, None], 1.0, duration)
     elapsed = np.concatenate([np.zeros((len(a), 1)), np.cumsum(duration, axis=1)], axis=1)
     fraction = rng.uniform(-1, 1, len(a))  # of half a period; negative: inbound
     target = np.abs(fraction) * elapsed[:, -1]

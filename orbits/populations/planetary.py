@@ -11,33 +11,11 @@ from orbits.populations.bound import RelativeOrbits, apsides_allowed, orbits_bet
 from orbits.populations.ranges import Ranges
 from orbits.units import G
 
-STAR_MASS_SPREAD = 0.5
-"""Standard deviation of the logarithm of exoplanets' star masses around 1 M_sun."""
-
-STAR_MASS_LIMITS = 0.1, 5.0
-"""M_sun: where the lognormal distribution of star masses is clipped."""
-
-PLANET_MASS_SHAPE, PLANET_MASS_SCALE = 0.5, 3e-5
-"""Gamma distribution of exoplanets' masses, M_sun: mostly Earths (3e-6) to Neptunes (5e-5)."""
-
-PLANET_MASS_LIMITS = 1e-9, 1e-3
-"""M_sun: where the gamma distribution of planet masses is clipped."""
-
 APSIS_SPACING = 2 * 3**0.5
 """Mutual Hill radii between one planet's aphelion and the next one's perihelion.
 
 Two circular orbits farther apart than this never meet: Gladman, Icarus 106, 247 (1993), eq. 1.
 """
-
-MUTUAL_INCLINATION = np.deg2rad(1.5)
-"""Rayleigh scale of the planets' inclinations to their common plane, rad: Fabrycky et al.,
-ApJ 790, 146 (2014), find 1.0-2.2 degrees."""
-
-TRIES = 300
-"""Draws for one planet before its system is begun anew: the others may leave no room."""
-
-RESTARTS = 30
-"""Beginnings per system, on average, before the range counts as too narrow."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +38,16 @@ def sample_masses(
 ) -> np.ndarray:
     """(count,) masses of the kind `star` or `planet`, M_sun.
 
-    The `controlled` population is log-uniform between the limits; in `exoplanets` stars have a
-    lognormal, planets a gamma distribution, both clipped.
+    The `controlled` population is log-uniform between the limits. In `exoplanets` stars have a
+    lognormal distribution about 1 M_sun, and planets a gamma distribution: mostly Earths (3e-6) to
+    Neptunes (5e-5). Both are clipped.
     """
     if population == "controlled":
         low, high = limits
         return low * (high / low) ** rng.random(count)
     if kind == "star":
-        return np.clip(rng.lognormal(0.0, STAR_MASS_SPREAD, count), *STAR_MASS_LIMITS)
-    return np.clip(rng.gamma(PLANET_MASS_SHAPE, PLANET_MASS_SCALE, count), *PLANET_MASS_LIMITS)
+        return np.clip(rng.lognormal(0.0, 0.5, count), 0.1, 5.0)
+    return np.clip(rng.gamma(0.5, 3e-5, count), 1e-9, 1e-3)
 
 
 def sample_planets(
@@ -171,9 +150,9 @@ def _room_for_all(
         placed[chosen] += 1
         failures[open_ones[~fits]] += 1
         failures[chosen] = 0
-        given_up = failures > TRIES
+        given_up = failures > 300  # the planets there may leave no room: begin anew
         restarts += int(given_up.sum())
-        if restarts > RESTARTS * systems:
+        if restarts > 30 * systems:
             raise ValueError(
                 f"there is hardly any room for {planets} planets between "
                 f"{ranges.semi_major_axis[0]:g} and {ranges.semi_major_axis[1]:g} au; take fewer "
@@ -202,9 +181,13 @@ def _apart(
 
 
 def _tilt(orbits: RelativeOrbits, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit, 3) states inclined a little to the common plane, around random nodes."""
+    """(orbit, 3) states inclined a little to the common plane, around random nodes.
+
+    The scale of the Rayleigh distribution of inclinations is 1.5 degrees: Fabrycky et al., ApJ 790,
+    146 (2014), find 1.0 to 2.2.
+    """
     count = len(orbits.position)
-    inclination = rng.rayleigh(MUTUAL_INCLINATION, count)
+    inclination = rng.rayleigh(np.deg2rad(1.5), count)
     node = rng.uniform(0, 2 * np.pi, count)
     axis = np.stack([np.cos(node), np.sin(node), np.zeros(count)], axis=-1)
     c, s = np.cos(inclination)[:, None], np.sin(inclination)[:, None]

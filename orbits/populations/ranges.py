@@ -9,9 +9,6 @@ from scipy.special import betainc, betaincinv
 from orbits.elements import require_eccentricity
 from orbits.forces import ForceLaw
 
-KIPPING = 0.867, 3.03
-"""Beta distribution of exoplanets' eccentricities: Kipping, MNRAS 434, L51 (2013)."""
-
 
 @dataclass(frozen=True)
 class Ranges:
@@ -63,8 +60,9 @@ class Ranges:
             return a, least + (top - least) * shape
         a = low + (high - low) * place
         top = np.clip(1 - self.min_perihelion / a, least, most)
-        below, above = betainc(*KIPPING, least), betainc(*KIPPING, top)
-        e = betaincinv(*KIPPING, below + (above - below) * shape)
+        kipping = 0.867, 3.03  # beta distribution of exoplanets' eccentricities: MNRAS 434, L51
+        below, above = betainc(*kipping, least), betainc(*kipping, top)
+        e = betaincinv(*kipping, below + (above - below) * shape)
         return a, np.clip(e, least, top)
 
 

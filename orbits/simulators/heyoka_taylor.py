@@ -18,9 +18,6 @@ from orbits.simulators.relativity import post_newtonian
 BATCH = 8
 """Orbits side by side in one integrator; fixed, so any processor groups them alike."""
 
-MAX_STEPS = 10_000_000
-"""Steps after which an orbit counts as a collision; an ordinary one needs some ten per turn."""
-
 
 @dataclass(frozen=True)
 class HeyokaSimulator(Simulator):
@@ -104,7 +101,8 @@ def _propagate(
         integrator.state[:] = states[lanes].T
         used = integrator.pars  # none of a formula in which GM does not occur
         used[:] = parameters[lanes].T[: len(used)]
-        _, solution = integrator.propagate_grid(grid, max_steps=MAX_STEPS)
+        # an ordinary orbit needs some ten steps a turn; ten million are a collision
+        _, solution = integrator.propagate_grid(grid, max_steps=10_000_000)
         found[chosen] = np.moveaxis(solution, 2, 0)[: len(chosen)]
         for lane, orbit in enumerate(chosen):
             outcome = integrator.propagate_res[lane][0]

@@ -10,9 +10,6 @@ from orbits.forces import ForceLaw
 from orbits.forces.newton import Newton
 from orbits.simulators.base import Simulator, States
 
-BATCH = 256
-"""Orbits propagated at once: enough to hide Python, small enough to stay in the cache."""
-
 
 @dataclass(frozen=True)
 class KeplerSimulator(Simulator):
@@ -40,8 +37,9 @@ class KeplerSimulator(Simulator):
         self.require_possible(law, several=False)
         positions = np.empty((len(position), len(times), position.shape[1]))
         velocities = np.empty_like(positions)
-        for first in range(0, len(position), BATCH):
-            some = slice(first, first + BATCH)
+        batch = 256  # enough to hide Python, small enough to stay in the cache
+        for first in range(0, len(position), batch):
+            some = slice(first, first + batch)
             states = propagate_kepler(position[some], velocity[some], gm[some], times)
             positions[some], velocities[some] = states
         return positions, velocities
