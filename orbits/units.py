@@ -3,7 +3,7 @@
 import ast
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from orbits.options import require_known
@@ -35,26 +35,30 @@ BASES = ("m", "kg", "s", "K", "A", "mol")
 class Unit:
     """A unit: its size in SI, and the powers of SI's base units, candela left out.
 
+    `names` are those of the base units that its text is written in, SI's own by default.
+
     Source: the astronomical unit, IAU 2012 Resolution B2; the Julian year; GM of the Sun, IAU 2015
     Resolution B3, over CODATA 2018's G for its mass.
     """
 
     size: float
     powers: Powers
+    names: tuple[str, ...] = field(default=BASES, compare=False)
 
     def __mul__(self, other: "Unit") -> "Unit":
         added = (a + b for a, b in zip(self.powers, other.powers, strict=True))
-        return Unit(self.size * other.size, powers(added))
+        names = other.names if self.names == BASES else self.names
+        return Unit(self.size * other.size, powers(added), names)
 
     def __pow__(self, power: Fraction) -> "Unit":
-        return Unit(self.size ** float(power), powers(a * power for a in self.powers))
+        return Unit(self.size ** float(power), powers(a * power for a in self.powers), self.names)
 
     @property
     def text(self) -> str:
-        """The dimension in SI's base units, as in `m^3 kg^-1 s^-2`."""
+        """The dimension in its base units, as in `m^3 kg^-1 s^-2` or `au^3 yr^-2`."""
         parts = [
             base if power == 1 else f"{base}^{power}"
-            for base, power in zip(BASES, self.powers, strict=True)
+            for base, power in zip(self.names, self.powers, strict=True)
             if power
         ]
         return " ".join(parts) or "dimensionless"

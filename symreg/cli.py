@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
     """Recover the law of a table and write the result as JSON."""
+    from symreg.recovery.motion import forces_in
     from symreg.recovery.recover import recover as search
 
     require_possible(table, config)
-    forces = config.forces_of(table, announce=lambda line: say(f"{table}: {line}."))
+    forces = forces_in(table, config, announce=lambda line: say(f"{table}: {line}."))
     if forces is not None:
         say(f"{table}: {forces.attributes['summary']}")
     result = search(table if forces is None else forces, config, progress=say)

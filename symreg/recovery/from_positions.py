@@ -1,18 +1,11 @@
-"""From a table of positions to force samples: what `symreg recover --trajectories` reads."""
+"""Options of `symreg recover` for a file; light, so `--help` is fast."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
+from orbits.config import ForcesConfig, TrajectoriesConfig
 from orbits.options import OptionError, changed, option_names, values_of
 from symreg.recovery.config import RecoverConfig
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from orbits.force_samples import ForceSamples
 
 
 @dataclass(frozen=True)
@@ -39,38 +32,3 @@ class RecoverFileConfig(RecoverConfig, TrajectoriesConfig, ForcesConfig):
     def columns(self) -> TrajectoriesConfig:
         """The columns of trajectories."""
         return TrajectoriesConfig(**values_of(TrajectoriesConfig, self))
-
-    def forces_of(
-        self, table: str, announce: Callable[[str], object] | None = None
-    ) -> "ForceSamples | None":
-        """Force samples along trajectories of a table or dataset; None for a file of forces.
-
-        Raises:
-            ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
-        """
-        from orbits.dataset import open_dataset
-        from orbits.trajectories.from_table import from_table
-
-        if self.trajectories and Path(table).is_dir():
-            raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
-        if self.trajectories:
-            columns = values_of(TrajectoriesConfig, self)
-            importing = ImportConfig(**columns, bad_rows=self.bad_rows)
-            data = from_table(table, config=importing, announce=announce)
-            return forces_along(data, ForcesConfig(self.noise))
-        if Path(table).is_dir():
-            return forces_along(open_dataset(table), ForcesConfig(self.noise))
-        if self.noise:
-            raise ValueError(f"{table} holds no trajectories to measure; see --trajectories.")
-        return None
-
-
-def forces_along(data: "xr.Dataset", measuring: ForcesConfig | None = None) -> "ForceSamples":
-    """Force samples along trajectories; without a known law, with the drag in them."""
-    from orbits.derivatives.accelerations import measure_forces
-    from symreg.weighing.weigh import drag_in
-
-    found = measure_forces(data, measuring)
-    drag = drag_in(data) if data.attrs["law"] == UNKNOWN else None
-    told = {} if drag is None or drag.value is None else {"drag": str(drag)}
-    return replace(found, attributes={**found.attributes, **told})

@@ -23,7 +23,7 @@ from symreg.recovery.force_field import (
     pair_force,
     radial_field,
 )
-from symreg.recovery.gates import Gate, share, stated
+from symreg.recovery.gates import Gate, share
 from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.user_table import (
@@ -100,8 +100,6 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     gates: tuple[Gate, ...] = ()
     if found.third_law is not None:
         gates = (_third_law(found.third_law),)
-    if drag := samples.attributes.get("drag"):
-        gates = (*gates, stated("drag", False, "none beside the law", f"{drag} per year"))
     radial = found.samples
     if wanted is None or config.error_floor is not None:
         radial = replace(radial, smooth=None)  # the floor that was given counts

@@ -15,6 +15,7 @@ import xarray as xr
 from threadpoolctl import threadpool_limits
 
 from orbits.dataset import as_dataset
+from orbits.derivatives.accelerations import measure_forces
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
@@ -32,10 +33,10 @@ from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses
-from symreg.recovery.from_positions import forces_along
 from symreg.recovery.gates import passed
 from symreg.recovery.judge import found_gates, law_gates, null_gate
-from symreg.recovery.problem import Problem, of_force_samples, of_user_table
+from symreg.recovery.motion import problems_of
+from symreg.recovery.problem import Problem, of_user_table
 from symreg.recovery.result import (
     FrontPoint,
     Null,
@@ -92,7 +93,9 @@ def recover(
         if isinstance(table, xr.Dataset):
             raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
         return solve(of_user_table(table, config), config, progress)
-    return solve(of_force_samples(_force_samples(table), config), config, progress)
+    problems = problems_of(_force_samples(table), config)
+    result, *others = [solve(problem, config, progress) for problem in problems]
+    return replace(result, components=tuple(others))
 
 
 def _force_samples(table: Table) -> ForceSamples:
@@ -107,7 +110,7 @@ def _force_samples(table: Table) -> ForceSamples:
             )
         return ForceSamples(table)
     if isinstance(table, xr.Dataset) or Path(table).is_dir():
-        return forces_along(as_dataset(table))
+        return measure_forces(as_dataset(table))
     return ForceSamples.read(table)
 
 
@@ -136,7 +139,10 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     gates += controls
     of_any_law = found_gates(found, THRESHOLDS, problem.non_central) + controls
     reference = found.reference.spec if found.reference else None
+    coefficients = coefficients_of(found, problem.units)
     constant = with_unit(constant, problem.constant_unit(reference, constant.name))
+    if reference is None and coefficients:
+        constant = replace(next(iter(coefficients.values())), name=constant.name)
     outcome = found.outcome
     result = Recovery(
         recovered=passed(gates),
@@ -154,7 +160,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             )
             for rival in found.rivals[:RIVALS]
         ),
-        coefficients=coefficients_of(found, problem.units),
+        coefficients=coefficients,
         covariance=tuple(tuple(map(float, row)) for row in found.covariance),
         form=named(found.law.form, coefficient_names(found.law)),
         domain={

@@ -83,7 +83,16 @@ def of_field(
     found = [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
     if wanted is not None or "gm" in constants:
         return found
-    return [replace(law, truth=None, parameters={}, granted=False) for law in found]
+    return [_unknown(law, reference) for law, reference in zip(laws, found, strict=True)]
+
+
+def _unknown(law: ForceLaw, reference: Reference) -> Reference:
+    """A reference that nobody granted; its constant is GM only where that has GM's dimension."""
+    reference = replace(reference, truth=None, parameters={}, granted=False)
+    if reference.strength != STRENGTH or law.gm_unit() == "au^3/yr^2":
+        return reference
+    family = reference.family.subs(GM_SYMBOL, symbol("k"))
+    return replace(reference, strength="k", family=family)
 
 
 def of_table(names: Sequence[str], wanted: str | None) -> list[Reference]:

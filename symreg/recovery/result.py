@@ -193,6 +193,7 @@ class Recovery(Result):
         error_floor: relative error that no law need explain.
         explanation: in plain words.
         notes: what was done to the rows before the search.
+        components: the laws of the acceleration's other components, if this is that of the first.
         metrics: of the probe that wrote the table, passed on.
         configuration: options of this recovery.
         versions: of everything that can affect a number.
@@ -238,6 +239,7 @@ class Recovery(Result):
     points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     explanation: str = ""
     notes: tuple[str, ...] = ()
+    components: tuple["Recovery", ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
     configuration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -435,4 +437,5 @@ class Recovery(Result):
         from symreg.recovery.words import conclusion, summary
 
         told = [conclusion(self), *(f"Note: {note}." for note in self.notes)]
-        return "\n\n".join([facts(summary(self)), *map(wrapped, told)])
+        own = "\n\n".join([facts(summary(self)), *map(wrapped, told)])
+        return "\n\n".join([own, *map(str, self.components)])

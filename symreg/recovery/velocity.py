@@ -7,10 +7,10 @@ Along trajectories whose law nobody gave, the acceleration is written as
 with f a free curve (cubic splines in log r, times the nearest power of r) and terms t_k that have
 a name: a drag -v, a drag -|v| v, a part v x e across the velocity (a magnetic field, or Coriolis's
 in a turning frame) and a uniform field. All is linear in the curve's coefficients and the c_k, so
-every combination of terms is one least-squares fit. The smallest that leaves no more than all of
-them together is taken, if it explains nearly all that the curve alone does not, and if each
-coefficient is far from zero by the scatter among parts of the time: what an unseen body or a wrong
-centre leaves is not the same at all times, and a drag is.
+every combination of terms is one least-squares fit. The smallest that leaves nothing but noise is
+taken, if each coefficient is far from zero by the scatter among parts of the time. Less will not
+do: nearly circular motion turns its velocity as a magnetic field would, so that beside an unseen
+body such a term can explain 99.9 % of what the curve does not.
 """
 
 import itertools
@@ -30,11 +30,10 @@ a fifth of a factor e in distance."""
 PIECE, MOST_PIECES, DEGREE = 0.2, 16, 3
 NOISE_LIKE = 2.0
 """Mean square residual, in standard errors, up to which nothing is left to explain."""
-EXPLAINED = 0.1
-"""Largest share of the curve's squares that the terms may leave; in noise, of what all of them
-explain that fewer may miss."""
-FEWER = 2.0
-"""Times what all terms leave that fewer may leave, beyond noise."""
+NOTHING = 0.25
+"""Mean square residual below which there is not even noise: no term of any size is missing."""
+MISSED = 0.1
+"""Share of what all terms explain, in noise, that fewer may miss."""
 SURE = 6.0
 """Standard errors by which a coefficient must differ from zero: of `BLOCKS` parts, chance does so
 twice in ten thousand (Student's t)."""
@@ -123,16 +122,16 @@ class _Fit:
         """The fewest terms that explain what the curve does not; a curve counts as one of them."""
         none = np.zeros_like(position)
         alone, every = self.left(()), tuple(self.terms)
+        if alone < NOTHING:
+            return VelocityLaw((), none, True, True)
         least = self.left(every)
         noise_like = alone <= NOISE_LIKE
         for count in range(1, len(every) + 2):
             for names, curve in _sets(every, count):
                 left = self.left(names, curve)
                 # in noise, only what a term explains beyond it counts
-                enough = least + EXPLAINED * (alone - least) if noise_like else max(
-                    NOISE_LIKE, FEWER * least
-                )  # fmt: skip
-                if not names or left > enough or left > max(NOISE_LIKE, EXPLAINED * alone):
+                enough = least + MISSED * (alone - least) if noise_like else NOISE_LIKE
+                if not names or left > enough:
                     continue
                 coefficients, errors = self.coefficients(names, curve)
                 if self._all_sure(names, coefficients, errors):

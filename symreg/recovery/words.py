@@ -7,6 +7,7 @@ import sympy
 
 from orbits.expressions import parse_expression
 from orbits.forces import ForceLaw
+from orbits.units import ONE, parse_unit
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import Quantity, Recovery
@@ -156,7 +157,9 @@ def summary(result: Recovery) -> dict[str, str]:
     many = [q for q in result.coefficients.values() if q.value is not None]
     if len(many) < 2 or result.law is not None:
         many = [result.constant]
-    told = {"law": _in_a_line(with_its_digits(result))}
+    target = next(reversed(result.points), "")
+    component = f"{target} = " if target.startswith("a_") else ""
+    told = {"law": component + _in_a_line(with_its_digits(result))}
     if len(many) > 1:
         told["form"] = _in_a_line(result.form)
     told |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
@@ -275,10 +278,12 @@ def _strength(constant: Quantity) -> str:
 
 
 def with_unit(quantity: Quantity) -> str:
-    """A quantity with its interval and unit, in SI base units."""
+    """A quantity with its interval and unit, in the base units that its unit is written in."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
-    size = "" if quantity.unit_in_si == 1 else f"× {quantity.unit_in_si:.4g} "
+    named = 1.0 if quantity.unit == ONE.text else parse_unit(quantity.unit.replace(" ", "*")).size
+    factor = quantity.unit_in_si / named
+    size = "" if math.isclose(factor, 1) else f"× {factor:.4g} "
     return f"{interval(quantity)} {size}{quantity.unit}"
 
 

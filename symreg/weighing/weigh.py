@@ -19,7 +19,7 @@ from orbits.provenance import versions
 from orbits.simulators.relativity import post_newtonian
 from orbits.units import G
 from symreg.formulas.watch import Watch
-from symreg.weighing.candidates import nearest_power, select, simple
+from symreg.weighing.candidates import select, simple
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
@@ -28,7 +28,7 @@ from symreg.weighing.forces import PointEquations, system_of
 from symreg.weighing.rest import rests_of
 from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
 from symreg.weighing.shapes import PowerLaw
-from symreg.weighing.weak import NARROWEST, Equations, System
+from symreg.weighing.weak import Equations, System
 from symreg.weighing.whole import Whole, require_possible, whole_motion
 from symreg.weighing.words import explanation_of, name_of, scale_of
 
@@ -36,8 +36,6 @@ FINE_A_TURN, FEWEST_A_TURN = 20, 6
 """States per turn, where fastest, for integrals to be right, and to exist at all."""
 OFF = 1e-3
 """Part of a step by which a row may begin early or late and still continue another."""
-MOST_STRETCHES = 32
-"""Orbits of one body searched for a drag."""
 
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
@@ -139,30 +137,6 @@ def weigh(
         seconds=time.monotonic() - began,
     )
     return replace(result, explanation=explanation_of(result, beside is not None))
-
-
-def drag_in(data: xr.Dataset) -> Estimate:
-    """The drag beside the nearest power of distance, 1/yr; undetermined if none.
-
-    The data hold bodies that attract one another, or one body about a centre at rest at the origin.
-    """
-    config = _with_hidden_noise(WeighConfig(), data)
-    position = np.asarray(data["position"].values, dtype=np.float64)
-    if "body" not in data["position"].dims:
-        position = np.stack([np.zeros_like(position), position], axis=2)
-    elif not data.attrs.get("one_system"):
-        position = position[:1]
-    if position.shape[1] < 2 * NARROWEST:
-        return Estimate()
-    inertial = "body" in data["position"].dims and _inertial(data)
-    names = tuple(map(str, range(position.shape[2])))
-    system = System(position[:MOST_STRETCHES], float(data.attrs["dt"]), names, inertial)
-    equations = Equations(system, config.scales)
-    extra = np.zeros_like(equations.left)
-    power = nearest_power(equations, config, extra)
-    errors = errors_of(equations, power, config.noise)
-    drag, beside = beside_drag(equations, power, errors, extra, config.noise)
-    return Estimate() if beside is None else drag
 
 
 def _inertial(data: xr.Dataset) -> bool:

@@ -1,0 +1,191 @@
+"""From trajectories to what is searched for in their accelerations, where nobody gave a law.
+
+The attraction to the centre, if that explains the motion, alone or beside terms of the velocity;
+otherwise every component of the acceleration, with positions and velocities as features. All in the
+units in which the positions came.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
+from orbits.dataset import open_dataset
+from orbits.derivatives.accelerations import measure_forces
+from orbits.estimates import Estimate
+from orbits.force_samples import ForceSamples, axes_of, vectors
+from orbits.options import values_of
+from orbits.statistics import varies
+from orbits.trajectories.from_table import from_table
+from orbits.units import BASES, LENGTHS, YEARS, Unit, parse_unit, powers
+from symreg.fit.samples import Samples
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.from_positions import RecoverFileConfig
+from symreg.recovery.problem import Problem, of_force_samples
+from symreg.recovery.thresholds import THRESHOLDS
+from symreg.recovery.velocity import VelocityLaw, VelocityPart, velocity_law
+
+WORDS = {
+    "drag": "a drag proportional to the velocity, against it",
+    "quadratic drag": "a drag proportional to the velocity's square, against it",
+    "magnetic": "a part across the velocity, as of a magnetic field or a turning frame (Coriolis)",
+    "uniform": "a uniform field",
+}
+
+
+def forces_in(
+    table: str, config: RecoverFileConfig, announce: Callable[[str], object] | None = None
+) -> ForceSamples | None:
+    """Force samples along trajectories of a table or dataset; None for a file of forces.
+
+    Raises:
+        ValueError: as `orbits.from_table` and `orbits.measure_forces` do.
+    """
+    if Path(table).is_dir():
+        if config.trajectories:
+            raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
+        return measure_forces(open_dataset(table), ForcesConfig(config.noise))
+    if config.trajectories:
+        columns = values_of(TrajectoriesConfig, config)
+        importing = ImportConfig(**columns, bad_rows=config.bad_rows)
+        data = from_table(table, config=importing, announce=announce)
+        return measure_forces(data, ForcesConfig(config.noise))
+    if config.noise:
+        raise ValueError(f"{table} holds no trajectories to measure; see --trajectories.")
+    return None
+
+
+def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
+    """One problem, or one for each component where the force is not along the line to the centre.
+
+    Raises:
+        ValueError: as `radial_field`, or if the reference law does not fit.
+    """
+    if config.law is not None or samples.law not in (None, UNKNOWN):
+        return [of_force_samples(samples, config)]
+    units = GivenUnits(samples)
+    law = velocity_law(samples.table)
+    alone = len(samples.attributes.get("bodies") or ()) < 2
+    if law is None or (law.explained and law.central) or not alone:
+        rest = samples if law is None else _without(samples, law)
+        return [_of_distance(of_force_samples(rest, config), units, law)]
+    if law.explained:
+        return _of_components(samples, units, law, ())
+    problem = of_force_samples(samples, config)
+    if (problem.non_central or 0.0) <= THRESHOLDS.non_central:
+        return [_of_distance(problem, units, law)]
+    note = (
+        "no drag, no part across the velocity and no uniform field explains what is not along the "
+        "line to the centre, so every component was searched"
+    )
+    return _of_components(samples, units, law, (note,))
+
+
+class GivenUnits:
+    """The units of length and time in which the positions of force samples came."""
+
+    def __init__(self, samples: ForceSamples) -> None:
+        self.length = str(samples.attributes.get("length_unit", "au"))
+        self.time = str(samples.attributes.get("time_unit", "yr"))
+
+    def unit(self, length: int, time: int) -> Unit:
+        """The unit with these powers of length and time."""
+        size = parse_unit(self.length).size ** length * parse_unit(self.time).size ** time
+        return Unit(size, powers((length, 0, time)), (self.length, "kg", self.time, *BASES[3:]))
+
+    def factor(self, length: int, time: int) -> float:
+        """By which numbers in powers of au and yr become those in these units."""
+        return float(LENGTHS[self.length] ** -length * YEARS[self.time] ** -time)
+
+
+def _of_distance(problem: Problem, units: GivenUnits, law: VelocityLaw | None) -> Problem:
+    """The attraction against the distance, in the units given, and what acts beside it."""
+    samples = problem.samples
+    scaled = replace(samples, X=samples.X * units.factor(1, 0), y=samples.y * units.factor(1, -2))
+    if samples.names != ("r",):  # masses came with it, in our own units
+        return problem
+    return replace(
+        problem,
+        samples=scaled,
+        notes=(*problem.notes, *_notes(law, units)),
+        metrics=problem.metrics | _metrics(law, units),
+        units={"r": units.unit(1, 0), samples.target: units.unit(1, -2)},
+    )
+
+
+def _of_components(
+    samples: ForceSamples, units: GivenUnits, law: VelocityLaw, notes: tuple[str, ...]
+) -> list[Problem]:
+    """Every component of the acceleration, as a function of position and velocity."""
+    table, axes = samples.table, axes_of(samples.table)
+    columns = {axis: (table[axis].to_numpy(), units.unit(1, 0)) for axis in axes}
+    if not law.explained:
+        columns["r"] = table["r"].to_numpy(), units.unit(1, 0)
+    columns = {
+        name: (values * units.factor(1, 0), unit) for name, (values, unit) in columns.items()
+    }
+    for axis in axes:
+        velocity = table[f"v_{axis}"].to_numpy() * units.factor(1, -1)
+        columns[f"v_{axis}"] = velocity, units.unit(1, -1)
+    columns = {name: column for name, column in columns.items() if varies(column[0])}
+    groups = table.groupby("orbit", sort=True).ngroup().to_numpy()
+    return [
+        Problem(
+            Samples(
+                np.column_stack([values for values, _ in columns.values()]),
+                table[f"a_{axis}"].to_numpy() * units.factor(1, -2),
+                tuple(columns),
+                groups,
+                target=f"a_{axis}",
+            ),
+            [],
+            False,
+            len(table),
+            (*notes, *_notes(law, units)) if axis == axes[0] else (),
+            metrics=samples.metrics | _metrics(law, units),
+            units={name: unit for name, (_, unit) in columns.items()}
+            | {f"a_{axis}": units.unit(1, -2)},
+        )
+        for axis in axes
+    ]
+
+
+def _without(samples: ForceSamples, law: VelocityLaw) -> ForceSamples:
+    """Force samples less the terms of the velocity."""
+    axes = axes_of(samples.table)
+    rest = vectors(samples.table, "a_") - law.acceleration
+    columns = {f"a_{axis}": rest[:, k] for k, axis in enumerate(axes)}
+    table = samples.table.assign(**columns, a_norm=np.linalg.norm(rest, axis=1))
+    return replace(samples, table=table)
+
+
+def _notes(law: VelocityLaw | None, units: GivenUnits) -> tuple[str, ...]:
+    """The terms of the velocity, in words."""
+    if law is None or not law.parts:
+        return ()
+    lines = []
+    for name, group in itertools.groupby(law.parts, key=lambda part: part.name):
+        parts = list(group)
+        unit = units.unit(*parts[0].powers).text
+        numbers = ", ".join(f"{part.axis} {_given(part, units)}".strip() for part in parts)
+        lines.append(f"{WORDS[name]}: {numbers} {unit}")
+    beside = "beside the central force there is " if law.central else "the motion shows "
+    return (beside + "; and ".join(lines),)
+
+
+def _metrics(law: VelocityLaw | None, units: GivenUnits) -> dict[str, Any]:
+    """The same as numbers."""
+    parts = [
+        {"name": part.name, "axis": part.axis, "unit": units.unit(*part.powers).text}
+        | {key: getattr(_given(part, units), key) for key in ("value", "low", "high")}
+        for part in (() if law is None else law.parts)
+    ]
+    return {"velocity_parts": parts} if parts else {}
+
+
+def _given(part: VelocityPart, units: GivenUnits) -> Estimate:
+    return part.coefficient.times(units.factor(*part.powers))
