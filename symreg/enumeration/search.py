@@ -274,9 +274,8 @@ class Search:
                 loose = replace(model, terms=tuple(tree.loosened() for tree in model.terms))
                 if len(loose.numbers()) > MOST_LOOSE:
                     loose = model
-                polished = loose.polished(self.table, 15)
-                ranked.append(polished)
-                if polished.is_exact or self.watch.over:
+                ranked.append(loose.polished(self.table, 15))
+                if self.watch.over:
                     break
             ranked.sort(key=length)
         short = [model.shortened(self.table) for model in ranked[:SHORTENED]]

@@ -28,8 +28,8 @@ class SearchConfig(Options):
     """The search for a law."""
 
     engine: str = "auto"
-    """Search engine: auto, portfolio, projection, pysr or operon. auto takes the portfolio for your
-    own table, otherwise PySR if it is installed, otherwise Operon."""
+    """Search engine: auto, portfolio, rational, expressions, projection, pysr or operon. auto takes
+    the portfolio for your own table, otherwise PySR if it is installed, otherwise Operon."""
     guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()
