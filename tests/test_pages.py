@@ -206,6 +206,11 @@ def test_what_the_page_of_targets_says_of_all_cells_is_in_their_table():
     long, two = gains[gains.index.get_level_values(1) >= 32], gains.xs(2, level=1)
     assert f"{long.min():.0f} to {long.max():.0f} times with 32 and 64 positions" in page
     assert f"{two.min():.0f} to {two.max():.0f} times with two" in page
+    kinds = np.log10(far.stack().unstack("attention"))
+    worse = kinds["lssar"] - kinds["softmax"]
+    assert f"In {(worse.abs() < 0.15).sum()} of {len(worse)} settings" in page
+    apart = 10 ** worse[worse.abs() >= 0.15]
+    assert f"LSSAR errs more, {apart.min():.1f} to {apart.max():.1f} times" in page
     share = usual[usual["target"] == "displacement(inertia=0.9)"]["evaluate.acceleration_share"]
     assert f"the share goes from {share.median():.2f} to 1" in page
 
