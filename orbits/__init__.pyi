@@ -9,12 +9,14 @@ from .config import ForcesConfig as ForcesConfig
 from .config import GenerateConfig as GenerateConfig
 from .config import ImportConfig as ImportConfig
 from .dataset import open_dataset as open_dataset
+from .dataset.info import describe as describe
+from .dataset.reading import shuffled_batches as shuffled_batches
+from .dataset.validation import validate as validate
 from .derivatives.accelerations import measure_forces as _measure_forces
 from .force_samples import ForceSamples as ForceSamples
 from .forces import LAWS as LAWS
 from .forces import parse_law as parse_law
 from .generation.generate import generate as _generate
-from .info import describe as describe
 from .invariants import drift as drift
 from .invariants import energy_scale as energy_scale
 from .invariants import specific_energy as specific_energy
@@ -22,13 +24,11 @@ from .planets import ephemeris as _ephemeris
 from .plot import plot_energy_drift as plot_energy_drift
 from .plot import plot_orbits as plot_orbits
 from .plot import plot_phase_portrait as plot_phase_portrait
-from .reading import shuffled_batches as shuffled_batches
 from .simulators.integrate import integrate as integrate
 from .trajectories.from_table import from_arrays as from_arrays
 from .trajectories.from_table import from_table as _from_table
 from .units import GM_SUN as GM_SUN
 from .units import G as G
-from .validation import validate as validate
 from .version import __version__ as __version__
 
 # Written by tests/signatures.py:

@@ -95,13 +95,13 @@ class Problems:
 
 
 def _validate(path: str, config: NoConfig) -> Problems:
-    from orbits.validation import validate
+    from orbits.dataset.validation import validate
 
     return Problems(path, validate(path))
 
 
 def _info(path: str, config: NoConfig) -> dict[str, str]:
-    from orbits.info import describe
+    from orbits.dataset.info import describe
 
     return {"dataset": path, **describe(path)}
 

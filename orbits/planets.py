@@ -16,9 +16,9 @@ import xarray as xr
 
 from orbits import dataset
 from orbits.config import BODIES, EphemerisConfig
+from orbits.dataset.schema import Layout
 from orbits.options import keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.schema import Layout
 from orbits.simulators import States
 from orbits.units import JULIAN_YEAR_DAYS, G
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from orbits.config import ForcesConfig
 from orbits.dataset import Data, as_dataset
+from orbits.dataset.schema import ESTIMATED
 from orbits.derivatives.methods import measured
 from orbits.derivatives.noise import white_noise
 from orbits.estimates import STANDARD_ERRORS
@@ -16,7 +17,6 @@ from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
 from orbits.options import keywords_of, options_from
 from orbits.provenance import provenance
-from orbits.schema import ESTIMATED
 from orbits.units import G
 
 

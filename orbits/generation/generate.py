@@ -18,13 +18,13 @@ from tqdm import tqdm
 from orbits import dataset
 from orbits.cluster import cluster_pool
 from orbits.config import GenerateConfig
+from orbits.dataset.schema import Layout
 from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import require_memory
 from orbits.options import keywords_of, options_from
 from orbits.planets import PLANETS
 from orbits.provenance import provenance
-from orbits.schema import Layout
 from orbits.workers import lost_worker, worker_count, worker_pool
 
 Call = tuple[Recipe, Layout, Path | None, int]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from orbits.config import GenerateConfig
+from orbits.dataset.schema import shard_orbits
 from orbits.forces import ForceLaw, parse_law
 from orbits.populations.bound import FEW, bound_share
 from orbits.populations.ranges import Ranges, require_attraction
-from orbits.schema import shard_orbits
 from orbits.simulators import SIMULATORS, simulator_named
 from orbits.units import G
 

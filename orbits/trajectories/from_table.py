@@ -14,12 +14,12 @@ import xarray as xr
 
 from orbits import dataset
 from orbits.config import ImportConfig
+from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import require_input, sha256_of_file
 from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.frames import relative_states
 from orbits.options import keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.schema import ESTIMATED, Layout
 from orbits.tables import LARGEST, read_npz
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (

@@ -11,11 +11,11 @@ import pytest
 
 from orbits import dataset
 from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.dataset.reading import shuffled_batches
+from orbits.dataset.validation import validate
 from orbits.files import read_sealed, write_sealed
 from orbits.generation.generate import generate
 from orbits.planets import ephemeris
-from orbits.reading import shuffled_batches
-from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=40, samples=20, shard_orbits=16, workers=1)
 

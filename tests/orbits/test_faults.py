@@ -15,9 +15,9 @@ import zarr
 
 from orbits.config import GenerateConfig
 from orbits.dataset import MANIFEST, open_dataset
+from orbits.dataset.validation import validate
 from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
-from orbits.validation import validate
 
 CONFIG = GenerateConfig(orbits=320, samples=64, shard_orbits=16, workers=1, simulator="kepler")
 OPTIONS = ["--orbits", "320", "--samples", "64", "--shard-orbits", "16", "--simulator", "kepler"]

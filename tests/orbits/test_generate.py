@@ -8,12 +8,12 @@ import pytest
 from orbits.cli import main
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
+from orbits.dataset.validation import validate
 from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
 from orbits.generation.generate import generate, write
 from orbits.generation.recipe import resolve
 from orbits.invariants import angular_momentum, specific_energy
-from orbits.validation import validate
 
 SMALL = GenerateConfig(orbits=40, samples=32, shard_orbits=16, workers=1)
 

@@ -6,9 +6,9 @@ import orbits.forces
 import orbits.simulators
 from orbits.cli import main
 from orbits.dataset import open_dataset
+from orbits.dataset.validation import validate
 from orbits.forces import LAWS, parse_law
 from orbits.simulators import SIMULATORS
-from orbits.validation import validate
 
 LAW = '''
 """An attraction as the inverse of the separation to the power of 3/2."""

@@ -5,8 +5,8 @@ import pytest
 
 from orbits.config import GenerateConfig
 from orbits.dataset import open_dataset
+from orbits.dataset.reading import shuffled_batches
 from orbits.generation.generate import generate
-from orbits.reading import shuffled_batches
 
 
 @pytest.fixture(scope="module")

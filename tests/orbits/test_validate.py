@@ -8,8 +8,8 @@ import zarr
 
 from orbits.cli import main
 from orbits.config import GenerateConfig
+from orbits.dataset.validation import validate
 from orbits.generation.generate import generate
-from orbits.validation import validate
 
 KINDS = {
     "newton": {},

@@ -4,9 +4,9 @@ import numpy as np
 import xarray as xr
 
 from orbits import dataset
-from orbits.consistency import physical_problems
+from orbits.dataset.consistency import physical_problems
+from orbits.dataset.schema import array_problems, attribute_problem, require_format, variables
 from orbits.forces import known_law
-from orbits.schema import array_problems, attribute_problem, require_format, variables
 
 
 def validate(data: dataset.Data) -> list[str]:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from orbits import dataset
+from orbits.dataset.schema import variables
 from orbits.frames import relative_states
-from orbits.schema import variables
 
 
 def describe(data: dataset.Data) -> dict[str, str]:

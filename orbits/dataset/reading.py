@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from orbits.dataset import folder_of, open_dataset
-from orbits.schema import shard_file, variables
+from orbits.dataset.schema import shard_file, variables
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, with the orbit as first axis."""

@@ -1,6 +1,6 @@
 """Datasets of orbits on disk: written shard by shard, and opened.
 
-`orbits.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and checks.
+`orbits.dataset.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and checks.
 `.manifest.json` is whole or absent, carries its own checksum, and says which shards are finished
 and what `zarr.json` must be: a shard that it does not name does not exist.
 """
@@ -19,6 +19,15 @@ import xarray as xr
 import zarr
 from zarr.codecs import Crc32cCodec
 
+from orbits.dataset.schema import (
+    TIME,
+    Layout,
+    array_problems,
+    attribute_problem,
+    require_format,
+    shard_file,
+    variables,
+)
 from orbits.files import (
     as_json,
     held,
@@ -29,15 +38,6 @@ from orbits.files import (
     sha256_of_json,
     write_json,
     write_sealed,
-)
-from orbits.schema import (
-    TIME,
-    Layout,
-    array_problems,
-    attribute_problem,
-    require_format,
-    shard_file,
-    variables,
 )
 
 Data = xr.Dataset | str | os.PathLike[str]
@@ -336,8 +336,8 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
         path: its folder.
 
     Returns:
-        The variables of the format, read as they are indexed; `.attrs` as `orbits.schema` says.
-        Reading a chunk that was changed after it was written raises a ValueError.
+        The variables of the format, read as they are indexed; `.attrs` as `orbits.dataset.schema`
+        says. Reading a chunk that was changed after it was written raises a ValueError.
 
     Raises:
         ValueError: if missing, of another schema, unfinished, changed or cut short (says which).
