@@ -19,8 +19,8 @@ from symreg.projection.atoms import (
     WAVES,
     Atom,
     atoms_of,
-    bent,
     polynomials,
+    scaled_terms,
     with_waves,
 )
 from symreg.projection.bases import (
@@ -41,13 +41,26 @@ from symreg.projection.product_search import (
 )
 from symreg.projection.products import EXACT, Product, Target
 from symreg.projection.shapes import SHAPES
-from symreg.projection.sums import MOST_TERMS, Sum, search_sums, straight, two_terms, with_bent
-from symreg.projection.tidy import description, expression_of, set_roughly, set_to_one, tidied
+from symreg.projection.simplification import (
+    description,
+    expression_of,
+    set_roughly,
+    set_to_one,
+    simplified,
+)
+from symreg.projection.sums import (
+    MOST_TERMS,
+    Sum,
+    lines_and_polynomials,
+    search_sums,
+    sums_with_scales,
+    two_terms,
+)
 
-TIDIED = 24
+SIMPLIFIED = 24
 """Products of a search whose numbers are set to simple ones where possible."""
-POOR, FEW_TIDIED = 0.25, 3
-"""Mean square of relative errors above which no product is the law, and so few are tidied."""
+POOR, FEW_SIMPLIFIED = 0.25, 3
+"""Mean square of relative errors above which no product is the law, and so few are simplified."""
 SUMS = 8
 """Sums of each number of terms."""
 MOST_VARIABLES = 10
@@ -62,7 +75,7 @@ OF_ONE_SIGN = 0.5
 """Share of rows in which y without the step must have one sign, noise aside."""
 NEAR_ONE = 1e3
 """Targets farther than this from one are not near one less a product."""
-SEEN_BENT = 0.3
+CURVED_ABOVE = 0.3
 """Smaller angles equal their sines."""
 PLAIN = 3
 """Products with a plain factor tried inside a step."""
@@ -105,7 +118,7 @@ def _near_one(y: np.ndarray) -> bool:
 
 def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
     """Whether all targets lie there, and are not so small that the function is linear."""
-    return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > SEEN_BENT)
+    return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > CURVED_ABOVE)
 
 
 def _angle(wave: OfRows, inverse: InSympy, low: float, high: float, unit: float) -> Outer:
@@ -195,7 +208,7 @@ def search(
     atoms = atoms_of(columns)
     sums = two_terms(y, atoms)[:4]
     if all(each.mean_square > EXACT**2 for each in sums):
-        sums += with_bent(y, np.abs(y), atoms, bent(columns), 2)[:4]
+        sums += sums_with_scales(y, np.abs(y), atoms, scaled_terms(columns), 2)[:4]
     short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):
@@ -244,7 +257,9 @@ def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
     """Straight lines, for equal absolute and equal relative errors."""
     columns = variables(X, symbols)
     sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
-    return [each.expression() for sigma in sigmas for each in straight(y, sigma, columns)]
+    return [
+        each.expression() for sigma in sigmas for each in lines_and_polynomials(y, sigma, columns)
+    ]
 
 
 def _errors_are_absolute(
@@ -282,11 +297,11 @@ def _products(
     target = _target(columns, y, weights)
     found = search_products(target, SHAPES, arguments, watch, most_factors)
     best = min((p.mean_square for p in found), default=np.inf)
-    return _written(found, target, columns, TIDIED if best < POOR else FEW_TIDIED), best
+    return _written(found, target, columns, SIMPLIFIED if best < POOR else FEW_SIMPLIFIED), best
 
 
 def _written(
-    found: Sequence[Product], target: Target, columns: Sequence, count: int = TIDIED
+    found: Sequence[Product], target: Target, columns: Sequence, count: int = SIMPLIFIED
 ) -> list[sympy.Expr]:
     """Formulas of so many products, shortest description first; of each also simpler ones."""
 
@@ -296,10 +311,10 @@ def _written(
     rough = [*found, *(set_roughly(product, target) for product in found)]
     short = best_of(rough, count, length)
     short += [other for product in short for other in set_to_one(product, target)]
-    tidy = [tidied(product, target) for product in sorted(short, key=length)[: 2 * count]]
-    tidy.sort(key=length)
-    bare = [tidied(product, target) for product in found if not product.factors]
-    formulas = (expression_of(product, target, columns) for product in (*tidy, *bare))
+    simpler = [simplified(product, target) for product in sorted(short, key=length)[: 2 * count]]
+    simpler.sort(key=length)
+    bare = [simplified(product, target) for product in found if not product.factors]
+    formulas = (expression_of(product, target, columns) for product in (*simpler, *bare))
     return [formula for formula in formulas if formula is not None]
 
 
@@ -352,7 +367,7 @@ def _sums(
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative and equal absolute errors."""
     waves, polynomial = with_waves(atoms, columns), polynomials(columns)
-    bends = bent(columns, (EXPONENTIAL, *WAVES))
+    scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
     found: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
@@ -361,7 +376,7 @@ def _sums(
     for sigma in (*relative, floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
         some = search_sums(y, sigma, waves, watch, polynomial=polynomial)
         if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
-            some += with_bent(y, sigma, atoms, bends, MOST_TERMS)
+            some += sums_with_scales(y, sigma, atoms, scaled, MOST_TERMS)
         some.sort(key=lambda s: s.mean_square)
         for terms in {len(s.atoms) for s in some}:
             found += [s for s in some if len(s.atoms) == terms][:SUMS]

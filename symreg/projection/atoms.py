@@ -1,6 +1,6 @@
 """Terms of sums: monomials, some times a wave; and a factor times exp, sin or cos of a free scale.
 
-The scale of a bent term is on a grid until a sum is polished.
+The scale of a scaled term is on a grid until a sum is polished.
 """
 
 import math
@@ -26,11 +26,11 @@ HIGHEST_DEGREE = 4
 MOST_POLYNOMIAL = 70
 MOST_ATOMS = 2500
 MOST_WITH_WAVES = 14_000
-MOST_BENT = 8000
-STRAIGHT = 0.05
-"""Largest argument of a bent term below which it is none."""
+MOST_SCALED = 8000
+LINEAR_BELOW = 0.05
+"""Largest argument of a scaled term below which it is none."""
 LARGEST_SIZE = 3.0
-"""Size of the largest argument of a bent term, see `Argument.size`."""
+"""Size of the largest argument of a scaled term, see `Argument.size`."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Bent:
+class ScaledTerm:
     """A term f·g(s·h) whose scale s is free.
 
     Attributes:
@@ -68,8 +68,8 @@ class Bent:
     def values(self) -> np.ndarray:
         """(row,) of the term; not finite where it is too large."""
         with np.errstate(all="ignore"):
-            bent = self.function.value(self.scale * self.argument.values)
-            return np.asarray(bent * self.factor.values)
+            values = self.function.value(self.scale * self.argument.values)
+            return np.asarray(values * self.factor.values)
 
     @property
     def expression(self) -> sympy.Expr:
@@ -78,11 +78,11 @@ class Bent:
         return self.function.write(inner) * self.factor.expression
 
     @property
-    def is_straight(self) -> bool:
+    def is_linear(self) -> bool:
         """Whether its argument is so small that it is a sum of powers."""
-        return float(np.max(np.abs(self.scale * self.argument.values))) < STRAIGHT
+        return float(np.max(np.abs(self.scale * self.argument.values))) < LINEAR_BELOW
 
-    def scaled(self, ratio: float) -> "Bent":
+    def scaled(self, ratio: float) -> "ScaledTerm":
         """The same with another scale."""
         return replace(self, scale=self.scale * ratio)
 
@@ -96,7 +96,7 @@ class Function:
     reaches: np.ndarray
 
 
-Term = Atom | Bent
+Term = Atom | ScaledTerm
 
 _REACHES = np.geomspace(0.1, 30.0, 18)
 EXPONENTIAL = Function(np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
@@ -108,21 +108,23 @@ WAVES = tuple(
 """Of up to ten turns."""
 
 
-def bent(columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL,)) -> list[Bent]:
+def scaled_terms(
+    columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL,)
+) -> list[ScaledTerm]:
     """Functions of monomials, alone and times a variable, simplest first; waves of variables."""
     factors = [
         one(len(columns[0].values)),
         *(Atom(column.values, column.expression) for column in columns),
     ]
     arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
-    found: list[Bent] = []
+    found: list[ScaledTerm] = []
     for factor in factors:
         for h in sorted(arguments, key=lambda h: h.size):
             for function in functions:
                 if function is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
                     scales = function.reaches / float(np.max(np.abs(h.values)))
-                    found += [Bent(factor, function, h, float(s)) for s in scales]
-    return found[:MOST_BENT]
+                    found += [ScaledTerm(factor, function, h, float(s)) for s in scales]
+    return found[:MOST_SCALED]
 
 
 def one(rows: int) -> Atom:

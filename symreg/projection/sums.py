@@ -14,7 +14,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.formulas.watch import Watch
-from symreg.projection.atoms import MOST_ATOMS, Atom, Bent, Term, one, polynomials
+from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one, polynomials
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
@@ -33,7 +33,7 @@ TOO_ALIKE = 1e-10
 FITTED, GIVEN = 12, 4
 """Sums of a number of terms that are fitted to all rows, and handed over."""
 PARTNERS = 400
-"""Terms that may come first beside a bent one, simplest first."""
+"""Terms that may come first beside a scaled one, simplest first."""
 STEPS, LARGEST_STEP = 12, 20.0
 """Of a polish of scales; the logarithm of the largest change."""
 WORST = 1e6
@@ -91,8 +91,8 @@ class Sum:
 
     @property
     def is_sound(self) -> bool:
-        """Whether functions are bent, and there is a numerator over no cancelling denominator."""
-        if any(isinstance(a, Bent) and a.is_straight for a in self.atoms):
+        """Whether functions are curved, and a numerator stands over no cancelling denominator."""
+        if any(isinstance(a, ScaledTerm) and a.is_linear for a in self.atoms):
             return False
         above = [a for a in self.atoms if not a.of_target]
         parts = [
@@ -179,10 +179,14 @@ def search_sums(
     return found
 
 
-def with_bent(
-    y: np.ndarray, sigma: np.ndarray, atoms: Sequence[Atom], bent: Sequence[Bent], terms: int
+def sums_with_scales(
+    y: np.ndarray,
+    sigma: np.ndarray,
+    atoms: Sequence[Atom],
+    scaled: Sequence[ScaledTerm],
+    terms: int,
 ) -> list[Sum]:
-    """The best sums of a bent term and one other, then more of both kinds, best first.
+    """The best sums of a scaled term and one other, then more of both kinds, best first.
 
     As in 0.4 + 0.3·2^n: scales are on a grid, and improved in the best (variable projection).
 
@@ -190,13 +194,13 @@ def with_bent(
         y: (row,).
         sigma: (row,) as in `search_sums`.
         atoms: terms without a scale, simplest first.
-        bent: terms with one.
+        scaled: terms with one.
         terms: most of them in a sum.
     """
     weights = 1 / sigma
     if not np.all(np.isfinite(y * weights)):
         return []
-    found = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, bent)
+    found = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
     return sorted(found, key=lambda each: each.mean_square)
 
 
@@ -234,7 +238,7 @@ def _eliminated(
     return [_fitted(transform, tuple(state), whole, wanted, atoms, target, weights)]
 
 
-def straight(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
+def lines_and_polynomials(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
     """Straight lines and polynomials: cheap to fit, and a reader's first thought.
 
     A constant and one variable, or its logarithm; all variables; every term of a polynomial, except
@@ -269,16 +273,16 @@ def _beam(
     plain: Sequence[Atom],
     terms: int,
     target: np.ndarray,
-    bent: Sequence[Bent] = (),
+    scaled: Sequence[ScaledTerm] = (),
 ) -> list[Sum]:
-    """The best sums, term by term; with bent terms the first pair has one."""
-    pool: list[Term] = [*plain, *bent]
+    """The best sums, term by term; with scaled terms the first pair has one."""
+    pool: list[Term] = [*plain, *scaled]
     whole = _weighted(pool, weights)
     good = measurable(whole)
-    first_bent = int(np.count_nonzero(good[: len(plain)]))
+    first_scaled = int(np.count_nonzero(good[: len(plain)]))
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
     whole = whole[:, good]
-    if not pool or (bent and not 0 < first_bent < len(pool)):
+    if not pool or (scaled and not 0 < first_scaled < len(pool)):
         return []
     rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
     columns, shown = _of_unit_length(whole[rows]), wanted[rows]
@@ -291,8 +295,8 @@ def _beam(
     for count in range(2, terms + 1):
         if count > 2:
             ranked = _extended(states, columns, shown)
-        elif bent:
-            ranked = _best_mixed(columns, shown, first_bent)
+        elif scaled:
+            ranked = _best_mixed(columns, shown, first_scaled)
         else:
             ranked = _best_pairs(columns, shown)
         states = [state for _, state in ranked[:BEAM]]
@@ -341,14 +345,16 @@ def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tu
 
 
 def _best_mixed(
-    columns: np.ndarray, wanted: np.ndarray, first_bent: int
+    columns: np.ndarray, wanted: np.ndarray, first_scaled: int
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """Every bent term with its best partner among the others, best first."""
-    plain, bent = columns[:, :first_bent], columns[:, first_bent:]
-    gain = explained_by_pairs((wanted @ plain)[:, None], wanted @ bent, plain.T @ bent, TOO_ALIKE)
+    """Every scaled term with its best partner among the others, best first."""
+    plain, scaled = columns[:, :first_scaled], columns[:, first_scaled:]
+    gain = explained_by_pairs(
+        (wanted @ plain)[:, None], wanted @ scaled, plain.T @ scaled, TOO_ALIKE
+    )
     partner, most = np.argmax(gain, axis=0), np.max(gain, axis=0)
     order = np.argsort(-most)[: 2 * BEAM]
-    return [(float(most[j]), (int(partner[j]), first_bent + int(j))) for j in order]
+    return [(float(most[j]), (int(partner[j]), first_scaled + int(j))) for j in order]
 
 
 def _extended(
@@ -372,9 +378,9 @@ def _fitted(
     transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
     pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
 ) -> Sum:  # fmt: skip
-    """A sum fitted to all rows, the scales of bent terms too."""
+    """A sum fitted to all rows, the scales of scaled terms too."""
     atoms, design = tuple(pool[j] for j in state), columns[:, list(state)]
-    places = [k for k, atom in enumerate(atoms) if isinstance(atom, Bent)]
+    places = [k for k, atom in enumerate(atoms) if isinstance(atom, ScaledTerm)]
     coefficients, rest = solved(design, wanted)
     if places:
         atoms, coefficients, rest = _polished(atoms, places, design, wanted, weights)
@@ -391,7 +397,7 @@ def _polished(
         moved, changed = list(atoms), design.copy()
         for place, step in zip(places, steps, strict=True):
             term = atoms[place]
-            assert isinstance(term, Bent)
+            assert isinstance(term, ScaledTerm)
             moved[place] = term.scaled(float(np.exp(np.clip(step, -LARGEST_STEP, LARGEST_STEP))))
             changed[:, place] = moved[place].values * weights
         if not np.all(measurable(changed)):

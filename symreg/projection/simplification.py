@@ -60,7 +60,7 @@ def _without_scale(product: Product) -> list[bool]:
     return [f.shape in (EXPONENTIAL, IDENTITY) for f in product.factors for _ in f.terms]
 
 
-def tidied(product: Product, target: Target) -> Product:
+def simplified(product: Product, target: Target) -> Product:
     """Exponents and inner constants set to simple numbers wherever that is shorter."""
     rows = len(target.y)
     product = polished(product, target, MORE_STEPS)
