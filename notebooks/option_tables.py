@@ -10,8 +10,10 @@ from importlib import import_module
 from docstring_parser import parse_from_object
 
 from orbits.options import every_option, leaves
+from worldmodel.probes.readouts import READOUTS
 
 MARK = re.compile(r"<!-- options: ([\w.]+) -->")
+READOUTS_MARK = "<!-- options of read-outs -->"
 
 KINDS = {int: "whole number", float: "number", str: "text", bool: "yes or no", type(None): "none"}
 ENDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
@@ -21,7 +23,17 @@ HUGE = 1e6
 
 def on_page_markdown(markdown, **_):
     """Called by mkdocs for every page."""
-    return MARK.sub(lambda found: table(found[1]), markdown)
+    return MARK.sub(lambda found: table(found[1]), markdown).replace(READOUTS_MARK, read_outs())
+
+
+def read_outs():
+    """A table for every read-out with options."""
+    parts = [
+        f"`{name}`: {readout.what}\n\n{table(f'{readout.__module__}.{readout.__name__}')}"
+        for name, readout in READOUTS.items()
+        if dataclasses.fields(readout)
+    ]
+    return "\n\n".join(parts)
 
 
 def table(path):

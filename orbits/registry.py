@@ -24,44 +24,65 @@ class Registry(Mapping[str, T], Generic[T]):
 
     Args:
         package: dotted name of the package.
-        contract: class that the objects are instances of; or, with `of_classes`, subclasses.
+        contract: class that the objects are instances of; or, with `of_classes`, subclasses. Its
+            dotted name, where importing it is slow and the names alone must be quick.
         of_classes: whether the variants are classes (laws, whose objects have parameters).
+        by_file: whether a variant is called as its file, which is not imported to know the name.
         order: names that come first, where the order matters; the others follow by name.
         skip: modules that hold no variant; `base` never does.
     """
 
     package: str
-    contract: type[Any]
+    contract: type[Any] | str
     of_classes: bool = False
+    by_file: bool = False
     order: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> T:
-        return self._found()[name]
+        if not self.by_file:
+            return self._variants()[name]
+        if name not in self._modules():
+            raise KeyError(name)
+        (variant,) = self._members(name)
+        return variant
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found())
+        return iter(self._modules() if self.by_file else self._variants())
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(list(iter(self)))
 
     def __repr__(self) -> str:
         return f"<{self.package}: {', '.join(self)}>"
 
-    def _found(self) -> dict[str, T]:
+    def _modules(self) -> list[str]:
+        """Names of the files that may hold variants."""
         package = importlib.import_module(self.package)
-        found: dict[str, T] = {}
-        for module in pkgutil.iter_modules(package.__path__):
-            if module.name in ("base", *self.skip) or module.name.startswith("_") or module.ispkg:
-                continue
-            path = f"{self.package}.{module.name}"
-            members = list(vars(importlib.import_module(path)).values())
-            found |= {value.name: value for value in members if self._is_variant(value, path)}
-        first = [name for name in self.order if name in found]
-        return {name: found[name] for name in [*first, *sorted(set(found) - set(first))]}
+        return [
+            module.name
+            for module in pkgutil.iter_modules(package.__path__)
+            if module.name not in ("base", *self.skip)
+            and not (module.name.startswith("_") or module.ispkg)
+        ]
+
+    def _variants(self) -> dict[str, T]:
+        members: list[Any] = [each for name in self._modules() for each in self._members(name)]
+        variants = {each.name: each for each in members}
+        first = [name for name in self.order if name in variants]
+        return {name: variants[name] for name in [*first, *sorted(set(variants) - set(first))]}
+
+    def _members(self, name: str) -> list[T]:
+        """The variants in a file."""
+        module = importlib.import_module(f"{self.package}.{name}")
+        return [each for each in vars(module).values() if self._is_variant(each, module.__name__)]
 
     def _is_variant(self, value: Any, module: str) -> bool:
+        if isinstance(self.contract, str):
+            package, _, name = self.contract.rpartition(".")
+            self.contract = vars(importlib.import_module(package))[name]
+        contract: Any = self.contract
         if not self.of_classes:
-            return isinstance(value, self.contract)
+            return isinstance(value, contract)
         own = inspect.isclass(value) and value.__module__ == module
-        return own and issubclass(value, self.contract) and not inspect.isabstract(value)
+        return own and issubclass(value, contract) and not inspect.isabstract(value)

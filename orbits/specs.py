@@ -22,12 +22,11 @@ class Spec:
         return f"{self.name}({inside})"
 
 
-def parse_spec(kind: str, text: str, example: str) -> Spec:
-    """Read `name` or `name(parameter=value, ...)` of a kind ("law", "attention").
+def split_spec(kind: str, text: str, example: str) -> tuple[str, dict[str, str]]:
+    """The name and the values, as written, of `name` or `name(parameter=value, ...)`.
 
     Raises:
-        ValueError: if the text has another form, a parameter has no name or is given twice, or a
-            value is no number (says which, with the example).
+        ValueError: if the text has another form, or a parameter has no name or is given twice.
     """
     match = _SPEC.fullmatch(text)
     if match is None:
@@ -35,7 +34,7 @@ def parse_spec(kind: str, text: str, example: str) -> Spec:
             f"{kind} {text!r} cannot be read; write a name, with values in brackets where it has "
             f"any: {example}."
         )
-    values: dict[str, float] = {}
+    values: dict[str, str] = {}
     for part in (match["parameters"] or "").split(","):
         if not part.strip():
             continue
@@ -44,10 +43,23 @@ def parse_spec(kind: str, text: str, example: str) -> Spec:
             raise ValueError(f"{kind} {text!r}: name each parameter, as in {example}.")
         if name in values:
             raise ValueError(f"{kind} {text!r} gives {name} twice.")
+        values[name] = value
+    return match["name"], values
+
+
+def parse_spec(kind: str, text: str, example: str) -> Spec:
+    """Read `name` or `name(parameter=value, ...)` of a kind ("law", "attention").
+
+    Raises:
+        ValueError: as `split_spec`, or if a value is no number (says which, with the example).
+    """
+    name, words = split_spec(kind, text, example)
+    values: dict[str, float] = {}
+    for parameter, word in words.items():
         try:
-            values[name] = float(value)
+            values[parameter] = float(word)
         except ValueError:
             raise ValueError(
-                f"{kind} {text!r}: {name} must be a number, as in {example}."
+                f"{kind} {text!r}: {parameter} must be a number, as in {example}."
             ) from None
-    return Spec(match["name"], tuple(values.items()))
+    return Spec(name, tuple(values.items()))

@@ -96,7 +96,7 @@ def probes() -> list[str]:
     tables = [name for name, kind in READOUTS.items() if kind.writes_table]
     numbers = [name for name in READOUTS if name not in tables]
     own = [each for each in keywords(PredictorConfig) if each.partition(":")[0] in OF_A_MODEL]
-    options = [*keywords(ProbeConfig, ("readout", "trained_on")), *own]
+    options = [*keywords(ProbeConfig, ("readout",)), *own]
     table = "orbits.ForceSamples"
     kinds = (
         (
@@ -105,7 +105,7 @@ def probes() -> list[str]:
             table,
         ),
         (f"typing.Literal[{', '.join(map(repr, numbers))}]", "None", "Reading"),
-        ("str = ...", "ProbeConfig | None", f"{table} | Reading"),
+        ("str | ReadOut = ...", "ProbeConfig | None", f"{table} | Reading"),
     )
     return [
         "@typing.overload\n"

@@ -17,7 +17,6 @@ import pytest
 from matplotlib.figure import Figure
 
 import orbits
-import worldmodel
 from orbits.cli import main as orbits_command
 from orbits.options import OptionError
 from orbits.powers import power_law
@@ -26,7 +25,6 @@ from symreg.experiments.figures.law import plot_field
 from symreg.recovery.user_table import written_names
 from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.data import training_positions
-from worldmodel.predictors.checked import Function
 from worldmodel.source import Source
 
 TOGETHER = {"together": True, "frame": "icrf"}
@@ -393,21 +391,3 @@ def test_one_training_orbit_in_eight_is_kicked(tmp_path):
     changed = (plain != kicked).any(-1).any(-1).any(-1).float().mean()
     # 25 of 200 expected, standard deviation 4.7: five of them
     assert 0.01 < changed < 0.25
-
-
-def test_corresponding_states_of_newton_have_velocities_as_one_over_root_r():
-    # a force with v^2 r/GM in it, which is the same at corresponding places of 1/r^2
-    gm, dt = 39.47841760435743, 0.008
-
-    def step(x):
-        following = np.full(x.shape, np.nan)
-        here, moved = x[:, 1:], x[:, 1:] - x[:, :-1]
-        r = np.linalg.norm(here, axis=-1, keepdims=True)
-        square = np.sum((moved / dt) ** 2, axis=-1, keepdims=True)
-        following[:, 1:] = here + moved - dt**2 * gm * here / r**3 * square * r / gm
-        return following
-
-    data = orbits.generate(orbits=30, samples=64, simulator="kepler", seed=5)
-    found = worldmodel.probe(Function(step, 2), data, readout="symmetry", symmetry={"states": 60})
-    # the speed of a displacement is that of half a step before: its error is of order w dt
-    assert found.metrics["scaling"] < 0.05

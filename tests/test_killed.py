@@ -31,7 +31,7 @@ grid: {seed: [0, 1]}
 """
 COMMANDS = {
     "generate": "orbits generate {out}/data.zarr --orbits 60 --shard-orbits 4 --seed 3",
-    "train": "worldmodel train {data} {out}/model --steps 150 --checkpoint-every 10",
+    "train": "worldmodel train {data} {out}/model --steps 150 --evaluate-every 10",
     "run": f"symreg run --out {{out}}/run {' '.join(RUN)}",
     "study": "symreg study {study} --out {out}/study --workers 1",
 }

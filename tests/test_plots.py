@@ -84,15 +84,13 @@ def test_forces_are_drawn_beside_the_true_ones(held_out):
 
 def test_a_kick_response_is_its_curve(held_out):
     reading = worldmodel.probe(verlet, held_out, readout="kick_response", model_context=2)
-    axes = worldmodel.plot_kick_response(reading)
+    axes = reading.plot()
     steps, r2 = axes.lines[0].get_xydata().T
     assert list(steps) == reading.details["steps"]
     np.testing.assert_allclose(r2, reading.details["r2_velocity"])
-    again = reading.plot()
-    np.testing.assert_array_equal(again.lines[0].get_xydata(), axes.lines[0].get_xydata())
 
 
-@pytest.mark.parametrize("name", ["far", "evaluate", "jacobian", "symmetry", "field"])
+@pytest.mark.parametrize("name", ["far", "evaluate", "jacobian"])
 def test_a_reading_draws_itself(held_out, name):
     reading = worldmodel.probe(verlet, held_out, readout=name, model_context=2, orbits=20)
     axes = reading.plot()

@@ -16,7 +16,6 @@ from .interventions import steer as steer
 from .loading import load_predictor as load_predictor
 from .plot import ATTENTION_COLORS as ATTENTION_COLORS
 from .plot import plot_attention as plot_attention
-from .plot import plot_kick_response as plot_kick_response
 from .plot import plot_validity as plot_validity
 from .predictors.autoregression import Autoregression as Autoregression
 from .predictors.base import Predictor as Predictor
@@ -27,6 +26,7 @@ from .predictors.straight_line import StraightLine as StraightLine
 from .probes.config import ProbeConfig as ProbeConfig
 from .probes.probe import probe as _probe
 from .probes.readouts.base import Reading as Reading
+from .probes.readouts.base import ReadOut as ReadOut
 from .torch_module import TorchModule as TorchModule
 from .training import train as _train
 from .version import __version__ as __version__
@@ -62,21 +62,11 @@ def train(
     accelerator: typing.Literal['auto', 'cpu', 'cuda'] = ...,
     devices: int = ...,
     seed: int = ...,
-    accumulate: int = ...,
-    muon_momentum: float = ...,
-    adamw_beta2: float = ...,
     warmup: int = ...,
-    final_lr: float = ...,
-    clip: float = ...,
     held_out_share: float = ...,
     evaluate_every: int = ...,
-    patience: int = ...,
-    checkpoint_every: int = ...,
     threads: int = ...,
-    compile: bool = ...,
     stream: bool = ...,
-    log_every: int = ...,
-    resume: bool = ...,
 ) -> WorldModel: ...
 
 @typing.overload
@@ -100,17 +90,6 @@ def probe(
     kick_steps: int = ...,
     bootstrap: int = ...,
     seed: int = ...,
-    causal: typing.Any = ...,
-    evaluate: typing.Any = ...,
-    extrapolate: typing.Any = ...,
-    far: typing.Any = ...,
-    field: typing.Any = ...,
-    inductive_bias: typing.Any = ...,
-    jacobian: typing.Any = ...,
-    kick_response: typing.Any = ...,
-    linear: typing.Any = ...,
-    symmetry: typing.Any = ...,
-    transfer: typing.Any = ...,
     model_context: int | None = ...,
     length_unit: str = ...,
     time_unit: str = ...,
@@ -122,7 +101,7 @@ def probe(
     data: typing.Any,
     config: None = None,
     *,
-    readout: typing.Literal['causal', 'evaluate', 'extrapolate', 'far', 'field', 'inductive_bias', 'jacobian', 'kick_response', 'linear', 'symmetry'],
+    readout: typing.Literal['causal', 'evaluate', 'extrapolate', 'far', 'inductive_bias', 'jacobian', 'kick_response', 'linear'],
     untrained: collections.abc.Callable[..., typing.Any] | None = None,
     trained_on: typing.Any = None,
     kick_angle: float = ...,
@@ -137,17 +116,6 @@ def probe(
     kick_steps: int = ...,
     bootstrap: int = ...,
     seed: int = ...,
-    causal: typing.Any = ...,
-    evaluate: typing.Any = ...,
-    extrapolate: typing.Any = ...,
-    far: typing.Any = ...,
-    field: typing.Any = ...,
-    inductive_bias: typing.Any = ...,
-    jacobian: typing.Any = ...,
-    kick_response: typing.Any = ...,
-    linear: typing.Any = ...,
-    symmetry: typing.Any = ...,
-    transfer: typing.Any = ...,
     model_context: int | None = ...,
     length_unit: str = ...,
     time_unit: str = ...,
@@ -159,7 +127,7 @@ def probe(
     data: typing.Any,
     config: ProbeConfig | None = None,
     *,
-    readout: str = ...,
+    readout: str | ReadOut = ...,
     untrained: collections.abc.Callable[..., typing.Any] | None = None,
     trained_on: typing.Any = None,
     kick_angle: float = ...,
@@ -174,17 +142,6 @@ def probe(
     kick_steps: int = ...,
     bootstrap: int = ...,
     seed: int = ...,
-    causal: typing.Any = ...,
-    evaluate: typing.Any = ...,
-    extrapolate: typing.Any = ...,
-    far: typing.Any = ...,
-    field: typing.Any = ...,
-    inductive_bias: typing.Any = ...,
-    jacobian: typing.Any = ...,
-    kick_response: typing.Any = ...,
-    linear: typing.Any = ...,
-    symmetry: typing.Any = ...,
-    transfer: typing.Any = ...,
     model_context: int | None = ...,
     length_unit: str = ...,
     time_unit: str = ...,

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from orbits.options import require_known
+from worldmodel.circles import circles
 from worldmodel.model import Network
-from worldmodel.predictors.checked import circles
 
 
 class Backbone(nn.Module):

@@ -35,7 +35,7 @@ def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> "Readi
     model: Any = run
     if config.model is not None:
         model = load_predictor(config=config, seed=config.seed, dt=Source(data).facts.dt)
-    reading = read(model, data, config)
+    reading = read(model, data, config, config.trained_on)
     reading.write(out)
     return reading
 

@@ -4,7 +4,15 @@ import dataclasses
 from typing import Annotated, ClassVar, Literal
 
 from orbits.files import sha256_of_json
-from orbits.options import FRACTION, Above, AtLeast, Between, Interval, OptionError, Options
+from orbits.options import (
+    FRACTION,
+    Above,
+    AtLeast,
+    Between,
+    Interval,
+    OptionError,
+    Options,
+)
 from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
 from worldmodel.targets import inertia
@@ -41,6 +49,23 @@ class Checkpoint(Options):
 
     checkpoint: Literal["last", "best"] = "last"
     """Weights at the end of training, or those of the lowest held-out loss."""
+
+
+@dataclasses.dataclass(frozen=True)
+class KickConfig(Options):
+    """The kick: a velocity turned and rescaled in mid-orbit."""
+
+    kick_angle: Positive = KICK_ANGLE
+    """The velocity is turned by an angle in ±this, rad (kicked)."""
+    kick_scale: tuple[Positive, Positive] = KICK_SCALE
+    """The speed is multiplied by a factor from this interval (kicked)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kick_scale[0] > self.kick_scale[1]:
+            raise OptionError(
+                "kick_scale", f"is {self.kick_scale}; two factors are needed, 0 < low <= high."
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +127,7 @@ class NetworkConfig(ModelConfig):
     steps: FromZero = 1000
     """Optimiser steps; 0 writes the untrained model, which some controls need."""
     batch_tokens: Count = 1024
-    """Positions seen in each optimiser step, over all devices and accumulated passes."""
+    """Positions seen in each optimiser step, over all devices."""
     muon_lr: Positive = 0.02
     """Learning rate of Muon, which updates matrices in the blocks."""
     adamw_lr: Positive = 3e-3
@@ -125,40 +150,21 @@ class TrainConfig(NetworkConfig):
 
     seed: Seed = 0
     """Seed of the initial weights, the batches and the noise."""
-    accumulate: Count = 1
-    """Forward-backward passes summed into one step."""
-    muon_momentum: Annotated[float, BELOW_ONE] = 0.95
-    """Momentum of Muon."""
-    adamw_beta2: Annotated[float, BELOW_ONE] = 0.99
-    """Second-moment decay of AdamW."""
     warmup: FromZero = 50
     """Steps of linear warm-up."""
-    final_lr: Annotated[float, FRACTION] = 0.01
-    """The cosine ends at this fraction of the learning rate."""
-    clip: Positive = 1.0
-    """Largest norm of the gradient."""
     held_out_share: Annotated[float, BELOW_ONE] = 0.1
     """Fraction of the orbits, from the end of the data set, held out of training."""
     evaluate_every: Count = 200
-    """Steps between evaluations on held-out orbits."""
-    patience: FromZero = 0
-    """Stop after this many evaluations without a better held-out loss; 0 never stops early."""
-    checkpoint_every: Count = 200
-    """Steps between saved states for resuming training."""
+    """Steps between evaluations on held-out orbits and saved states; a tenth of it lies between
+    lines of metrics.jsonl."""
     threads: Annotated[int, Between(0, MOST_THREADS)] = 0
     """Threads of the network; 0 means one below a million parameters, else all cores: a small model
     gains nothing from a second one, and loses much when the cores are busy."""
-    compile: bool = False
-    """Compile the model with torch.compile."""
     stream: bool = False
     """Map the positions of the training orbits from a file instead of holding them in memory; the
     batches are the same."""
-    log_every: Count = 20
-    """Steps between lines in metrics.jsonl."""
-    resume: bool = True
-    """Resume from the run's saved state if there is one; --no-resume starts again."""
 
-    FREE: ClassVar = ("resume", "log_every", "checkpoint_every", "accelerator", "stream")
+    FREE: ClassVar = ("accelerator", "stream")
     """Options that may change when a run resumes."""
 
     def __post_init__(self) -> None:
@@ -168,18 +174,17 @@ class TrainConfig(NetworkConfig):
                 "inputs differences needs positions of more than the 8 bits of bf16-true; give "
                 "--precision bf16-mixed or 32-true."
             )
-        if self.crops_per_step < self.devices * self.accumulate:
+        if self.crops_per_step < self.devices:
             raise ValueError(
                 f"batch_tokens {self.batch_tokens} gives {self.crops_per_step} context(s) of "
-                f"{self.context_length} positions, fewer than the {self.devices} device(s) times "
-                f"{self.accumulate} pass(es) of a step; give more batch_tokens."
+                f"{self.context_length} positions, fewer than the {self.devices} device(s) of a "
+                "step; give more batch_tokens."
             )
 
     @property
     def crops_per_step(self) -> int:
-        """Contexts per optimiser step: a multiple of devices × passes."""
-        share = self.devices * self.accumulate
-        return self.batch_tokens // self.context_length // share * share
+        """Contexts per optimiser step: as many on every device."""
+        return self.batch_tokens // self.context_length // self.devices * self.devices
 
     @property
     def model(self) -> ModelConfig:

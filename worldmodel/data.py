@@ -34,16 +34,6 @@ def training_orbits(facts: DataFacts, held_out_share: float) -> int:
     return count
 
 
-def require_long_enough(facts: DataFacts, context_length: int) -> None:
-    """Raise ValueError if orbits are too short for one context."""
-    if facts.samples < context_length + 1:
-        raise ValueError(
-            f"{facts.path} has {facts.samples} states in each orbit, but context_length "
-            f"{context_length} needs {context_length + 1}; give a shorter context or generate "
-            f"with --samples {context_length + 1} or more."
-        )
-
-
 def measure_scales(
     positions: Float[np.ndarray, "orbit time body axis"], model: ModelConfig
 ) -> Scales:
@@ -65,11 +55,6 @@ def measure_scales(
         step=rms(steps),
         bend=rms(bends) if bends.numel() else 1.0,
     )
-
-
-def spread(first: int, stop: int, most: int) -> np.ndarray:
-    """At most so many of first, ..., stop − 1, evenly spread."""
-    return np.linspace(first, stop - 1, min(most, stop - first)).round().astype(int)
 
 
 def training_positions(

@@ -12,13 +12,13 @@ from typing import Any
 
 from orbits.files import sha256_of_file
 from orbits.options import options_from, require_known
+from worldmodel.circles import circles
 from worldmodel.config import PredictorConfig
 from worldmodel.predictors.base import Predictor
 from worldmodel.predictors.checked import (
     SPEAK_FOR_THEMSELVES,
     CheckedPredictor,
     as_predictor,
-    circles,
     in_a_line,
     name_of,
 )

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from worldmodel.config import ModelConfig
 from worldmodel.model import Scales, bin_of
-from worldmodel.targets import inertia
+from worldmodel.targets import first_scored, inertia
 
 
 def raw_target(
@@ -38,15 +38,6 @@ def _known_part(target: str, seen: Tensor) -> Tensor:
         return seen
     step = torch.diff(seen, dim=1, prepend=seen[:, :1])
     return seen + share * step
-
-
-def first_scored(context_length: int) -> int:
-    """Index within a context of the first prediction that counts.
-
-    One position says nothing about the velocity, so the first prediction counts only if the context
-    is a single position. With a context of two, only the last counts.
-    """
-    return min(1, context_length - 1)
 
 
 def loss(

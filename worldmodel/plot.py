@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 
 from orbits.files import written_aside
 from orbits.palette import CYCLE
-from orbits.plot import labelled, new_axes, plain_ticks, squeezed_r2
+from orbits.plot import labelled, plain_ticks
 from worldmodel.config import AttentionConfig
-from worldmodel.probes.readouts.base import Reading
 from worldmodel.source import Source
 from worldmodel.world_model import WorldModel
 
@@ -115,21 +114,3 @@ def plot_validity(
     axes.set_xlim(across[0], across[-1])
     axes.set_ylim(0, 2)
     return labelled(axes, "distance r (au)", "speed / circular speed", title, legend=False)
-
-
-def plot_kick_response(reading: Reading, axes: Axes | None = None) -> Axes:
-    """R² of the implied acceleration by steps since a kick.
-
-    Args:
-        reading: of the read-out `kick_response`.
-        axes: where to draw; by default a new figure.
-    """
-    axes = new_axes() if axes is None else axes
-    kicked = {"r2_velocity": "velocity turned", "r2_gm": "GM changed"}
-    steps = reading.details["steps"]
-    for name, label in kicked.items():
-        if name in reading.details:
-            r2 = [np.nan if value is None else value for value in reading.details[name]]
-            axes.plot(steps, r2, marker="o", label=label)
-    squeezed_r2(axes)
-    return labelled(axes, "steps since the kick", "R² of the implied acceleration")

@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +14,8 @@ from orbits.files import sha256_of_json
 if TYPE_CHECKING:
     import xarray as xr
 
-    Data = str | os.PathLike[str] | xr.Dataset
+Data: TypeAlias = "str | os.PathLike[str] | xr.Dataset"
+"""A data set of `orbits`, or its path."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,3 +122,18 @@ class Source:
         gm = np.asarray(part["gm"].values, dtype=np.float64)
         body = part["body"].values if self.facts.system == "planets" else None
         return Trajectories(self.facts, position, velocity, gm, numbers, body)
+
+
+def spread(first: int, stop: int, most: int) -> np.ndarray:
+    """At most so many of first, ..., stop − 1, evenly spread."""
+    return np.linspace(first, stop - 1, min(most, stop - first)).round().astype(int)
+
+
+def require_long_enough(facts: DataFacts, context_length: int) -> None:
+    """Raise ValueError if orbits are too short for one context."""
+    if facts.samples < context_length + 1:
+        raise ValueError(
+            f"{facts.path} has {facts.samples} states in each orbit, but context_length "
+            f"{context_length} needs {context_length + 1}; give a shorter context or generate "
+            f"with --samples {context_length + 1} or more."
+        )

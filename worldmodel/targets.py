@@ -24,3 +24,12 @@ def inertia(target: str) -> float | None:
     raise ValueError(
         f"target {target!r} is unknown; displacement, {example}, residual or position."
     )
+
+
+def first_scored(context_length: int) -> int:
+    """Index within a context of the first prediction that counts.
+
+    One position says nothing about the velocity, so the first prediction counts only if the context
+    is a single position. With a context of two, only the last counts.
+    """
+    return min(1, context_length - 1)

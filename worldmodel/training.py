@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -37,8 +37,6 @@ from worldmodel.data import (
     held_out_crops,
     mapped_positions,
     measure_scales,
-    require_long_enough,
-    spread,
     training_orbits,
     training_positions,
 )
@@ -51,22 +49,22 @@ from worldmodel.optimizers import (
     restore_optimizers,
     set_learning_rates,
 )
-from worldmodel.source import Source
+from worldmodel.source import Data, Source, require_long_enough, spread
 from worldmodel.world_model import WorldModel, threads
-
-if TYPE_CHECKING:
-    from worldmodel.source import Data
 
 MEASURED_ORBITS = 4096
 """Evenly spread orbits from which the scales are measured."""
 
 HELD_OUT_ORBITS = 512
 """Evenly spread held-out orbits on which the loss is measured."""
+LARGEST_NORM = 1.0
+"""Of the gradient, which is of order one at the start, the targets being standardised: only an
+outlier is cut."""
 
 
 @keywords_of(TrainConfig)
 def train(
-    data: "Data",
+    data: Data,
     config: TrainConfig | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -132,7 +130,7 @@ def train(
     return WorldModel.load(run) if model is None and run is not None else model
 
 
-COUNTED = ("step", "best", "without_progress")
+COUNTED = ("step", "best")
 """Of a state, in the header of its file."""
 
 
@@ -146,7 +144,6 @@ class State:
     noise: torch.Generator
     step: int = 0
     best: float = math.inf
-    without_progress: int = 0
 
     def save(self, run: Path, identity: str) -> None:
         """Write `resume.safetensors`."""
@@ -174,7 +171,7 @@ class State:
 
 def _train(
     fabric: Fabric,
-    data: "Data",
+    data: Data,
     run: Path | None,
     config: TrainConfig,
     progress: Callable[[str], None] | None,
@@ -195,7 +192,7 @@ def _train(
             if not (run / "config.json").exists():
                 write_record(run, record)
         trainer = Trainer(fabric, run, record, state, held_out, progress)
-        if run is not None and config.resume and (run / "resume.safetensors").exists():
+        if run is not None and (run / "resume.safetensors").exists():
             state.restore(run, record.identity)
         if state.step < config.steps:
             trainer.fit()
@@ -262,19 +259,17 @@ class Trainer:
         self.config = self.record.train
         self.held_out = self.fabric.to_device(self.held_out)
         network = self.state.network
-        module: Any = torch.compile(network) if self.config.compile else network
-        self.module, *self.optimizers = self.fabric.setup(module, *self.state.optimizers)
+        self.module, *self.optimizers = self.fabric.setup(network, *self.state.optimizers)
         network.to(self.fabric.device)
 
     def fit(self) -> None:
-        """Train to the last step, or until nothing improves."""
+        """Train to the last step."""
         config, state = self.config, self.state
         log = Log(self.run, state.step, config, self.progress, self.fabric)
+        each = max(1, config.evaluate_every // 10)
         began, inside, first = time.perf_counter(), 0.0, state.step
         try:
             while state.step < config.steps:
-                if 0 < config.patience <= state.without_progress:
-                    break
                 factor = set_learning_rates(self.optimizers, config, state.step)
                 crops = self._with_noise(state.batches.next())
                 entered = time.perf_counter()
@@ -283,7 +278,7 @@ class Trainer:
                 inside += now - entered
                 state.step += 1
                 log.advance(state.step, loss)
-                if state.step % config.log_every == 0 or state.step == config.steps:
+                if state.step % each == 0 or state.step == config.steps:
                     positions = config.crops_per_step * config.context_length
                     log.write(
                         state.step,
@@ -295,7 +290,7 @@ class Trainer:
                     )
                 if state.step % config.evaluate_every == 0 or state.step == config.steps:
                     self._evaluate(log)
-                if state.step % config.checkpoint_every == 0:
+                if state.step % config.evaluate_every == 0:
                     self._save()
             self._save()
         finally:
@@ -313,16 +308,11 @@ class Trainer:
     def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
         """One optimiser step; the loss and the norm of the gradient. ValueError if either is not
         finite: weights and saved states stay as they were."""
-        config, passes = self.config, self.config.accumulate
-        total = torch.zeros((), device=self.fabric.device)
-        parts = zip(seen.chunk(passes), following.chunk(passes), strict=True)
-        for number, (part, after) in enumerate(parts, start=1):
-            with self.fabric.no_backward_sync(self.module, enabled=number < passes):
-                loss = loss_of(config, self.record.scales, self.module(part), part, after) / passes
-                self.fabric.backward(loss)
-            total += loss.detach()
+        loss = loss_of(self.config, self.record.scales, self.module(seen), seen, following)
+        self.fabric.backward(loss)
+        total = loss.detach()
         norm = self.fabric.clip_gradients(
-            self.module, self.optimizers[0], max_norm=config.clip, error_if_nonfinite=False
+            self.module, self.optimizers[0], max_norm=LARGEST_NORM, error_if_nonfinite=False
         )
         if self.fabric.world_size > 1:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
@@ -349,7 +339,6 @@ class Trainer:
         state, loss = self.state, self.held_out_loss()
         improved = loss < state.best
         state.best = min(loss, state.best)
-        state.without_progress = 0 if improved else state.without_progress + 1
         log.write(state.step, held_out_loss=loss)
         if improved:
             self.save_weights("best")

@@ -140,6 +140,11 @@ class WorldModel:
         return self.record.identity
 
     @property
+    def training_facts(self) -> DataFacts:
+        """Facts of its training data set."""
+        return self.record.data
+
+    @property
     def trained_on(self) -> str:
         """Where its training data set was."""
         return self.record.data.path

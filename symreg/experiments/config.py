@@ -27,14 +27,13 @@ from orbits.options import (
     flag_of,
     require_known,
     values_of,
-    with_options,
 )
-from orbits.specs import parse_spec
 from symreg.recovery.config import RecoverConfig, SearchConfig
-from worldmodel.config import Checkpoint, NetworkConfig, PredictorConfig, TrainConfig
+from worldmodel.config import Checkpoint, KickConfig, NetworkConfig, PredictorConfig, TrainConfig
 from worldmodel.predictors import CONTROLS as PREDICTORS
-from worldmodel.probes.config import KickConfig, ProbeConfig
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
+from worldmodel.probes.readouts import parse_readout
 from worldmodel.probes.readouts.base import ReadOut
 
 SOURCES = {
@@ -109,8 +108,8 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     straight_line, autoregression."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
-    kick_response, jacobian, linear, causal, symmetry, field, evaluate, extrapolate, transfer,
-    transfer_frozen, inductive_bias."""
+    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen,
+    inductive_bias."""
     fit: bool = False
     """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
     weights, and `seed`."""
@@ -269,16 +268,11 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
             ValueError: if there is none of that name, or an option is not one of its own.
         """
         text = dict(zip(self.asked, self.readouts, strict=True)).get(name, name)
-        spec = parse_spec("readout", text, "transfer(labelled=900)")
-        require_known("readout", spec.name, QUESTIONS)
-        kind = READ_OUTS["transfer" if spec.name == FROZEN else spec.name]
-        given: dict[str, Any] = {
-            name: int(value) if value.is_integer() else value for name, value in spec.parameters
-        }
         try:
-            return with_options(kind(), given | ({"frozen": True} if spec.name == FROZEN else {}))
+            readout = parse_readout(text.replace(FROZEN, "transfer"))
         except OptionError as error:
-            raise OptionError("readouts", f"{spec.name}: {error}") from None
+            raise OptionError("readouts", f"{text}: {error}") from None
+        return replace(readout, **{"frozen": True}) if name == FROZEN else readout
 
     def keys(self, name: str) -> list[Key]:
         """A read-out asked of the model, and of every control that has something to say there."""

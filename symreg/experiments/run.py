@@ -126,8 +126,7 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
         for key in reversed(config.keys(name)):
             question: dict[str, Any] = {
-                "readout": readout.name, readout.name: readout, "control": key.control,
-                "orbits": shown.orbits,
+                "readout": str(readout), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
             if key in TRANSFERS:
                 title = f"fine-tune: {TRANSFERS[key]}"

@@ -43,7 +43,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
             path = Path(folder) / f"{states}.parquet"
             forces.write(path)
             found[states] = recover(path, options)
-    jacobian = probe(readout="jacobian", jacobian={"states": 50}).metrics
+    jacobian = probe(readout="jacobian(states=50)").metrics
     orbit, kicked = found["orbit"], found["kicked"]
     kind = world_model_kind(
         orbit.metrics["r2"],

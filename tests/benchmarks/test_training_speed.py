@@ -31,9 +31,7 @@ def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path, context
     for turn in range(3):
         for stream in (False, True):
             run = tmp_path / f"{stream}-{turn}"
-            config = TrainConfig(
-                steps=200, context_length=context_length, stream=stream, log_every=100
-            )
+            config = TrainConfig(steps=200, context_length=context_length, stream=stream)
             train(data, config, out=run)
             line = last_speed(run)
             speed.setdefault(stream, []).append(line["tokens_per_second"])

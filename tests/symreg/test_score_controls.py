@@ -43,8 +43,8 @@ def evidence(world, control):
         options = ["--seeds", "1", "--no-null", "--population", "100", "--generations", "8"]
         assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
         found[states] = Recovery.read(law)
-    jacobian = probe("jacobian.json", "--readout", "jacobian", "--jacobian.states", "50")
-    far = probe("far.json", "--readout", "far", "--far.count", "10")
+    jacobian = probe("jacobian.json", "--readout", "jacobian(states=50)")
+    far = probe("far.json", "--readout", "far(count=10)")
     read = (read_json(path)["metrics"] for path in (jacobian, far))
     return found["orbit"], found["kicked"], *read
 

@@ -72,10 +72,10 @@ def test_force_samples_are_those_of_the_command(run, model, few_orbits, tmp_path
 
 
 def test_a_reading_is_what_the_command_writes(run, model, few_orbits, tmp_path):
-    out, options = tmp_path / "linear.json", {"states": 60, "folds": 2}
-    flags = ["--readout", "linear", "--linear.states", "60", "--linear.folds", "2"]
+    out, text = tmp_path / "linear.json", "linear(states=60)"
+    flags = ["--readout", text]
     assert main(["probe", str(run), few_orbits, str(out), "--orbits", "10", *flags]) == 0
-    reading = worldmodel.probe(model, few_orbits, readout="linear", orbits=10, linear=options)
+    reading = worldmodel.probe(model, few_orbits, readout=text, orbits=10)
     assert isinstance(reading, worldmodel.Reading)
     written = json.loads(out.read_text())
     assert written["metrics"] == reading.metrics

@@ -7,9 +7,7 @@ from worldmodel.targets import inertia
 
 
 def test_options_that_change_no_number_do_not_change_the_identity():
-    assert (
-        TrainConfig(log_every=1, resume=False, stream=True).identity() == TrainConfig().identity()
-    )
+    assert TrainConfig(stream=True).identity() == TrainConfig().identity()
     assert TrainConfig(seed=1).identity() != TrainConfig().identity()
     assert TrainConfig(threads=1).identity() != TrainConfig(threads=2).identity()
 

@@ -40,7 +40,7 @@ READERS = [
     "train x.zarr new --steps 1 --stream",
     "probe run x.zarr new.parquet",
     "probe run x.zarr new.json --readout evaluate",
-    "probe run x.zarr new.json --readout extrapolate --extrapolate.factors 1",
+    "probe run x.zarr new.json --readout extrapolate(factors=1)",
 ]
 
 

@@ -1,7 +1,6 @@
 """Promises of training: going on equals never having stopped, and nothing good is ever lost."""
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from worldmodel.world_model import WorldModel
 
 SMALL = TrainConfig(
     d_model=16, n_layers=1, steps=12, batch_tokens=64, warmup=2, evaluate_every=4,
-    checkpoint_every=3, log_every=1, context_noise=1e-3, accelerator="cpu",
+    context_noise=1e-3, accelerator="cpu",
 )  # fmt: skip
 
 
@@ -79,19 +78,6 @@ def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
 
 
-def test_accumulated_passes_make_the_same_step(few_orbits, tmp_path):
-    train(few_orbits, SMALL, out=tmp_path / "one")
-    train(few_orbits, replace(SMALL, accumulate=4), out=tmp_path / "four")
-    one, four = weights_of(tmp_path / "one"), weights_of(tmp_path / "four")
-    # The gradient is summed in another order, and Muon multiplies it in bfloat16 (8 bits).
-    assert all(torch.allclose(one[k], four[k], atol=2e-2) for k in one)
-    losses = [
-        next(line["loss"] for line in read_metrics(tmp_path / name) if "loss" in line)
-        for name in ("one", "four")
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)  # float32 sums of 64 terms
-
-
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
     few_orbits, tmp_path, monkeypatch
 ):
@@ -108,20 +94,6 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
         train(few_orbits, SMALL, out=tmp_path / "run")
     model = WorldModel.load(tmp_path / "run")
     assert all(torch.isfinite(p).all() for p in model.network.parameters())
-
-
-@pytest.mark.slow
-def test_the_compiled_model_makes_the_same_steps(few_orbits, tmp_path):
-    if shutil.which("g++") is None:
-        pytest.skip("torch.compile needs a C++ compiler on the CPU")
-    losses = {}
-    for compiled in (False, True):
-        run = tmp_path / str(compiled)
-        train(few_orbits, replace(SMALL, steps=3, compile=compiled), out=run)
-        losses[compiled] = [line["loss"] for line in read_metrics(run) if "loss" in line]
-        assert WorldModel.load(run).predict(np.ones((1, 5, 2))).shape == (1, 5, 2)
-    # Fused float32 kernels sum in another order, and Muon multiplies in bfloat16.
-    assert losses[True] == pytest.approx(losses[False], rel=1e-2)
 
 
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
@@ -289,12 +261,12 @@ def test_the_best_weights_are_kept(few_orbits, tmp_path, monkeypatch):
 
 
 def test_the_learning_rates_rise_and_fall():
-    """A line over the warm-up, then half a cosine to the fraction that is asked for."""
-    config = TrainConfig(steps=1000, warmup=10, final_lr=0.1, muon_lr=0.02, adamw_lr=3e-3)
+    """A line over the warm-up, then half a cosine to a hundredth."""
+    config = TrainConfig(steps=1000, warmup=10, muon_lr=0.02, adamw_lr=3e-3)
     network = Network(config.model, Scales(bodies=1, axes=2, position=1.0, target=1.0))
     optimizers = make_optimizers(network, config)
-    for step, factor in ((0, 0.1), (4, 0.5), (9, 1.0), (500, 0.55), (750, 0.232), (999, 0.1)):
-        # the cosine has fallen by 2e-4 at the end of the warm-up; 0.232 = 0.1 + 0.9 (1 - √½)/2
+    for step, factor in ((0, 0.1), (4, 0.5), (9, 1.0), (500, 0.505), (750, 0.155), (999, 0.01)):
+        # the cosine has fallen by 2e-4 at the end of the warm-up; 0.155 = 0.01 + 0.99 (1 - √½)/2
         assert set_learning_rates(optimizers, config, step) == pytest.approx(factor, rel=3e-3)
         for optimizer, lr in zip(optimizers, (config.muon_lr, config.adamw_lr), strict=True):
             assert optimizer.param_groups[0]["lr"] == pytest.approx(lr * factor, rel=3e-3)

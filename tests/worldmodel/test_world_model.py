@@ -13,7 +13,7 @@ from worldmodel.checkpoint import RunRecord
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
-from worldmodel.probes.readouts.evaluate import acceleration_share
+from worldmodel.probes.errors import acceleration_share
 from worldmodel.source import DataFacts
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
@@ -76,14 +76,14 @@ def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
 
 def test_a_perfect_model_drifts_nowhere(few_orbits, monkeypatch):
     """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
-    from worldmodel.probes.readouts.evaluate import rollout_errors
+    from worldmodel.probes.errors import rollout_errors
     from worldmodel.source import Source
 
     chosen = Source(few_orbits).read(range(10))
     assert np.allclose(chosen.gm, GM_SUN)
     model = model_of()
     true = chosen.position[:, 5:15].astype(float)
-    monkeypatch.setattr("worldmodel.probes.readouts.evaluate.roll_out", lambda *_: true)
+    monkeypatch.setattr("worldmodel.probes.errors.roll_out", lambda *_: true)
     result = rollout_errors(model, chosen, 10)
     assert result["energy_drift"] == 0
     assert result["angular_momentum_drift"] == 0
@@ -92,7 +92,7 @@ def test_a_perfect_model_drifts_nowhere(few_orbits, monkeypatch):
 
 def test_the_error_stands_beside_that_of_going_straight_on():
     """On circles of radius 2 that turn by 0.1 rad a step, where all of it is known."""
-    from worldmodel.probes.readouts.evaluate import next_step
+    from worldmodel.probes.errors import next_step
     from worldmodel.source import Trajectories
 
     angle = 0.1 * np.arange(12) + np.array([[0.0], [1.0]])

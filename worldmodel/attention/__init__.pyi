@@ -1,6 +1,6 @@
 from .base import Attention as Attention
 from .base import Visible as Visible
-from .base import make_attention as make_attention
+from .make import make_attention as make_attention
 from .maps import attention_maps as attention_maps
 from .maps import attention_spread as attention_spread
 from .specs import attention_kinds as attention_kinds

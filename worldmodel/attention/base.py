@@ -3,8 +3,6 @@
 import abc
 import dataclasses
 import functools
-import importlib
-import inspect
 import math
 from collections.abc import Callable
 
@@ -12,8 +10,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
-
-from worldmodel.attention.specs import Composed, parse_attention, require_parameters
 
 BLOCK = 32
 """Fewest queries grouped together to skip keys."""
@@ -276,37 +272,6 @@ def _by_groups(
         ],
         dim=-2,
     )
-
-
-def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:
-    """The attention module that a specification names.
-
-    Args:
-        spec: a kind, with its parameters if any: "softmax", "lssar(p=15)"; or a point of
-            the composition: "map=relu norm=l1 scale=logdlogn sharpen=3".
-        d_head: width of one head.
-        n_heads: number of heads.
-
-    Raises:
-        ValueError: if the kind or a parameter is not known (names the nearest), or a
-            parameter's value is not allowed.
-    """
-    parsed = parse_attention(spec)
-    if isinstance(parsed, Composed):
-        from worldmodel.attention.composition import Composition
-
-        return Composition(d_head, n_heads, parsed)
-    module = importlib.import_module(f"worldmodel.attention.kinds.{parsed.name}")
-    (kind,) = (
-        member
-        for member in vars(module).values()
-        if inspect.isclass(member)
-        and issubclass(member, Attention)
-        and member.__module__ == module.__name__
-    )
-    known = set(inspect.signature(kind).parameters) - {"d_head", "n_heads"}
-    require_parameters(parsed, sorted(known))
-    return kind(d_head, n_heads, **dict(parsed.parameters))
 
 
 def of_queries(read: Tensor, visible: Visible, n_query: int) -> Tensor:

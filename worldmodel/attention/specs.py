@@ -1,13 +1,12 @@
 """Names of attentions: a point of the composition, or a kind in its own file, with its parameters;
 read without importing torch."""
 
-import pkgutil
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from orbits.options import Above, OptionError, Options, require_known, with_options
+from orbits.registry import Registry
 from orbits.specs import Spec, parse_spec
-from worldmodel.attention import kinds
 
 EXAMPLES = "softmax, lssar(p=15), 'map=relu norm=l1 scale=logdlogn sharpen=3'"
 
@@ -55,10 +54,18 @@ POWER = "p"
 """The parameter of `lssar`."""
 
 
+KINDS: Registry[Any] = Registry(
+    "worldmodel.attention.kinds",
+    "worldmodel.attention.base.Attention",
+    of_classes=True,
+    by_file=True,
+)
+"""Kinds that are no point of the composition, one file each."""
+
+
 def attention_kinds() -> tuple[str, ...]:
-    """The names of all kinds: points of the composition, and files in
-    `worldmodel/attention/kinds/`."""
-    return tuple(sorted({*POINTS, *(each.name for each in pkgutil.iter_modules(kinds.__path__))}))
+    """The names of all kinds: points of the composition, and files of their own."""
+    return tuple(sorted({*POINTS, *KINDS}))
 
 
 def parse_attention(text: str) -> Spec | Composed:

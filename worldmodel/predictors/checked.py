@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float
 
+from worldmodel.circles import circles
 from worldmodel.config import PredictorConfig
 from worldmodel.predictors.base import ArcPredictor, Predictor, central_differences
 from worldmodel.source import DataFacts
@@ -51,6 +52,7 @@ class CheckedPredictor:
 
     facts: DataFacts | None = None
     seed: int | None = None
+    training_facts: DataFacts | None = None
     radius: tuple[float, float] | None = None
 
     def __init__(
@@ -355,17 +357,6 @@ def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
             f"with a full context of {length}."
         )
     return found
-
-
-def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np.ndarray:
-    """Two circles of 0.8 and 1.2 au around the Sun, (orbit, time, body, axis), au."""
-    radius = np.array([0.8, 1.2])
-    angle = 2 * np.pi * radius[:, None] ** -1.5 * dt * np.arange(times) + [[0.3], [1.1]]
-    flat = radius[:, None, None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
-    position = np.concatenate((flat, np.zeros((2, times, axes - 2))), axis=-1)
-    if bodies == 1:
-        return position[:, :, None]
-    return np.stack((position / 2, -position / 2), axis=2)
 
 
 def name_of(thing: Any) -> str:

@@ -1,7 +1,6 @@
 """The positive control for Newton: the law itself in place of the model."""
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,15 +8,12 @@ from jaxtyping import Float
 
 from orbits.palette import COLORS
 from orbits.units import G
+from worldmodel.flow import advanced, follow
 from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
-
-SUBSTEPS = 16
-"""Runge-Kutta steps in one dt. At 0.28 au around the Sun and dt = 0.008 yr the phase advances by
-0.02 rad in each, and the position errs by about 1e-11 au."""
 
 
 class ByLaw(ArcPredictor):
@@ -36,7 +32,7 @@ class ByLaw(ArcPredictor):
                     "the masses of the bodies are not known, so that no law can move them."
                 )
             pull = functools.partial(self.law.mutual_acceleration, gm=G * mass[:, None])
-            return _advanced(pull, arcs.seen, velocity, self.dt)[0]
+            return advanced(pull, arcs.seen, velocity, self.dt)[0]
         following, _ = follow(self.law, arcs.position, arcs.velocity, arcs.gm, self.dt)
         return following[:, :, None] * arcs.shares[:, None, :, None]
 
@@ -47,49 +43,6 @@ class ByLaw(ArcPredictor):
         relative = law_jacobians(*arcs.at(orbit, time), self.law, self.dt)
         older = max(0, self.context_length - 2)
         return of_bodies(np.pad(relative, ((0, 0), (older, 0), (0, 0), (0, 0))), arcs, orbit), None
-
-
-def follow(
-    law: "ForceLaw",
-    position: Float[np.ndarray, "orbit *time axis"],
-    velocity: Float[np.ndarray, "orbit *time axis"],
-    gm: Float[np.ndarray, " orbit"],
-    dt: float,
-) -> tuple[Float[np.ndarray, "orbit *time axis"], Float[np.ndarray, "orbit *time axis"]]:
-    """Position and velocity one step after every state, au and au/yr.
-
-    Each state is advanced by itself (classical Runge-Kutta of order 4), so the prediction comes
-    from the law, not from the rest of the trajectory.
-    """
-    each = np.broadcast_to(gm[:, None] if position.ndim == 3 else gm, position.shape[:-1])
-    return _advanced(lambda at: law.acceleration(at, each), position, velocity, dt)
-
-
-def followed_back(
-    law: "ForceLaw",
-    position: Float[np.ndarray, "orbit axis"],
-    velocity: Float[np.ndarray, "orbit axis"],
-    gm: Float[np.ndarray, " orbit"],
-    dt: float,
-    steps: int,
-) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
-    """Positions and velocities over so many steps that end in the given states."""
-    states = [(position, velocity)]
-    for _ in range(steps):
-        states.append(follow(law, *states[-1], gm, -dt))
-    x, v = (np.stack(parts[::-1], axis=1) for parts in zip(*states, strict=True))
-    return x, v
-
-
-def _advanced(
-    acceleration: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray, dt: float
-) -> tuple[np.ndarray, np.ndarray]:
-    from orbits.simulators.integrate import rk4_step  # which needs sympy, as options do not
-
-    x, v = x.astype(np.float64), v.astype(np.float64)
-    for _ in range(SUBSTEPS):
-        x, v = rk4_step(acceleration, x, v, dt / SUBSTEPS)
-    return x, v
 
 
 def law_jacobians(

@@ -1,52 +1,18 @@
-"""The model beside what is known: the law, an ellipse, naive copiers, itself untrained."""
+"""The model beside what is known: an ellipse and naive copiers, on the same states."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.statistics import r_squared
-from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor
 from worldmodel.predictors.ellipse import ByEllipse
 from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
 from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
-from worldmodel.probes.integrated_arcs import States, drawn_states
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
-from worldmodel.probes.readouts.base import Reading, side_by_side
 from worldmodel.probes.states import Arcs
-
-COMPARED = ("injected", "keplerian", "parrot", "untrained")
-Numbers = dict[str, float | None]
-
-
-def beside_controls(
-    experiment: Experiment,
-    count: int,
-    measure: Callable[[ArcPredictor, States, Experiment], Numbers],
-    what: str,
-) -> Reading:
-    """A measure of the model, and of each control unless one is in its place, as a reading.
-
-    Both read the same states, at most `count`. A model without an untrained form is compared with
-    the others. Numbers of controls are called NAME_CONTROL.
-    """
-    states = drawn_states(experiment, count)
-    own = measure(experiment.predictor, states, experiment)
-    others: dict[str, Numbers] = {}
-    for name in COMPARED if experiment.config.control == "none" else ():
-        control = CONTROLS[name]
-        try:
-            model = control.network(experiment.trained, experiment.config.seed)
-        except ValueError:
-            continue
-        others[name] = measure(experiment.with_control(control, model), states, experiment)
-    more = {f"{k}_{who}": v for who, values in others.items() for k, v in values.items()}
-    metrics = {**own, **more, "states": len(states[2])}
-    text = side_by_side(f"{experiment.who}: {what}", {experiment.who: own, **others})
-    return Reading(metrics, "orbit", text, details={"controls": others})
 
 
 def against_known(

@@ -1,30 +1,23 @@
 """What is probed: a model or a control, data, and options; every read-out gets one."""
 
-import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
-from worldmodel.data import spread
-from worldmodel.loading import load_predictor
 from worldmodel.predictors import CONTROLS
 from worldmodel.predictors.base import ArcPredictor, Control, Predictor
 from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
-from worldmodel.probes.config import ProbeConfig
+from worldmodel.probes.setting import ExperimentConfig
 from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
-from worldmodel.source import DataFacts, Source, Trajectories
-from worldmodel.world_model import WorldModel
-
-if TYPE_CHECKING:
-    from worldmodel.source import Data
-
+from worldmodel.probes.subject import Subject
+from worldmodel.source import Data, DataFacts, Source, Trajectories, spread
 
 MOST_REMEMBERED = 2000
 """Training orbits given to a parrot; more take minutes to search."""
@@ -33,35 +26,33 @@ MOST_REMEMBERED = 2000
 class Experiment:
     """A model or its stand-in, data, and the options.
 
-    The model may be the folder of its run, the data its path; `trained_on` is the model's training
-    data set, instead of that in the options.
+    The data may be a path; `trained_on` is the model's training data set, or its path, instead of
+    the one that the model remembers.
     """
 
     def __init__(
-        self, model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
+        self,
+        model: Subject,
+        data: "Data",
+        config: ExperimentConfig,
+        trained_on: "Data | None" = None,
     ) -> None:
         control = CONTROLS[config.control]
         self.config = config
-        self.trained_on = config.trained_on if trained_on is None else trained_on
+        self.trained_on = trained_on
         self.source = Source(data)
-        self.trained = as_model(model, config.checkpoint).for_world(self.facts)
-        if config.read_out.of_networks and not isinstance(self.trained, WorldModel):
-            raise ValueError(
-                f"the read-out {config.readout} needs a network of `worldmodel train`, and "
-                f"{self.trained.name} is none; give another --readout."
-            )
-        self.model = control.network(self.trained, config.seed)
+        self.trained = model.for_world(self.facts)
+        self.model: Subject = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
         if control.needs_law:
             _ = self.law
         self.predictor = self.with_control(control, self.model)
 
-    def with_control(
-        self, control: Control, model: "WorldModel | CheckedPredictor"
-    ) -> ArcPredictor:
+    def with_control(self, control: Control, model: Subject) -> ArcPredictor:
         """The predictor with a control in the model's place."""
         law: Any = self.known_law  # those that need it were asked before
-        return on_arcs(control.predictor(model, law, self.remembered), control.name)
+        predictor = control.predictor(model, law, self.remembered)
+        return OfPositions(model) if predictor is model else on_arcs(predictor, control.name)
 
     def remembered(self) -> Float[np.ndarray, "orbit time axis"]:
         """Positions of the training orbits, for lookups; ValueError if they are unknown."""
@@ -73,7 +64,7 @@ class Experiment:
         return self.training_positions
 
     @cached_property
-    def untrained(self) -> WorldModel | CheckedPredictor:
+    def untrained(self) -> Subject:
         """The same architecture with fresh weights."""
         return untrained(self.trained, self.config.seed)
 
@@ -107,7 +98,7 @@ class Experiment:
     def _training_source(self) -> Source | None:
         if self.trained_on is not None:
             return Source(self.trained_on)
-        known = self.trained.record.data if isinstance(self.trained, WorldModel) else None
+        known = self.trained.training_facts
         if known is not None and known.fingerprint == self.facts.fingerprint:
             return self.source
         told = self.trained.trained_on
@@ -215,16 +206,4 @@ def on_arcs(predictor: Predictor | ArcPredictor, name: str) -> ArcPredictor:
     """A predictor of arcs, from one of positions or arcs."""
     if isinstance(predictor, ArcPredictor):
         return predictor
-    if isinstance(predictor, (WorldModel, CheckedPredictor)):
-        return OfPositions(predictor)
     return OfPositions(CheckedPredictor(predictor, name=name))
-
-
-def as_model(model: Any, checkpoint: str) -> WorldModel | CheckedPredictor:
-    """The model meant: our network or the folder of its run, or any predictor."""
-    if isinstance(model, WorldModel):
-        return model
-    named = isinstance(model, str) and (":" not in model or Path(model).exists())
-    if named or isinstance(model, os.PathLike):
-        return WorldModel.load(model, checkpoint)
-    return load_predictor(model)

@@ -3,16 +3,53 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from worldmodel.backbone import Backbone
+from worldmodel.data import random_crops
 
 WARMUP = 20
 """Steps of linear warm-up."""
 
-Batch = tuple[Tensor, Tensor]
+Batch = tuple[Float[np.ndarray | Tensor, "crop time body axis"], np.ndarray | Tensor]
+"""Positions, au, and labels (crop, time, output)."""
+
+
+class LabelledContexts:
+    """Endless batches of labelled contexts: any orbit, any time, with replacement.
+
+    Args:
+        positions: au.
+        labels: NaN where there is none.
+        length: positions in a context.
+        scored: first time in a context, and in an orbit, whose label counts: nothing of the
+            velocity is known before it.
+        count: contexts in a batch.
+    """
+
+    def __init__(
+        self,
+        positions: Float[np.ndarray, "orbit time body axis"],
+        labels: Float[np.ndarray, "orbit time output"],
+        length: int,
+        scored: int,
+        count: int,
+        seed: int,
+    ) -> None:
+        self.positions = torch.from_numpy(positions.astype(np.float32))
+        self.labels = torch.from_numpy(labels)
+        self.labels[:, :scored] = torch.nan
+        self.length, self.scored, self.count = length, scored, count
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __call__(self, step: int) -> Batch:
+        crops = random_crops(self.labels, self.count, self.length, self.generator)
+        labels = self.labels[crops]
+        labels[:, : self.scored] = torch.nan
+        return self.positions[crops], labels
 
 
 class Tuned(nn.Module):
@@ -35,10 +72,10 @@ def fine_tune(
     batch: Callable[[int], Batch],
     outputs: int,
     steps: int,
-    learning_rate: float,
-    head_rate: float,
     frozen: bool,
     seed: int,
+    learning_rate: float = 1e-3,
+    head_rate: float = 1e-2,
 ) -> Tuned:
     """Train a new head, and the network unless frozen, on labels.
 
@@ -66,7 +103,7 @@ def fine_tune(
     )
     parameters = [p for group in groups for p in group["params"] if p.requires_grad]  # type: ignore[attr-defined]
     for step in range(steps):
-        positions, labels = (part.to(device) for part in batch(step))
+        positions, labels = (torch.as_tensor(part).to(device) for part in batch(step))
         said = tuned(positions.float())
         labels = labels[:, -said.shape[1] :]
         error = said - labels.float()
@@ -82,10 +119,11 @@ def fine_tune(
 
 @torch.no_grad()
 def last_outputs(
-    tuned: Tuned, contexts: Float[Tensor, "context time body axis"], at_once: int = 65_536
-) -> Float[Tensor, "context output"]:
+    tuned: Tuned, contexts: Float[np.ndarray, "context time body axis"], at_once: int = 65_536
+) -> Float[np.ndarray, "context output"]:
     """The new head's output after the last position of each context, float64."""
     device = next(tuned.parameters()).device
     count = max(1, at_once // (contexts.shape[1] * tuned.backbone.tokens_per_step))
-    parts = [tuned(part.to(device).float())[:, -1].double().cpu() for part in contexts.split(count)]
-    return torch.cat(parts)
+    parts = torch.from_numpy(contexts).split(count)
+    answers = [tuned(part.to(device).float())[:, -1].double().cpu() for part in parts]
+    return torch.cat(answers).numpy()

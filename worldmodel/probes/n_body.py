@@ -3,20 +3,16 @@
 `symreg weigh` reads the masses and the law that the model acts by.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from orbits.derivatives.accelerations import planet_rows
 from worldmodel.predictors import CONTROLS
+from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.states import Arcs, times_read
 
-if TYPE_CHECKING:
-    from worldmodel.probes.experiment import Experiment
 
-
-def table_of_bodies(experiment: "Experiment") -> pd.DataFrame:
+def table_of_bodies(experiment: Experiment) -> pd.DataFrame:
     """Force samples of every body relative to the first, as from `orbits forces`, on undisturbed
     orbits outside the training set.
 

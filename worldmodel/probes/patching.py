@@ -16,6 +16,7 @@ counts.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,10 +24,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from orbits.forces import ForceLaw
-from orbits.statistics import r_squared
 from worldmodel.inside import Inside, kept_outputs
 from worldmodel.interventions import Edit, exchange, intervene, steer
-from worldmodel.probes.readouts.linear import INNER, PENALTIES
+from worldmodel.probes.ridge import fitted_subspace
 
 POSITIONS_AT_ONCE = 1 << 16
 """In one pass."""
@@ -55,17 +55,24 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class States:
+class PairedStates:
     """States of some orbits: half for learning, half for testing."""
 
     contexts: Float[Tensor, "state time body axis"]
     """Two positions or more, au."""
     force: Vectors
     """au/yr^2."""
+    gm: np.ndarray
+    """(state,) au^3/yr^2."""
     orbit: np.ndarray
     """(state,) orbit of each."""
     dt: float
     random: np.random.Generator
+
+    @classmethod
+    def of(cls, contexts: np.ndarray, force: np.ndarray, **others: Any) -> "PairedStates":
+        """The same, from arrays."""
+        return cls(torch.from_numpy(contexts), torch.from_numpy(force), **others)
 
     @cached_property
     def halves(self) -> tuple[Tensor, Tensor]:
@@ -85,7 +92,7 @@ class States:
 class Patched:
     """One predictor on the states: its acceleration, and its activations at the last position."""
 
-    def __init__(self, inside: Inside, context_length: int, states: States) -> None:
+    def __init__(self, inside: Inside, context_length: int, states: PairedStates) -> None:
         self.inside, self.states = inside, states
         self.context_length = context_length
         said, parts = [], []
@@ -152,22 +159,11 @@ class Patched:
     def probe(self, site: str) -> tuple[float, Tensor]:
         """R² of the force from a ridge regression on a site, on the tested orbits; the subspace it
         reads, with orthonormal columns."""
-        from scipy.linalg import orth
-        from sklearn.linear_model import RidgeCV
-        from sklearn.model_selection import GroupKFold
-
         learned, asked = (rows.numpy() for rows in self.states.halves)
-        values, force = self.layers[site].numpy(), self.states.force.numpy()
-        spread = values[learned].std(axis=0)
-        # One unit for all: the nearest exchange is asked for in the network's own lengths.
-        x = (values - values[learned].mean(axis=0)) / (np.sqrt(np.mean(spread**2)) or 1.0)
-        groups = self.states.orbit[learned]
-        folds = GroupKFold(min(INNER, len(np.unique(groups)))).split(x[learned], groups=groups)
-        score = "neg_mean_squared_error"
-        ridge = RidgeCV(np.array(PENALTIES) * len(learned), scoring=score, cv=list(folds))
-        ridge.fit(x[learned], force[learned])
-        decoded = r_squared(ridge.predict(x[asked]), force[asked])
-        return decoded, torch.from_numpy(orth(ridge.coef_.T))
+        decoded, columns = fitted_subspace(
+            self.layers[site].numpy(), self.states.force.numpy(), self.states.orbit, learned, asked
+        )
+        return decoded, torch.from_numpy(columns)
 
     def rotation(self, site: str, sign: int, steps: int, seed: int) -> Tensor:
         """The subspace whose exchange best moves the acceleration by the force (`sign` 1), or by
@@ -233,9 +229,9 @@ class KnownForce(nn.Module):
     have one GM.
     """
 
-    def __init__(self, law: ForceLaw, gm: float, states: States, width: int = 256) -> None:
+    def __init__(self, law: ForceLaw, states: PairedStates, width: int = 256) -> None:
         super().__init__()
-        self.law, self.gm, self.dt = law, gm, states.dt
+        self.law, self.gm, self.dt = law, float(states.gm[0]), states.dt
         axes = states.force.shape[1]
         others = states.contexts[:, -1, 0], states.contexts[:, -1, 0] - states.contexts[:, -2, 0]
         self.units = [part.square().mean().sqrt() for part in (states.force, *others)]
@@ -251,3 +247,9 @@ class KnownForce(nn.Module):
         hidden = self.hidden(torch.cat(known, dim=1) @ self.columns.T)
         used = hidden @ self.columns[:, : x.shape[1]] * self.units[0]
         return (2 * x - before + self.dt**2 * used)[:, None]
+
+
+def known_force(law: ForceLaw, states: PairedStates) -> Inside:
+    """The positive control, open to edits of what it knows."""
+    control = KnownForce(law, states)
+    return Inside(control, control, ["hidden"])

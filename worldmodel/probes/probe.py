@@ -1,123 +1,29 @@
 """One read-out of one model."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import Any
 
 from orbits.force_samples import ForceSamples
 from orbits.options import options_from
 from orbits.provenance import provenance
 from worldmodel.loading import load_predictor
-from worldmodel.probes.config import (
-    Causal,
-    Evaluate,
-    Extrapolate,
-    Far,
-    Field,
-    InductiveBias,
-    Jacobian,
-    KickResponse,
-    Linear,
-    ProbeConfig,
-    Symmetry,
-    Transfer,
-)
+from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.readouts.base import Reading, ReadOut
-from worldmodel.world_model import threads
-
-if TYPE_CHECKING:
-    from worldmodel.source import Data
-
-
-class ProbeOptions(TypedDict, total=False):
-    """Keywords of `probe`: the fields of `ProbeConfig` except the read-outs, and a model's own
-    units. A read-out's own options are a mapping."""
-
-    control: str
-    states: Literal["orbit", "kicked"]
-    correction: Literal["numerov", "none"]
-    orbits: int
-    kick_angle: float
-    kick_scale: tuple[float, float]
-    kick_first: int
-    kick_steps: int
-    bootstrap: int
-    seed: int
-    checkpoint: Literal["last", "best"]
-    threads: int
-    causal: Mapping[str, Any] | Causal
-    evaluate: Mapping[str, Any] | Evaluate
-    extrapolate: Mapping[str, Any] | Extrapolate
-    far: Mapping[str, Any] | Far
-    field: Mapping[str, Any] | Field
-    inductive_bias: Mapping[str, Any] | InductiveBias
-    jacobian: Mapping[str, Any] | Jacobian
-    kick_response: Mapping[str, Any] | KickResponse
-    linear: Mapping[str, Any] | Linear
-    symmetry: Mapping[str, Any] | Symmetry
-    transfer: Mapping[str, Any] | Transfer
-    model_context: int | None
-    length_unit: str
-    time_unit: str
+from worldmodel.probes.subject import Subject
+from worldmodel.source import Data
+from worldmodel.world_model import WorldModel, threads
 
 
-@overload
 def probe(
     model: Any,
-    data: "Data",
-    config: None = None,
-    *,
-    readout: Literal["implied", "transfer"] = "implied",
-    untrained: Callable[..., Any] | None = None,
-    trained_on: "Data | None" = None,
-    **options: Unpack[ProbeOptions],
-) -> ForceSamples: ...
-
-
-@overload
-def probe(
-    model: Any,
-    data: "Data",
-    config: None = None,
-    *,
-    readout: Literal[
-        "causal",
-        "evaluate",
-        "extrapolate",
-        "far",
-        "field",
-        "inductive_bias",
-        "jacobian",
-        "kick_response",
-        "linear",
-        "symmetry",
-    ],
-    untrained: Callable[..., Any] | None = None,
-    trained_on: "Data | None" = None,
-    **options: Unpack[ProbeOptions],
-) -> Reading: ...
-
-
-@overload
-def probe(
-    model: Any,
-    data: "Data",
+    data: Data,
     config: ProbeConfig | None = None,
     *,
-    readout: str = "implied",
-    untrained: Callable[..., Any] | None = None,
-    trained_on: "Data | None" = None,
-    **options: Unpack[ProbeOptions],
-) -> ForceSamples | Reading: ...
-
-
-def probe(
-    model: Any,
-    data: "Data",
-    config: ProbeConfig | None = None,
-    *,
+    readout: str | ReadOut | None = None,
     untrained: Callable[..., Any] | None = None,
     trained_on: "Data | None" = None,
     **options: Any,
@@ -133,12 +39,13 @@ def probe(
             `predict(positions)`, or a plain function of positions with `model_context` given.
         data: the data set with the states shown to the model, or its path.
         config: options; by default the defaults.
+        readout: what is read, with its options in brackets, such as `"linear(states=200)"`, or the
+            object `Linear(states=200)`.
         untrained: makes the untrained model, for the control and read-outs that need it.
         trained_on: the model's training data set, or its path; shows whether the model merely
             copies those orbits.
-        options: more options by name; those of a read-out as a mapping, such as
-            `readout="linear", linear={"states": 200}`; for your own model also `model_context`,
-            `length_unit` and `time_unit`.
+        options: more options by name; for your own model also `model_context`, `length_unit` and
+            `time_unit`.
 
     Returns:
         Force samples, if the read-out yields them; otherwise its `Reading`.
@@ -147,6 +54,8 @@ def probe(
         ValueError: if the model, the data and the options do not fit together.
     """
     own = {name: options.pop(name) for name in OWN if name in options}
+    if readout is not None:
+        options["readout"] = str(readout)
     if untrained is not None or own:
         model = load_predictor(model, untrained=untrained, **own)
     reading = read(model, data, options_from(ProbeConfig, config, options), trained_on)
@@ -157,15 +66,19 @@ OWN = ("model_context", "length_unit", "time_unit")
 """Options of a user's model."""
 
 
-def read(
-    model: Any, data: "Data", config: ProbeConfig, trained_on: "Data | None" = None
-) -> Reading:
+def read(model: Any, data: Data, config: ProbeConfig, trained_on: "Data | None" = None) -> Reading:
     """The result of the requested read-out, with its provenance."""
     with threads(config.threads):
-        experiment = Experiment(model, data, config, trained_on)
+        subject = as_model(model, config.checkpoint)
+        if config.read_out.of_networks and not isinstance(subject, WorldModel):
+            raise ValueError(
+                f"the read-out {config.read_out.name} needs a network of `worldmodel train`, and "
+                f"{subject.name} is none; give another --readout."
+            )
+        experiment = Experiment(subject, data, config, trained_on)
         reading = config.read_out.read(experiment)
         origin = {
-            "readout": config.readout,
+            "readout": config.read_out.name,
             "model": experiment.identity(),
             "law": experiment.facts.law,
             "dt": experiment.facts.dt,
@@ -174,7 +87,17 @@ def read(
             "one_system": bool(experiment.source.dataset.attrs.get("one_system")),
             **provenance(config),
         }
-    return dataclasses.replace(reading, origin=origin)
+    return dataclasses.replace(reading, kind=type(config.read_out), origin=origin)
+
+
+def as_model(model: Any, checkpoint: str = "last") -> Subject:
+    """The model meant: our network or the folder of its run, or any predictor."""
+    if isinstance(model, WorldModel):
+        return model
+    named = isinstance(model, str) and (":" not in model or Path(model).exists())
+    if named or isinstance(model, os.PathLike):
+        return WorldModel.load(model, checkpoint)
+    return load_predictor(model)
 
 
 def require_fitting_name(out: str, readout: ReadOut) -> None:

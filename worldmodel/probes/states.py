@@ -10,8 +10,8 @@ from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
+from worldmodel.flow import follow, followed_back
 from worldmodel.kick import kicked_at, turned_at_random
-from worldmodel.predictors.law import follow, followed_back
 from worldmodel.source import DataFacts, Source, Trajectories
 
 

@@ -34,7 +34,7 @@ HELD_OUT = 7_000_003
 
 def rows_of(model, shown, **options):
     """A row for each site of a network: decoded, followed, and all of it exchanged."""
-    reading = worldmodel.probe(model, shown, readout="causal", causal={"steps": 0}, **options)
+    reading = worldmodel.probe(model, shown, readout="causal(steps=0)", **options)
     for site, row in reading.details["trained"].items():
         values = {
             name: row[name] for name in ("decoded", "probe", "probe_slope", "random", "whole")

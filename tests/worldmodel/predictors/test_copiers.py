@@ -5,7 +5,7 @@ import pytest
 
 import orbits
 import worldmodel
-from worldmodel.predictors.checked import circles
+from worldmodel.circles import circles
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
 

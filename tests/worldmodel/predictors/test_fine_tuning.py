@@ -8,6 +8,7 @@ import orbits
 import worldmodel
 from worldmodel.cli import main
 from worldmodel.probes.finetune import fine_tune
+from worldmodel.probes.readouts.transfer import Transfer
 from worldmodel.source import Source
 
 SMALL = {"labelled": 150, "few": 30, "points": 150, "steps": 300, "batch_tokens": 256}
@@ -67,7 +68,7 @@ def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
     torch.testing.assert_close(backbone(x)[:, 0], wanted)
     labels = torch.full((7, 4, 1), torch.nan)
     labels[:, -1] = x[:, -1, :, 0]
-    tuned = fine_tune(backbone, lambda _: (x, labels), 1, 200, 1e-2, 1e-2, False, 0)
+    tuned = fine_tune(backbone, lambda _: (x, labels), 1, 200, False, 0, learning_rate=1e-2)
     assert (tuned(x)[:, 0] - labels[:, -1]).square().mean() < 0.01
     for name, parameter in predictor.module.named_parameters():
         torch.testing.assert_close(parameter, before[name])
@@ -76,10 +77,10 @@ def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
 
 def test_it_learns_to_say_the_force(data):
     more = SMALL | {"steps": 600, "batch_tokens": 1024}
-    found = worldmodel.probe(made(), data, readout="transfer", transfer=more)
+    found = worldmodel.probe(made(), data, readout=Transfer(**more))
     assert found.metrics["r2_size"] > 0.8
     # labels that say nothing are not learned: one step of training
-    barely = worldmodel.probe(made(), data, readout="transfer", transfer=SMALL | {"steps": 1})
+    barely = worldmodel.probe(made(), data, readout=Transfer(**SMALL | {"steps": 1}))
     assert barely.metrics["r2_size"] < 0.3
 
 
@@ -88,12 +89,10 @@ def test_the_command_fine_tunes_a_module_of_a_file(few_orbits, tmp_path, refused
     own = f"{tmp_path}/own.py"
     words = ["probe", "--model", f"{own}:make", "--untrained-model", f"{own}:make", str(few_orbits)]
     out = tmp_path / "bias.json"
-    few = ["--inductive-bias.datasets", "2", "--inductive-bias.steps", "5"]
-    assert main([*words, str(out), "--readout", "inductive_bias", *few]) == 0
+    assert main([*words, str(out), "--readout", "inductive_bias(datasets=2, steps=5)"]) == 0
     assert out.exists()
-    few = ["--transfer.labelled", "20", "--transfer.few", "10", "--transfer.points", "20"]
     tuned = tmp_path / "t.parquet"
-    transfer = ["--readout", "transfer", *few, "--transfer.steps", "3"]
+    transfer = ["--readout", "transfer(labelled=20, few=10, points=20, steps=3)"]
     assert main([*words, str(tuned), *transfer]) == 0
     assert len(orbits.ForceSamples.read(tuned).table) == 20
     no_head = ["probe", "--model", f"{own}:gru", str(few_orbits), str(tmp_path / "g"), *transfer]

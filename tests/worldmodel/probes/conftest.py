@@ -46,7 +46,7 @@ def read_json_of(tmp_path):
     """Runs a read-out that writes JSON and gives what it wrote."""
 
     def read(run, data, readout, **options):
-        out = tmp_path / f"{readout}.json"
+        out = tmp_path / "reading.json"
         reading = probe(run, data, readout=readout, **options)
         reading.write(out)
         written = read_json(out)

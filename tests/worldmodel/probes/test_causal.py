@@ -7,6 +7,7 @@ from torch import nn
 
 import worldmodel
 from orbits.units import GM_SUN
+from worldmodel.probes.readouts.causal import Causal
 
 FEW = {"states": 400}
 DT = 0.008
@@ -43,12 +44,12 @@ def untrained(seed):
 
 def asked(module, data, **options):
     model = worldmodel.load_predictor(worldmodel.TorchModule(module, 2), untrained=untrained)
-    return worldmodel.probe(model, data, readout="causal", causal=FEW | options)
+    return worldmodel.probe(model, data, readout=Causal(**FEW | options))
 
 
 def test_a_force_that_was_put_in_is_followed(some_run, newton_orbits):
     run = some_run(newton_orbits, context_length=8)
-    found = worldmodel.probe(run, newton_orbits, readout="causal", control="injected", causal=FEW)
+    found = worldmodel.probe(run, newton_orbits, readout=Causal(**FEW), control="injected")
     for name in ("decoded", "probe", "rotation", "beyond", "whole"):
         assert found.metrics[f"trained_{name}"] > 0.9, name
     assert found.metrics["trained_random"] < 0.1
@@ -95,7 +96,7 @@ def test_the_probes_subspace_is_followed_though_inertia_is_read_beside_it(newton
 
 def test_a_trained_network_follows_the_force_that_it_says(trained, newton_orbits):
     """Its last block is the acceleration, for the target is the residual."""
-    found = worldmodel.probe(trained, newton_orbits, readout="causal", causal=FEW)
+    found = worldmodel.probe(trained, newton_orbits, readout=Causal(**FEW))
     assert found.metrics["trained_probe"] > 0.9
     assert found.metrics["trained_random"] < 0.1
     assert found.metrics["untrained_probe"] < 0.1

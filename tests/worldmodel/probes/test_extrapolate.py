@@ -12,7 +12,8 @@ from worldmodel.cli import main
 from worldmodel.config import ModelConfig
 from worldmodel.model import Network, Scales
 from worldmodel.objective import loss
-from worldmodel.probes.readouts.extrapolate import segment_losses
+from worldmodel.probes.errors import segment_losses
+from worldmodel.probes.readouts.extrapolate import Extrapolate
 from worldmodel.source import Source
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
@@ -36,7 +37,7 @@ def study(tmp_path_factory):
 
 
 def losses_of(model, data, *factors):
-    return probe(model, data, readout="extrapolate", extrapolate={"factors": factors}).metrics
+    return probe(model, data, readout=Extrapolate(factors=factors)).metrics
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])
@@ -62,7 +63,7 @@ def test_one_pass_over_the_longest_gives_every_segment(study, length):
 def test_the_command_writes_what_python_gives(study, tmp_path, capsys):
     (run, _), data = study
     out = tmp_path / "longer.json"
-    words = ["--readout", "extrapolate", "--extrapolate.factors", "2", "16"]
+    words = ["--readout", "extrapolate(factors=2 16)"]
     assert main(["probe", run, data, str(out), *words]) == 0
     found = losses_of(run, data, 2, 16)
     assert read_json(out)["metrics"] == found

@@ -7,12 +7,13 @@ import pytest
 from orbits.forces import parse_law
 from orbits.simulators.integrate import integrate
 from orbits.units import GM_SUN
+from worldmodel.flow import follow
 from worldmodel.kick import kick
-from worldmodel.predictors.law import follow
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.metrics import measure, power_of_distance
+from worldmodel.probes.probe import as_model
 
 DT = 0.008
 
@@ -89,7 +90,7 @@ def test_kicks_fill_the_angles_and_factors_that_are_asked_for(angle, scale):
 
 def test_the_kick_of_the_options_is_the_kick_of_the_states(trained, newton_orbits):
     config = ProbeConfig(states="kicked", kick_angle=0.3, kick_scale=(0.9, 1.2), orbits=40)
-    subject = Experiment(trained, newton_orbits, config)
+    subject = Experiment(as_model(trained), newton_orbits, config)
     arcs, known = subject.arcs(), subject.orbits
     rows = np.isin(known.trajectories.index, arcs.index)
     turn, factor = turns_and_scales(arcs, known.velocity[rows], arcs.kick)
@@ -184,7 +185,7 @@ def test_the_weights_of_the_null_are_none_that_a_run_began_with(some_run, few_or
     for seed in (0, 3):
         run = some_run(few_orbits, steps=0, seed=seed)
         config = ProbeConfig(control="untrained", seed=seed)
-        subject = Experiment(run, few_orbits, config)
+        subject = Experiment(as_model(run), few_orbits, config)
         assert subject.model.fingerprint != subject.trained.fingerprint
         assert subject.model.fingerprint == subject.untrained.fingerprint
 
@@ -199,7 +200,7 @@ def test_the_same_seed_gives_the_same_samples(trained, newton_orbits, probed):
 
 def test_no_state_is_read_outside_the_distances_of_training(some_run, few_orbits):
     """Farther in or out any model extrapolates, after a kick as well as before."""
-    subject = Experiment(some_run(few_orbits), few_orbits, ProbeConfig(states="kicked"))
+    subject = Experiment(as_model(some_run(few_orbits)), few_orbits, ProbeConfig(states="kicked"))
     arcs = subject.arcs()
     r = np.linalg.norm(arcs.position, axis=-1)
     low, high = np.quantile(r, (0.2, 0.8))

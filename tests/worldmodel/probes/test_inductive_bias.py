@@ -5,7 +5,8 @@ import pytest
 
 from orbits.forces import parse_law
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.readouts.inductive_bias import biases, other_pasts
+from worldmodel.probes.pasts import other_pasts
+from worldmodel.probes.readouts.inductive_bias import biases
 from worldmodel.probes.states import read_orbits, undisturbed
 from worldmodel.source import Source
 

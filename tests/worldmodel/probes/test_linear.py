@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from worldmodel.probes.readouts.linear import cross_validated_r2
+from worldmodel.probes.readouts.linear import Linear
+from worldmodel.probes.ridge import cross_validated_r2
 
-FEW = {"states": 300, "folds": 3}
+FEW = {"states": 300}
 
 
 def test_a_linear_target_is_found_and_noise_is_not():
@@ -13,7 +14,7 @@ def test_a_linear_target_is_found_and_noise_is_not():
     features = random.normal(size=(300, 10)) * np.geomspace(1e-3, 1e3, 10) + 5
     linear = features @ random.normal(size=10)
     targets = np.stack((linear, random.normal(size=300)), axis=1)
-    found = cross_validated_r2(features, targets, np.repeat(np.arange(30), 10), 5, 0)
+    found = cross_validated_r2(features, targets, np.repeat(np.arange(30), 10), 0)
     assert found[0] == pytest.approx(1, abs=1e-6)
     assert found[1] < 0.1
 
@@ -24,11 +25,11 @@ def test_a_group_is_never_predicted_from_itself():
     groups = np.repeat(np.arange(20), 10)
     features = np.eye(20)[groups] + 1e-3 * random.normal(size=(200, 20))
     constant = random.normal(size=20)[groups][:, None]
-    assert cross_validated_r2(features, constant, groups, 5, 0)[0] < 0.2
+    assert cross_validated_r2(features, constant, groups, 0)[0] < 0.2
 
 
 def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_of):
-    found = read_json_of(trained, newton_orbits, "linear", control="injected", linear=FEW)
+    found = read_json_of(trained, newton_orbits, Linear(**FEW), control="injected")
     for target in found["targets"]:
         assert found["metrics"][f"trained_{target}"] == pytest.approx(1, abs=1e-3)
     # the untrained network beside it stays a network: it does not hold the shape of the orbit
@@ -37,7 +38,7 @@ def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_
 
 
 def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):
-    found = read_json_of(trained, newton_orbits, "linear", linear=FEW)
+    found = read_json_of(trained, newton_orbits, Linear(**FEW))
     assert found["layers"] == ["embed", "blocks.0", "blocks.1", "norm"]
     assert set(found["trained"]) == set(found["untrained"]) == set(found["layers"])
     assert {"force", "force_x", "r", "eccentricity", "lrl_y"} < set(found["targets"])
@@ -53,4 +54,4 @@ def test_a_target_far_from_zero_is_no_easier():
     """R² counts from the mean: noise about 100 is still noise."""
     random = np.random.default_rng(2)
     features, noise = random.normal(size=(300, 3)), 100 + random.normal(size=(300, 1))
-    assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 5, 0)[0] < 0.1
+    assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 0)[0] < 0.1

@@ -7,6 +7,7 @@ from orbits.force_samples import ForceSamples
 from worldmodel import probe
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
+from worldmodel.probes.probe import as_model
 from worldmodel.probes.readouts.transfer import Transfer, _split
 
 SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens": 512}
@@ -15,7 +16,7 @@ SMALL = {"labelled": 300, "few": 40, "points": 200, "steps": 300, "batch_tokens"
 def transferred(run, data, tmp_path, control="none", states="orbit", **options):
     out = tmp_path / "forces.parquet"
     small = SMALL | options
-    forces = probe(run, data, readout="transfer", control=control, states=states, transfer=small)
+    forces = probe(run, data, readout=Transfer(**small), control=control, states=states)
     forces.write(out)
     read = ForceSamples.read(out)
     return forces.metrics, read.table, read.attributes
@@ -60,7 +61,9 @@ def test_tokens_and_pairs_are_fine_tuned_too(some_run, make_orbits, few_orbits, 
 
 
 def test_the_two_kinds_of_labels_are_on_different_orbits(some_run, newton_orbits):
-    subject = Experiment(some_run(newton_orbits), newton_orbits, ProbeConfig(readout="transfer"))
+    subject = Experiment(
+        as_model(some_run(newton_orbits)), newton_orbits, ProbeConfig(readout="transfer")
+    )
     full, few = (part.trajectories.index for part in _split(Transfer(**SMALL), subject))
     assert (len(full), len(few)) == (300, 40)
     assert not set(full) & set(few)

@@ -1,16 +1,21 @@
 """A read-out and a control are one file each, found wherever their folder is said to be."""
 
+import json
+
 import pytest
 
 import worldmodel
 import worldmodel.predictors
 import worldmodel.probes.readouts
+from worldmodel.cli import main
 
 READOUT = '''
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+
+from orbits.options import Above
 
 from worldmodel.probes.readouts.base import Reading, ReadOut
 
@@ -22,9 +27,12 @@ class Spread(ReadOut):
     name: ClassVar[str] = "spread"
     what: ClassVar[str] = "how far predictions lie apart"
 
+    factor: Annotated[float, Above(0)] = 1.0
+    \"\"\"Of the answer.\"\"\"
+
     def read(self, subject):
         predicted = subject.predictor.predict(subject.arcs())
-        metrics = {"spread": float(np.nanmax(np.abs(predicted)))}
+        metrics = {"spread": self.factor * float(np.nanmax(np.abs(predicted)))}
         return Reading(metrics, subject.states, "read")
 '''
 
@@ -52,6 +60,24 @@ STILL = Control(
     lambda model, law, memory: Still(7.5),
 )
 '''
+
+
+def test_a_read_out_with_an_option_is_one_file(add_variant, some_run, few_orbits, tmp_path, capsys):
+    add_variant(worldmodel.probes.readouts, "spread", READOUT)
+    run, out = some_run(few_orbits), tmp_path / "spread.json"
+
+    def spread(text):
+        assert main(["probe", run, few_orbits, str(out), "--readout", text]) == 0
+        return json.loads(out.read_text())["metrics"]["spread"]
+
+    assert spread("spread(factor=2)") == pytest.approx(2 * spread("spread"))
+    capsys.readouterr()
+    assert main(["probe", run, few_orbits, str(out), "--readout", "spread(factor=0)"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "spread.factor is 0; it should be greater than 0" in said
+    assert main(["probe", run, few_orbits, str(out), "--readout", "spread(facto=1)"]) == 2
+    assert "did you mean 'factor'" in capsys.readouterr().err
 
 
 def test_one_file_each_is_enough(add_variant, some_run, few_orbits):

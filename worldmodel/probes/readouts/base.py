@@ -9,15 +9,19 @@ A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own 
         name: ClassVar[str] = "spread"
         what: ClassVar[str] = "how far predictions lie apart"
 
+        quantile: float = 0.5
+        \"\"\"Of the distances from their mean.\"\"\"
+
         def read(self, experiment):
             predicted = experiment.predictor.predict(experiment.arcs())
-            metrics = {"spread": float(np.nanstd(predicted))}
+            far = np.abs(predicted - np.nanmean(predicted))
+            metrics = {"spread": float(np.nanquantile(far, self.quantile))}
             return Reading(metrics, experiment.states, f"spread {metrics['spread']:.3g}")
 
-`--readout spread` is then known to the command; if it has options, a field of `ProbeConfig` makes
-them known too. A file elsewhere is found after
-`worldmodel.probes.readouts.__path__.append(folder)`. Options are read without torch, which
-read-outs import inside functions.
+`--readout "spread(quantile=0.9)"` is then known to every command, and nothing else need know of it.
+A file elsewhere is found after `worldmodel.probes.readouts.__path__.append(folder)`. Options are
+read for every command line: what is heavy (torch, pandas, the laws) comes from `worldmodel.probes`,
+at its first use.
 """
 
 import html
@@ -28,17 +32,16 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import orbits
 from orbits.files import write_json
-from orbits.options import Options
+from orbits.options import Options, hints_of
 from orbits.palette import CYCLE
 from orbits.printing import facts, table, wrapped
+from worldmodel import probes
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from orbits.force_samples import ForceSamples
-    from worldmodel.probes.experiment import Experiment
 
 FORMAT = "orbitlaw-probe"
 FORMAT_VERSION = 1
@@ -58,6 +61,8 @@ class Reading:
     """Force samples, if the read-out yields them."""
     details: dict[str, Any] = field(default_factory=dict)
     """Anything else for the file."""
+    kind: "type[ReadOut] | None" = None
+    """The read-out, added by `worldmodel.probe`."""
     origin: dict[str, Any] = field(default_factory=dict)
     """Read-out, model, law, data and provenance, added by `worldmodel.probe`."""
 
@@ -68,17 +73,15 @@ class Reading:
         return self.origin | found
 
     @property
-    def forces(self) -> "ForceSamples":
+    def forces(self) -> "orbits.ForceSamples":
         """The table with the attributes.
 
         Raises:
             ValueError: if the read-out has no table.
         """
-        from orbits.force_samples import ForceSamples
-
         if self.table is None:
             raise ValueError("this read-out gives numbers and no force samples.")
-        return ForceSamples(self.table, self.attributes)
+        return orbits.ForceSamples(self.table, self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON file."""
@@ -98,9 +101,8 @@ class Reading:
             axes: where to draw; by default a new figure.
         """
         from orbits.plot import new_axes
-        from worldmodel.probes.readouts import READOUTS
 
-        kind = READOUTS[self.origin["readout"]] if self.origin else ReadOut
+        kind = ReadOut if self.kind is None else self.kind
         return kind.draw(self, new_axes() if axes is None else axes)
 
     def __str__(self) -> str:
@@ -144,6 +146,17 @@ class ReadOut(Options, ABC):
     of_networks: ClassVar[bool] = False
     """Whether it works only for networks of `worldmodel train`."""
 
+    def __str__(self) -> str:
+        """As `parse_readout` reads it: the name, and the options that are not the defaults."""
+        usual = type(self)()
+        words = []
+        for name in hints_of(type(self)):
+            value = getattr(self, name)
+            if value != getattr(usual, name):
+                several = value if isinstance(value, tuple) else (value,)
+                words.append(f"{name}={' '.join(str(each).lower() for each in several)}")
+        return f"{self.name}({', '.join(words)})" if words else self.name
+
     def shown(self, held_out: int, context_length: int) -> Shown:
         """The orbits that a run gives it: by default the held-out ones, of which there are so
         many."""
@@ -153,9 +166,7 @@ class ReadOut(Options, ABC):
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
         """The picture of a reading: its force samples, or else bars of its numbers."""
         if cls.writes_table:
-            from orbits.plot import plot_forces
-
-            return plot_forces(reading.forces.table, axes)
+            return reading.forces.plot(axes)
         numbers = {n: v for n, v in reading.metrics.items() if isinstance(v, float)}  # no counts
         names = [fill(cls.labels.get(name, name.replace("_", " ")), 30) for name in numbers]
         axes.barh(names, list(numbers.values()), color=CYCLE[0])
@@ -163,7 +174,7 @@ class ReadOut(Options, ABC):
         return axes
 
     @abstractmethod
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """Read the model.
 
         Raises:

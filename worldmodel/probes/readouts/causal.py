@@ -8,17 +8,14 @@ the implied acceleration must follow the donor's force: see `worldmodel.probes.p
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from orbits.statistics import r_squared
+from worldmodel import probes
 from worldmodel.config import Count, FromZero
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
-
-if TYPE_CHECKING:
-    from worldmodel.inside import Inside
-    from worldmodel.probes.experiment import Experiment
-    from worldmodel.probes.patching import States
 
 NEEDED = "the read-out causal"
 WORDS = {
@@ -62,7 +59,7 @@ class Causal(ReadOut):
     steps: FromZero = 50
     """Optimiser steps of each learned subspace; 0 learns none."""
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """Share of the donor's force that the implied acceleration follows, by site.
 
         Sites are the parts of the network (`embed`, `blocks.0.attention`, `blocks.0.mlp`,
@@ -89,20 +86,19 @@ class Causal(ReadOut):
         Raises:
             ValueError: for two visible bodies, too few orbits, or a model without a torch module.
         """
-        from orbits.statistics import r_squared
-        from worldmodel.probes.patching import Patched, asked_at
-
-        states, known = self._states(experiment)
+        states = self._states(experiment)
         length = experiment.model.context_length
-        trained = known or experiment.model.inside(NEEDED)
+        inside, needed = experiment.model.inside(NEEDED), length
+        if experiment.config.control == "injected":
+            inside, needed = probes.known_force(experiment.law, states), max(2, length)
         shown = [
-            ("trained", Patched(trained, max(2, length) if known else length, states)),
-            ("untrained", Patched(experiment.untrained.inside(NEEDED), length, states)),
+            ("trained", probes.Patched(inside, needed, states)),
+            ("untrained", probes.Patched(experiment.untrained.inside(NEEDED), length, states)),
         ]
         seed, tables = experiment.config.seed, {}
         for who, patched in shown:
             tables[who] = {
-                site: asked_at(patched, site, self.steps, seed) for site in patched.layers
+                site: probes.asked_at(patched, site, self.steps, seed) for site in patched.layers
             }
             if not tables[who]:
                 raise ValueError(
@@ -121,14 +117,8 @@ class Causal(ReadOut):
             metrics, experiment.states, side_by_side(title, columns, WORDS), details=tables
         )
 
-    def _states(self, experiment: "Experiment") -> "tuple[States, Inside | None]":
-        """The states; with `--control injected` also the network with their force."""
-        import torch
-
-        from worldmodel.inside import Inside
-        from worldmodel.probes.acceleration import true_acceleration
-        from worldmodel.probes.patching import KnownForce, States
-
+    def _states(self, experiment: "probes.Experiment") -> "probes.PairedStates":
+        """The states; with `--control injected` all of one mass: the control knows no other."""
         experiment.model.inside(NEEDED)  # what is missing is said before anything is computed
         experiment.untrained.inside(NEEDED)
         arcs, random = experiment.arcs(), experiment.random()
@@ -145,22 +135,16 @@ class Causal(ReadOut):
             raise ValueError(
                 f"the read-out causal needs {self.least_orbits} orbits or more; there are {found}."
             )
-        injected = experiment.config.control == "injected"
-        if injected:  # one mass for all: the control knows no other
-            gm = float(np.median(arcs.gm))
-            arcs = dataclasses.replace(arcs, gm=np.full_like(arcs.gm, gm))
-        force = true_acceleration(arcs, experiment.law)[orbit, time, 0]
-        states = States(
-            torch.from_numpy(arcs.contexts(orbit, time, max(2, experiment.model.context_length))),
-            torch.from_numpy(force),
-            arcs.index[orbit],
-            experiment.facts.dt,
-            random,
+        if experiment.config.control == "injected":
+            arcs = dataclasses.replace(arcs, gm=np.full_like(arcs.gm, float(np.median(arcs.gm))))
+        return probes.PairedStates.of(
+            contexts=arcs.contexts(orbit, time, max(2, experiment.model.context_length)),
+            force=probes.true_acceleration(arcs, experiment.law)[orbit, time, 0],
+            gm=arcs.gm[orbit],
+            orbit=arcs.index[orbit],
+            dt=experiment.facts.dt,
+            random=random,
         )
-        if not injected:
-            return states, None
-        control = KnownForce(experiment.law, gm, states)
-        return states, Inside(control, control, ["hidden"])
 
 
 def _best(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -1,22 +1,15 @@
 """How a network's loss changes on sequences longer than in training."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from orbits.options import OptionError
+from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, Shown, side_by_side
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from worldmodel.probes.experiment import Experiment
-    from worldmodel.world_model import WorldModel
-
-TOKENS_AT_ONCE = 16_384
 MOST_ORBITS = 100
 """Of a run: each is as long as many contexts."""
 ORBITS_OF_MAPS = 4
@@ -47,7 +40,7 @@ class Extrapolate(ReadOut):
         samples = max(self.factors) * context_length + 1
         return Shown(min(held_out, MOST_ORBITS), samples, seed=2_000_003)
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """The loss at multiples of the training length.
 
         A sequence of f times the training length C is seen whole, with full context. `loss_4` is
@@ -59,21 +52,18 @@ class Extrapolate(ReadOut):
         Raises:
             ValueError: if orbits hold fewer than max(factors) · C + 1 states.
         """
-        import torch
-
-        from worldmodel.attention import attention_spread
-
-        model, facts = experiment.model, experiment.facts
+        model: Any = experiment.model  # a `WorldModel`: the read-out is of networks
+        facts = experiment.facts
         length, factors = model.context_length, sorted({1, *self.factors})
         needed = factors[-1] * length + 1
         if facts.samples < needed:
             raise ValueError(
                 f"{facts.path} has {facts.samples} states in each orbit, but {needed - 1} "
                 f"positions and the one after them need {needed}; generate with --samples {needed} "
-                "or more, or give smaller --extrapolate.factors."
+                "or more, or give smaller factors."
             )
-        positions = torch.from_numpy(experiment.trajectories.position[:, :needed])
-        losses = segment_losses(model, positions, length)
+        positions = experiment.trajectories.position[:, :needed]
+        losses = probes.segment_losses(model, positions, length)
         scored = np.array([length - (length > 1), *[length] * (len(losses) - 1)])
         whole = np.cumsum(losses * scored) / np.cumsum(scored)
         by_length = {
@@ -84,41 +74,12 @@ class Extrapolate(ReadOut):
             }
             for factor in factors
         }
-        few = positions[:ORBITS_OF_MAPS].to(next(model.network.parameters()))
         for factor, row in by_length.items():
-            seen = few[:, : factor * length]
-            spread = attention_spread(model.network, seen, (factor - 1) * length)
+            few = positions[:ORBITS_OF_MAPS, : factor * length]
+            spread = probes.late_attention(model, few, (factor - 1) * length)
             row["entropy"], row["first_key"] = spread
         metrics = {f"{name}_{f}": v for f, row in by_length.items() for name, v in row.items()}
         title = f"{experiment.who}: by length, over the training length of {length}"
         text = side_by_side(title, {f"{factor}×": row for factor, row in by_length.items()})
         details = {"context_length": length, "orbits": len(positions)}
         return Reading(metrics, "orbit", text, details=details)
-
-
-def segment_losses(
-    model: "WorldModel", positions: "Float[Tensor, 'orbit time body axis']", length: int
-) -> Float[np.ndarray, " segment"]:
-    """Mean loss in each consecutive segment of `length` times, with all earlier times seen.
-
-    A causal model's output at a time does not depend on what follows, so one pass over the longest
-    sequence gives every shorter one. The last position is only predicted. The first segment scores
-    one less if `length` is more than one, since a single position says nothing about the velocity.
-    """
-    from worldmodel.objective import loss
-
-    network, scales = model.network, model.record.scales
-    positions = positions.to(next(network.parameters()))
-    times = positions.shape[1] - 1
-    starts = range(0, times, length)
-    total = np.zeros(len(starts))
-    for part in positions.split(max(1, TOKENS_AT_ONCE // times)):
-        seen, following = part[:, :-1], part[:, 1:]
-        output = network(seen)
-        for number, start in enumerate(starts):
-            # The loss leaves out the first time that it is given, where contexts are longer than 1.
-            begin = start - 1 if start and network.config.context_length > 1 else start
-            cut = (slice(None), slice(begin, start + length))
-            value = loss(network.config, scales, output[cut], seen[cut], following[cut])
-            total[number] += len(part) * value.item()
-    return total / len(positions)

@@ -1,15 +1,13 @@
 """Implied accelerations as a table of force samples, and their quality."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from orbits.printing import plural
+from worldmodel import probes
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
-
-if TYPE_CHECKING:
-    from worldmodel.probes.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Implied(ReadOut):
     question: ClassVar[str] = "The accelerations that the model's predictions imply."
     writes_table: ClassVar[bool] = True
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """The accelerations that the predictions imply.
 
         Kicked states are read from the first step after the kick on, if their distance from the
@@ -31,14 +29,9 @@ class Implied(ReadOut):
         (place, velocity and mass), and one step after a kick only two lie on the new orbit. Orbits
         that fall into the centre within those steps give no rows.
         """
-        from worldmodel.probes.acceleration import force_table
-        from worldmodel.probes.comparison import against_known
-        from worldmodel.probes.metrics import measure
-        from worldmodel.probes.n_body import table_of_bodies
-
         config, beside = experiment.config, {}
         if experiment.facts.bodies > 2:
-            table = table_of_bodies(experiment)
+            table = probes.table_of_bodies(experiment)
         else:
             arcs = experiment.arcs()
             acceleration = experiment.acceleration(arcs)
@@ -46,9 +39,9 @@ class Implied(ReadOut):
             if arcs.kick is not None:
                 kept = experiment.within(arcs)
             law, dt = experiment.known_law, experiment.facts.dt
-            table = force_table(arcs, acceleration, law, dt, kept)
-            beside = against_known(experiment, arcs, acceleration, kept)
-        metrics = measure(table, config.bootstrap, config.seed)
+            table = probes.force_table(arcs, acceleration, law, dt, kept)
+            beside = probes.against_known(experiment, arcs, acceleration, kept)
+        metrics = probes.measure(table, config.bootstrap, config.seed)
         metrics |= {"correction": config.correction, **beside}
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
@@ -64,7 +57,7 @@ LABELS = {
 }
 
 
-def report(metrics: dict[str, Any], experiment: "Experiment") -> str:
+def report(metrics: dict[str, Any], experiment: "probes.Experiment") -> str:
     """The metrics as a small table."""
     copiers = {"copier": "a naive copier", "training_copier": "one of training orbits"}
     names = ("r2", "median_relative_error")

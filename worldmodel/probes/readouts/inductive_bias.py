@@ -21,22 +21,15 @@ body was kicked one step before the end.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
 from orbits.options import AtLeast
-from worldmodel.config import Count, Positive
+from worldmodel import probes
+from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
-    from worldmodel.predictors.checked import CheckedPredictor
-    from worldmodel.probes.config import ProbeConfig
-    from worldmodel.probes.experiment import Experiment
-    from worldmodel.probes.states import Arcs
-    from worldmodel.world_model import WorldModel
 
 BINS = 20
 NEEDED = "the read-out inductive_bias (fine-tuning)"
@@ -63,12 +56,8 @@ class InductiveBias(ReadOut):
     """States with answers to compare."""
     steps: Count = 100
     """Optimiser steps on each data set."""
-    learning_rate: Positive = 1e-3
-    """Largest learning rate of the network."""
-    head_rate: Positive = 1e-2
-    """Largest learning rate of the new head."""
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """R-IB and D-IB of the trained and the untrained network.
 
         Each data set labels `examples` contexts with a random linear function of the standardised
@@ -98,7 +87,9 @@ class InductiveBias(ReadOut):
         text = side_by_side(title, columns, self.labels)
         return Reading(metrics, experiment.states, text, details=details)
 
-    def _answers(self, experiment: "Experiment") -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
+    def _answers(
+        self, experiment: "probes.Experiment"
+    ) -> dict[str, Float[np.ndarray, "dataset 2 state"]]:
         """Answers of oracle and both networks, taught each data set, to contexts of some states and
         to others with another past."""
         config, random, arcs = experiment.config, experiment.random(), experiment.arcs()
@@ -111,7 +102,7 @@ class InductiveBias(ReadOut):
         tests = _drawn(arcs, range(half, len(arcs.gm)), self.tests, random)
         length, dt = experiment.model.context_length, experiment.facts.dt
         taught, shown = (arcs.contexts(*drawn, length) for drawn in (examples, tests))
-        others = other_pasts(arcs, *tests, length, experiment.law, dt, random, config)
+        others = probes.other_pasts(arcs, *tests, length, experiment.law, dt, random, config)
         usable = np.isfinite(others).all(axis=(1, 2, 3))
         both = shown[usable], others[usable]
         states = [arcs.at(*drawn) for drawn in (examples, tests)]
@@ -145,11 +136,9 @@ def biases(
     For each data set there are answers to contexts and to others of the same states, and the
     oracle's from the true state.
     """
-    from scipy.spatial.distance import pdist
-
     same = float(np.mean(np.abs(answers[:, 0] - answers[:, 1])))
-    distances = np.mean([pdist(row[:, None]) for row in answers[:, 0]], axis=0)
-    wanted = np.mean([pdist(row[:, None]) for row in oracle], axis=0)
+    distances = np.mean([_apart(row) for row in answers[:, 0]], axis=0)
+    wanted = np.mean([_apart(row) for row in oracle], axis=0)
     different = float(distances.mean())
     r_ib = 1 - same / different if different > 0 else 1.0
     d_ib = float(np.corrcoef(distances, wanted)[0, 1]) if distances.std() > 0 else 0.0
@@ -163,36 +152,14 @@ def biases(
     return r_ib, d_ib, curve
 
 
-def other_pasts(
-    arcs: "Arcs",
-    orbit: np.ndarray,
-    time: np.ndarray,
-    length: int,
-    law: "ForceLaw",
-    dt: float,
-    random: np.random.Generator,
-    config: "ProbeConfig",
-) -> Float[np.ndarray, "state time body axis"]:
-    """Contexts with another past that end in the same two positions.
-
-    One step before the end the velocity is turned and rescaled as in a kick, and followed back in
-    time under the law. NaN if that leads into the centre.
-    """
-    from worldmodel.kick import kicked_at, turned_at_random
-
-    contexts = arcs.contexts(orbit, time, length)
-    if length <= 2:
-        return contexts
-    x, v, gm = arcs.at(orbit, time - 1)
-    before = turned_at_random(x, v, config.kick_angle, config.kick_scale, random)
-    # Back in time: a central attraction does not know the sign of the velocity.
-    back = kicked_at(x[:, None], -before[:, None], gm, law, dt, at=0, steps=length - 2)
-    contexts[:, :-1] = back.position[:, ::-1, None] * arcs.shares[orbit][:, None, :, None]
-    return contexts
+def _apart(values: Float[np.ndarray, " state"]) -> Float[np.ndarray, " pair"]:
+    """Distances of all pairs."""
+    first, second = np.triu_indices(len(values), 1)
+    return np.abs(values[first] - values[second])
 
 
 def _drawn(
-    arcs: "Arcs", orbits: range, count: int, random: np.random.Generator
+    arcs: "probes.Arcs", orbits: range, count: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Orbits and times of states, at random."""
     first = max(arcs.read.start, 1)
@@ -205,24 +172,15 @@ def _with_ones(states: np.ndarray) -> np.ndarray:
 
 def _by_model(
     options: InductiveBias,
-    model: "WorldModel | CheckedPredictor",
+    model: "probes.Subject",
     contexts: np.ndarray,
     labels: np.ndarray,
     asked: tuple[np.ndarray, np.ndarray],
     seed: int,
 ) -> Float[np.ndarray, "2 state"]:
     """Answers of the model, fine-tuned on the examples, to both sets of contexts."""
-    import torch
-
-    from worldmodel.probes.finetune import fine_tune, last_outputs
-
     backbone = model.backbone(NEEDED)
-    positions = torch.from_numpy(contexts)
-    targets = torch.full((*positions.shape[:2], 1), torch.nan, dtype=torch.float64)
-    targets[:, -1, 0] = torch.from_numpy(labels)
-    rates = options.learning_rate, options.head_rate
-    tuned = fine_tune(
-        backbone, lambda _: (positions, targets), 1, options.steps, *rates, False, seed
-    )
-    said = [last_outputs(tuned, torch.from_numpy(part))[:, 0].numpy() for part in asked]
-    return np.stack(said)
+    targets = np.full((*contexts.shape[:2], 1), np.nan)
+    targets[:, -1, 0] = labels
+    tuned = probes.fine_tune(backbone, lambda _: (contexts, targets), 1, options.steps, False, seed)
+    return np.stack([probes.last_outputs(tuned, part)[:, 0] for part in asked])

@@ -7,18 +7,14 @@ spreads its Jacobian over the context.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
+from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
-
-if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
-    from worldmodel.probes.experiment import Experiment
-    from worldmodel.probes.states import Arcs
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class Jacobian(ReadOut):
     states: Count = 200
     """At most this many states, drawn at random from those of --states."""
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """Deviations from inertia, locality and gradients of the force.
 
         `metrics` holds medians over the states, `quartiles` of each also the 25 % and 75 % points:
@@ -56,7 +52,7 @@ class Jacobian(ReadOut):
         - `radial_error` and `tangential_error`: |g − ∂a/∂x| / |∂a/∂x| along and across the
           position, with g from `gradient`.
         """
-        law, dt = experiment.law, experiment.facts.dt
+        _ = experiment.law  # said before anything is computed, if it is unknown
         arcs = experiment.arcs()
         orbit, time = np.nonzero(experiment.within(arcs)[:, np.array(arcs.read)])
         if not len(orbit):
@@ -70,7 +66,7 @@ class Jacobian(ReadOut):
         values = {
             **deviations(found),
             "locality": locality(found),
-            **gradient_errors(found, arcs, orbit, time, law, dt),
+            **gradient_errors(found, arcs, orbit, time, experiment),
         }
         quartiles = {
             name: np.nanquantile(value, (0.25, 0.5, 0.75)) for name, value in values.items()
@@ -146,13 +142,13 @@ def gradient(
 
 def gradient_errors(
     jacobians: Float[np.ndarray, "state context out in"],
-    arcs: "Arcs",
+    arcs: "probes.Arcs",
     orbit: np.ndarray,
     time: np.ndarray,
-    law: "ForceLaw",
-    dt: float,
+    experiment: "probes.Experiment",
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Relative errors of the radial and tangential gradients against the law's."""
+    law, dt = experiment.law, experiment.facts.dt
     position, velocity, gm = arcs.at(orbit, time)
     r = np.linalg.norm(position, axis=-1)
     outward = position / r[:, None]

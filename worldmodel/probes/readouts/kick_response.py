@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Float
 
+from orbits.statistics import r_squared
+from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from worldmodel.probes.experiment import Experiment
-    from worldmodel.probes.states import Arcs
 
 REPORTED = (1, 2, 4, 8, 16, 32, 50)
 RECOVERED = 0.9
@@ -37,11 +36,17 @@ class KickResponse(ReadOut):
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
-        from worldmodel.plot import plot_kick_response
+        from orbits.plot import labelled, squeezed_r2
 
-        return plot_kick_response(reading, axes)
+        kicks = {"r2_velocity": "velocity turned", "r2_gm": "GM changed"}
+        for name, label in kicks.items():
+            if name in reading.details:
+                r2 = [np.nan if value is None else value for value in reading.details[name]]
+                axes.plot(reading.details["steps"], r2, marker="o", label=label)
+        squeezed_r2(axes)
+        return labelled(axes, "steps since the kick", "R² of the implied acceleration")
 
-    def read(self, experiment: "Experiment") -> Reading:
+    def read(self, experiment: "probes.Experiment") -> Reading:
         """R² of the implied acceleration against the number of steps since the kick.
 
         A model that knows the force needs only the present state and is unaffected; one that
@@ -56,19 +61,16 @@ class KickResponse(ReadOut):
         (`r2_least`) and `recovery`: the first number of steps from which R² stays at 0.9 or more,
         None if it never does.
         """
-        from worldmodel.probes.acceleration import true_acceleration
-        from worldmodel.probes.states import kicked_in_mass
-
         law, orbits = experiment.law, experiment.orbits
         length, steps = experiment.predictor.context_length, self.steps
         responses = {"velocity": experiment.kicked_arcs(orbits, steps)}
         if orbits.gm_varies:
             random = np.random.default_rng((experiment.config.seed, 1))
-            responses["gm"] = kicked_in_mass(orbits, law, length, steps, random)
+            responses["gm"] = probes.kicked_in_mass(orbits, law, length, steps, random)
         details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
         metrics: dict[str, Any] = {}
         for what, arcs in responses.items():
-            found, true = experiment.acceleration(arcs), true_acceleration(arcs, law)
+            found, true = experiment.acceleration(arcs), probes.true_acceleration(arcs, law)
             r2, counts = response(found, true, experiment.within(arcs), arcs)
             suffix = "" if what == "velocity" else "_gm"
             details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
@@ -85,11 +87,9 @@ def response(
     found: Float[np.ndarray, "orbit time body axis"],
     true: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
-    arcs: "Arcs",
+    arcs: "probes.Arcs",
 ) -> tuple[list[float | None], list[int]]:
     """R² at every time read, over orbits, and the number of orbits; None below two."""
-    from orbits.statistics import r_squared
-
     r2: list[float | None] = []
     counts = []
     for time in arcs.read:

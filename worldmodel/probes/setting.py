@@ -1,0 +1,41 @@
+"""Options of an experiment on a model: what predicts, and on which states. Imports no torch."""
+
+import dataclasses
+from typing import Annotated, Literal
+
+from orbits.options import Between, OptionError, require_known
+from worldmodel.config import Checkpoint, Count, FromZero, KickConfig, Seed, Threads
+from worldmodel.predictors import CONTROLS
+
+
+@dataclasses.dataclass(frozen=True)
+class ExperimentConfig(Checkpoint, Threads, KickConfig):
+    __doc__ = f"""What predicts, and on which states; whatever is read off it.
+
+Args:
+    control: What predicts: {", ".join(f"{c.name} ({c.what})" for c in CONTROLS.values())}.
+"""
+
+    control: str = "none"
+    states: Literal["orbit", "kicked"] = "orbit"
+    """States of undisturbed orbits, or states after the velocity was turned and rescaled."""
+    correction: Literal["numerov", "none"] = "numerov"
+    """Correct the second difference for the finite step, from neighbouring steps alone."""
+    orbits: Count = 100
+    """Read at most this many orbits outside the training set."""
+    kick_first: FromZero = 0
+    """First step read after the kick (kicked); 0 means 1, or 2 where masses differ between
+    orbits."""
+    kick_steps: Count = 8
+    """Number of steps read after the kick (kicked)."""
+    bootstrap: Annotated[int, Between(2, 10**6)] = 200
+    """Resamplings over orbits for the interval of the exponent."""
+    seed: Seed = 0
+    """Seed of the kicks, the untrained weights and the resampling."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            require_known("control", self.control, CONTROLS)
+        except ValueError as error:
+            raise OptionError("control", str(error).removeprefix("control ")) from None
