@@ -9,7 +9,7 @@ from symreg.recovery.config import RecoverConfig
 
 
 @dataclass(frozen=True)
-class RecoverFileConfig(RecoverConfig, TrajectoriesConfig, ForcesConfig):
+class RecoverFileConfig(TrajectoriesConfig, ForcesConfig, RecoverConfig):
     """The file: trajectories are first read and measured."""
 
     trajectories: bool = False
