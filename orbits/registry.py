@@ -8,11 +8,13 @@ A package whose modules each hold variants of one contract becomes a mapping by 
 A file elsewhere is found after `orbits.forces.__path__.append(folder)`.
 """
 
+import functools
 import importlib
 import inspect
+import os
 import pkgutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -38,6 +40,8 @@ class Registry(Mapping[str, T], Generic[T]):
     by_file: bool = False
     order: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
+    _read: tuple[str, ...] = field(default=(), init=False)
+    _by_name: dict[str, T] = field(default_factory=dict, init=False)
 
     def __getitem__(self, name: str) -> T:
         if not self.by_file:
@@ -56,21 +60,21 @@ class Registry(Mapping[str, T], Generic[T]):
     def __repr__(self) -> str:
         return f"<{self.package}: {', '.join(self)}>"
 
-    def _modules(self) -> list[str]:
+    def _modules(self) -> tuple[str, ...]:
         """Names of the files that may hold variants."""
-        package = importlib.import_module(self.package)
-        return [
-            module.name
-            for module in pkgutil.iter_modules(package.__path__)
-            if module.name not in ("base", *self.skip)
-            and not (module.name.startswith("_") or module.ispkg)
-        ]
+        folders = tuple(importlib.import_module(self.package).__path__)
+        files = tuple(name for folder in folders for name in os.listdir(folder))
+        return tuple(name for name in _modules_in(folders, files) if name not in self.skip)
 
     def _variants(self) -> dict[str, T]:
-        members: list[Any] = [each for name in self._modules() for each in self._members(name)]
-        variants = {each.name: each for each in members}
-        first = [name for name in self.order if name in variants]
-        return {name: variants[name] for name in [*first, *sorted(set(variants) - set(first))]}
+        names = self._modules()
+        if names != self._read:  # a file has come or gone
+            members: list[Any] = [each for name in names for each in self._members(name)]
+            variants = {each.name: each for each in members}
+            first = [name for name in self.order if name in variants]
+            order = [*first, *sorted(set(variants) - set(first))]
+            self._read, self._by_name = names, {name: variants[name] for name in order}
+        return self._by_name
 
     def _members(self, name: str) -> list[T]:
         """The variants in a file."""
@@ -86,3 +90,13 @@ class Registry(Mapping[str, T], Generic[T]):
             return isinstance(value, contract)
         own = inspect.isclass(value) and value.__module__ == module
         return own and issubclass(value, contract) and not inspect.isabstract(value)
+
+
+@functools.cache
+def _modules_in(folders: tuple[str, ...], files: tuple[str, ...]) -> tuple[str, ...]:
+    """Modules in folders that hold these files; again if a file comes or goes."""
+    return tuple(
+        module.name
+        for module in pkgutil.iter_modules(folders)
+        if module.name != "base" and not (module.name.startswith("_") or module.ispkg)
+    )

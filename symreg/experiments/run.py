@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from orbits.config import EphemerisConfig
+from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
@@ -202,6 +203,12 @@ def check(config: RunConfig) -> str:
     known_law(config.law)
     require_model(config)
     if config.data is None:
-        resolve(config.orbits_of(config.orbits, config.seed))
+        _require_orbits(config.orbits_of(config.orbits, seed=0))
     require_devices(config.accelerator, config.devices)
     return choose_engine(config.engine, config.question)[1]
+
+
+@cache
+def _require_orbits(options: GenerateConfig) -> None:
+    """Refuse orbits that cannot be, whatever their seed; once for all cells of a study."""
+    resolve(options)
