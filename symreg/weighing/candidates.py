@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.forces import GM_SYMBOL, parse_law
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, misfit_of
 from symreg.weighing.fit import Fit, best_of, first_exponent, fitted
-from symreg.weighing.result import TWO_SIDED, Alternative, CurvePoint
+from symreg.weighing.records import Alternative, CurvePoint
 from symreg.weighing.search import Formula, curve_error, explaining_curve, searched
 from symreg.weighing.shapes import Curve, Given, PowerLaw, ScreenedPower, Shape, families
 from symreg.weighing.weak import Equations
@@ -108,7 +109,7 @@ def simple(equations: Equations, power: Fit, errors: Errors, extra: np.ndarray) 
     """The power with a half-integer exponent if the data allow; else unchanged."""
     (n,), k = power.parameters, len(power.masses)
     half = round(2 * n) / 2
-    half_width = TWO_SIDED * float(np.sqrt(errors.covariance[k, k]))
+    half_width = STANDARD_ERRORS * float(np.sqrt(errors.covariance[k, k]))
     if not abs(n - half) < max(SNAP, NAMED * half_width):
         return power
     assert isinstance(power.shape, PowerLaw)
@@ -170,8 +171,6 @@ def _curve_points(
     r = np.geomspace(*equations.system.separations, SHOWN_POINTS)
     scale = float(np.sum(curve.masses) / np.sum(law.masses))
     ratio = scale * curve.strength(r) / law.strength(r)
-    error = TWO_SIDED * curve_error(equations, curve, r) * scale / np.abs(law.strength(r))
-    return tuple(
-        CurvePoint(float(a), float(b), float(b - c), float(b + c))
-        for a, b, c in zip(r, ratio, error, strict=True)
-    )
+    error = curve_error(equations, curve, r) * scale / np.abs(law.strength(r))
+    points = zip(r.tolist(), ratio.tolist(), error.tolist(), strict=True)
+    return tuple(CurvePoint(**vars(Estimate.of(value, e)), r=at) for at, value, e in points)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from orbits.estimates import Estimate
 from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
 from symreg.weighing.fit import Fit, fitted, solved
-from symreg.weighing.result import Estimate
 from symreg.weighing.weak import Equations
 
 DRAGGED = 0.3

@@ -1,19 +1,22 @@
 """The picture of a weighing."""
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_ticks
-from symreg.weighing.result import Weighing
+from symreg.weighing.records import CurvePoint, Mass
 
 
-def plot_weighing(found: Weighing) -> Figure:
+def plot_weighing(masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str) -> Figure:
     """The masses with their intervals, and the free curve over the law."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    known = [mass for mass in found.masses if mass.value is not None and mass.value > 0]
-    for mass in known:
+    for mass in masses:
+        if mass.value is None or mass.value <= 0:
+            continue
         color = CYCLE[0] if mass.weighable else COLORS["injected"]
         left.plot(mass.value, mass.body, "o", color=color)
         left.plot([mass.low, mass.high], [mass.body] * 2, color=color)
@@ -21,13 +24,13 @@ def plot_weighing(found: Weighing) -> Figure:
     left.invert_yaxis()
     left.set_xlabel("mass (M☉); grey: too uncertain to count")
     r, ratio, low, high = (
-        np.array([getattr(point, name) for point in found.curve])
-        for name in ("r", "ratio", "low", "high")
+        np.array([getattr(point, name) for point in curve])
+        for name in ("r", "value", "low", "high")
     )
     right.fill_between(r, low, high, color=CYCLE[0], alpha=0.3, linewidth=0)
     right.plot(r, ratio, color=CYCLE[0])
     right.axhline(1, color=COLORS["reference"], linewidth=1)
     right.set_xscale("log")
     plain_ticks(right)
-    right.set(xlabel="distance (au)", ylabel=f"attraction over that of {found.law}")
+    right.set(xlabel="distance (au)", ylabel=f"attraction over that of {law}")
     return figure

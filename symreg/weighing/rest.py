@@ -4,7 +4,7 @@ import numpy as np
 
 from symreg.weighing.errors import Errors, share_left
 from symreg.weighing.fit import Fit
-from symreg.weighing.result import Rest
+from symreg.weighing.records import Rest
 from symreg.weighing.weak import Equations
 
 SHOWN = 3

@@ -17,10 +17,10 @@ from functools import partial
 import numpy as np
 
 from orbits.elements import period
+from orbits.estimates import STANDARD_ERRORS
 from orbits.units import G
 from symreg.formulas.watch import Watch
 from symreg.weighing.motion import BEYOND, Fitted, Motion, Problem, Seen, followed_on, gain
-from symreg.weighing.result import TWO_SIDED
 
 LONGITUDES = 24
 """Of the circular orbits tried."""
@@ -71,7 +71,7 @@ STRIDE = 0.15
 """Step in log mass between motions of a valley, or a standard error if more."""
 FARTHEST = 12
 """Motions on each side of a valley."""
-LEVEL = TWO_SIDED**2
+LEVEL = STANDARD_ERRORS**2
 """Rise of the weighted sum of squares at the ends of a 95 % interval."""
 
 
@@ -215,10 +215,10 @@ def valley(fitted: Fitted) -> Valley:
     ends = []
     for side in sides:
         roots = np.sqrt(np.maximum([rise(fit) for fit in side], 0.0))
-        inside = max((k for k, root in enumerate(roots) if root <= TWO_SIDED), default=0)
+        inside = max((k for k, root in enumerate(roots) if root <= STANDARD_ERRORS), default=0)
         end = side[inside].vector
         if inside + 1 < len(side):
-            part = (TWO_SIDED - roots[inside]) / max(roots[inside + 1] - roots[inside], TINY)
+            part = (STANDARD_ERRORS - roots[inside]) / max(roots[inside + 1] - roots[inside], TINY)
             end = end + np.clip(part, 0, 1) * (side[inside + 1].vector - end)
         ends.append(end)
     return Valley(best, np.array(ends))

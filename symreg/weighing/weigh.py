@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from orbits.dataset import as_dataset
+from orbits.estimates import Estimate
 from orbits.files import as_json
 from orbits.force_samples import ForceSamples
 from orbits.forces import parse_law
@@ -25,12 +26,13 @@ from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import Fit, fitted
 from symreg.weighing.forces import PointEquations, system_of
+from symreg.weighing.records import Mass, Momentum
 from symreg.weighing.rest import rests_of
-from symreg.weighing.result import Estimate, Mass, Momentum, Weighing
+from symreg.weighing.result import Weighing
 from symreg.weighing.shapes import PowerLaw
 from symreg.weighing.weak import Equations, System
 from symreg.weighing.whole import Whole, require_possible, whole_motion
-from symreg.weighing.words import explanation_of, name_of, scale_of
+from symreg.weighing.words import explanation_of, name_of, scale_of, summary_of
 
 FINE_A_TURN, FEWEST_A_TURN = 20, 6
 """States per turn, where fastest, for integrals to be right, and to exist at all."""
@@ -136,7 +138,8 @@ def weigh(
         versions=versions(),
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=explanation_of(result, beside is not None))
+    explanation = explanation_of(result, beside is not None)
+    return replace(result, summary=summary_of(result), explanation=explanation)
 
 
 def _inertial(data: xr.Dataset) -> bool:
@@ -248,7 +251,7 @@ def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tu
     found = []
     for i, name in enumerate(system.names):
         noise, misfit = float(errors.noise[i]), float(errors.misfit[i])
-        mass = Mass(name, None, None, None, False, noise, misfit)
+        mass = Mass(body=name, noise=noise, misfit=misfit)
         if not errors.free[i]:
             mass = mass.with_value(masses[i], float(np.sqrt(covariance[i, i])))
         found.append(mass)

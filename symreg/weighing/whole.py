@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.elements import conic_from_state, period
+from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.forces import ForceLaw
 from orbits.simulators import SIMULATORS
 from orbits.simulators.relativity import SPEED_OF_LIGHT
@@ -13,7 +14,7 @@ from orbits.units import G
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.motion import EPOCHS, Fitted, Motion, Seen, followed_on
-from symreg.weighing.result import TWO_SIDED, Estimate, Mass, Relativity, Unseen
+from symreg.weighing.records import Mass, Relativity, Unseen
 from symreg.weighing.unseen import Found, unseen_body, valley
 from symreg.weighing.weak import System
 
@@ -116,7 +117,7 @@ def _unseen(system: System, found: Found) -> Unseen:
         return np.column_stack([mass[:, -1], *elements, *places])
 
     value, error = fitted.spread(values)
-    half = TWO_SIDED * error
+    half = STANDARD_ERRORS * error
     low, high = value - half, value + half
     if len(along.ends):
         ends = values(along.ends)

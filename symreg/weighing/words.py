@@ -8,7 +8,8 @@ from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import Fit
 from symreg.weighing.motion import BEYOND
-from symreg.weighing.result import Relativity, Rest, Unseen, Weighing
+from symreg.weighing.records import Relativity, Rest, Unseen
+from symreg.weighing.result import Weighing
 from symreg.weighing.shapes import PowerLaw
 
 
@@ -71,70 +72,58 @@ def _of_the_unseen(unseen: Unseen) -> dict[str, str]:
     return told | {"left of the positions": left}
 
 
-def _of_relativity(found: Relativity) -> dict[str, str]:
-    known = {"Einstein's 1": 1.0, "Newton's 0": 0.0}
-    inside = [name for name, value in known.items() if value in found.coefficient]
+def _of_relativity(relativity: Relativity) -> dict[str, str]:
+    theories = {"Einstein's 1": 1.0, "Newton's 0": 0.0}
+    inside = [name for name, value in theories.items() if value in relativity.coefficient]
     held = " and ".join(inside) or "neither Einstein's 1 nor Newton's 0"
-    precession = f"perihelion of {found.body}, arcsec a century"
+    precession = f"perihelion of {relativity.body}, arcsec a century"
     return {
-        "post-Newtonian coefficient": f"{found.coefficient}, which holds {held}",
-        precession: str(found.precession),
-        "left of the positions": f"{found.left:.3g} standard errors",
+        "post-Newtonian coefficient": f"{relativity.coefficient}, which holds {held}",
+        precession: str(relativity.precession),
+        "left of the positions": f"{relativity.left:.3g} standard errors",
     }
 
 
-def summary(found: Weighing) -> dict[str, str]:
+def summary_of(result: Weighing) -> dict[str, str]:
     """The law between the bodies, as far as known."""
-    explained = found.central or found.unseen_found
-    told = {"law": found.law if explained else "none of the distance alone"}
+    explained = result.central or result.unseen_found
+    facts = {"law": result.law if explained else "none of the distance alone"}
     if explained:
-        told["attraction, au/yr²"] = found.formula
-    told["exponent"] = str(found.exponent)
-    told |= {name: str(value) for name, value in found.parameters.items() if name != "n"}
-    if found.drag.value is not None and not found.central:
-        told["drag, 1/yr"] = str(found.drag)
-    if found.unseen is not None:
-        told |= _of_the_unseen(found.unseen)
-    if found.relativity is not None:
-        told |= _of_relativity(found.relativity)
-    told["scale"] = found.scale
-    if found.momentum.unbalanced is not None:
-        noise = f"noise alone gives {found.momentum.expected:.1e}"
-        told["unbalanced momentum"] = f"{found.momentum.unbalanced:.1e}; {noise}"
-    return told
+        facts["attraction, au/yr²"] = result.formula
+    facts["exponent"] = str(result.exponent)
+    facts |= {name: str(value) for name, value in result.parameters.items() if name != "n"}
+    if result.drag.value is not None and not result.central:
+        facts["drag, 1/yr"] = str(result.drag)
+    if result.unseen is not None:
+        facts |= _of_the_unseen(result.unseen)
+    if result.relativity is not None:
+        facts |= _of_relativity(result.relativity)
+    facts["scale"] = result.scale
+    if result.momentum.unbalanced is not None:
+        noise = f"noise alone gives {result.momentum.expected:.1e}"
+        facts["unbalanced momentum"] = f"{result.momentum.unbalanced:.1e}; {noise}"
+    return facts
 
 
-def masses(found: Weighing) -> list[tuple[str, ...]]:
-    """The bodies with their masses, rows of a table, header first."""
-    rows: list[tuple[str, ...]] = [("body", "mass, M☉", "95 % interval", "")]
-    for mass in found.masses:
-        if mass.value is None:
-            rows.append((mass.body, "", "", "not determined by the data"))
-            continue
-        remark = "" if mass.weighable else "too uncertain to count"
-        rows.append((mass.body, f"{mass.value:.8g}", f"[{mass.low:.8g}, {mass.high:.8g}]", remark))
-    return rows if any(row[-1] for row in rows) else [row[:-1] for row in rows]
-
-
-def explanation_of(found: Weighing, dragged: bool) -> str:
+def explanation_of(result: Weighing, dragged: bool) -> str:
     """A weighing's conclusion."""
-    weighed = sum(mass.weighable for mass in found.masses)
-    if found.unseen_found:
+    weighed = sum(mass.weighable for mass in result.masses)
+    if result.unseen_found:
         lines = [
-            f"{found.law} with a body that is not seen explains the motion; {weighed} of "
-            f"{found.bodies} bodies that are seen are weighed."
+            f"{result.law} with a body that is not seen explains the motion; {weighed} of "
+            f"{result.bodies} bodies that are seen are weighed."
         ]
-    elif found.central:
-        lines = [f"{found.law} explains the motion; {weighed} of {found.bodies} bodies weighed."]
+    elif result.central:
+        lines = [f"{result.law} explains the motion; {weighed} of {result.bodies} bodies weighed."]
     elif dragged:
         lines = [
-            f"No law of the distance alone explains the motion: there is a drag of {found.drag} "
+            f"No law of the distance alone explains the motion: there is a drag of {result.drag} "
             "per year. The masses and the exponent are those of the attraction beside it."
         ]
     else:
         lines = [
-            f"No law of the distance alone explains the motion: {found.misfit:.1e} of an "
+            f"No law of the distance alone explains the motion: {result.misfit:.1e} of an "
             "acceleration is left beyond the noise. The masses are those of the nearest law."
         ]
-    lines += [_of_the_rest(rest) for rest in found.rests]
-    return " ".join([*lines, *(f"Note: {note}." for note in found.notes)])
+    lines += [_of_the_rest(rest) for rest in result.rests]
+    return " ".join([*lines, *(f"Note: {note}." for note in result.notes)])
