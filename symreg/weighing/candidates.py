@@ -11,10 +11,10 @@ from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, misfit_of
-from symreg.weighing.fit import Fit, best_of, first_exponent, fitted
+from symreg.weighing.fit import LawFit, best_of, first_exponent, fitted
 from symreg.weighing.records import Alternative, CurvePoint
-from symreg.weighing.search import Formula, curve_error, explaining_curve, searched
-from symreg.weighing.shapes import Curve, Given, PowerLaw, ScreenedPower, Shape, families
+from symreg.weighing.search import FormulaShape, curve_error, explaining_curve, searched
+from symreg.weighing.shapes import Curve, Given, Power, ScreenedPower, Shape, families
 from symreg.weighing.weak import Equations
 
 GAIN = 10.0
@@ -40,8 +40,8 @@ CURVE_STEPS = 1
 class Selection:
     """The simplest law that explains most, the nearest power with a free exponent, and others."""
 
-    best: Fit
-    power: Fit
+    best: LawFit
+    power: LawFit
     tried: tuple[Alternative, ...] = ()
     curve: tuple[CurvePoint, ...] = ()
 
@@ -70,20 +70,20 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
                 tried.append(best_of(equations, shape, starts, extra, power.weights))
             family = _best(equations, tried, power)
             # a nameless family's result, whose exponent may become simple
-            known = [
+            nameless = [
                 law.shape.law(law.parameters).numeric_expression() / GM_SYMBOL
                 for law in tried
                 if isinstance(law.shape, ScreenedPower)
             ]
-            formulas = searched(equations, power, curve, extra, config.search, known)
-            found = _best(equations, [*tried, *formulas], power)
-            for one in (family, found):
+            formulas = searched(equations, power, curve, extra, config.search, nameless)
+            formula_fit = _best(equations, [*tried, *formulas], power)
+            for one in (family, formula_fit):
                 # weights of its own: it has to explain what the law before it does not
                 own = fitted(equations, one.shape, one.parameters, extra)
                 enough = 0.0 if best is power else equations.ADEQUATE
                 if _left(equations, own, config) <= max(EXPLAINED * left, enough):
                     best, left = own, _left(equations, own, config)
-            formulas.sort(key=lambda found: _description(equations, found, power.loss))
+            formulas.sort(key=lambda fit: _description(equations, fit, power.loss))
             tried += formulas[:SHOWN]
     if best is power:
         best = simple(equations, power, errors, extra)
@@ -93,30 +93,30 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
             f.shape.name,
             dict(zip(f.shape.names, f.parameters, strict=True)),
             f.loss / power.loss,
-            f.shape.text if isinstance(f.shape, Formula) else "",
+            f.shape.text if isinstance(f.shape, FormulaShape) else "",
         )
         for f in tried
     )
     return Selection(best, power, alternatives, points)
 
 
-def _left(equations: Equations, fit: Fit, config: WeighConfig) -> float:
+def _left(equations: Equations, fit: LawFit, config: WeighConfig) -> float:
     """The largest residual acceleration of any body after a fit."""
     return float(np.max(misfit_of(equations, fit, config.noise)))
 
 
-def simple(equations: Equations, power: Fit, errors: Errors, extra: np.ndarray) -> Fit:
+def simple(equations: Equations, power: LawFit, errors: Errors, extra: np.ndarray) -> LawFit:
     """The power with a half-integer exponent if the data allow; else unchanged."""
     (n,), k = power.parameters, len(power.masses)
     half = round(2 * n) / 2
     half_width = STANDARD_ERRORS * float(np.sqrt(errors.covariance[k, k]))
     if not abs(n - half) < max(SNAP, NAMED * half_width):
         return power
-    assert isinstance(power.shape, PowerLaw)
+    assert isinstance(power.shape, Power)
     return fitted(equations, replace(power.shape, fixed=half), (), extra)
 
 
-def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Fit:
+def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> LawFit:
     """The power of distance that explains most, with the masses."""
     simplest = families(LENGTHS[config.unit])[0]
     exponent = first_exponent(equations, extra)
@@ -124,21 +124,21 @@ def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) 
     return best_of(equations, simplest, starts, extra, None)
 
 
-def _best(equations: Equations, tried: Sequence[Fit], power: Fit) -> Fit:
+def _best(equations: Equations, tried: Sequence[LawFit], power: LawFit) -> LawFit:
     """The shortest description among those with fewest parameters and hardly more residual."""
 
-    def nats(found: Fit) -> float:
-        return _description(equations, found, power.loss)
+    def nats(fit: LawFit) -> float:
+        return _description(equations, fit, power.loss)
 
     best = min(tried, key=nats)
     # rounding is not independent: a number more must gain more than chance does
-    near = [found for found in tried if LEAST_GAIN * found.loss <= best.loss]
-    if any(found is power for found in near):
+    near = [fit for fit in tried if LEAST_GAIN * fit.loss <= best.loss]
+    if any(fit is power for fit in near):
         return power
-    return min(near, key=lambda found: (len(found.parameters), nats(found)))
+    return min(near, key=lambda fit: (len(fit.parameters), nats(fit)))
 
 
-def _description(equations: Equations, fit: Fit, loss: float) -> float:
+def _description(equations: Equations, fit: LawFit, loss: float) -> float:
     """Nats to describe a family's residuals and parameters."""
     independent = sum((equations.counts / equations.overlap).tolist()) / len(equations.sets)
     nats = 0.5 * independent * float(np.log(fit.loss / loss))
@@ -156,7 +156,7 @@ def _granted(config: WeighConfig) -> Shape:
 
 
 def _curve_points(
-    equations: Equations, law: Fit, base: float, extra: np.ndarray
+    equations: Equations, law: LawFit, base: float, extra: np.ndarray
 ) -> tuple[CurvePoint, ...]:
     """The free curve over the law, without the scale of the masses.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from orbits.estimates import Estimate
 from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
-from symreg.weighing.fit import Fit, fitted, solved
+from symreg.weighing.fit import LawFit, fitted, solved
 from symreg.weighing.weak import Equations
 
 DRAGGED = 0.3
@@ -16,8 +16,8 @@ SURE = 5.0
 
 
 def beside_drag(
-    equations: Equations, fit: Fit, errors: Errors, extra: np.ndarray, noise: float
-) -> tuple[Estimate, tuple[Fit, Errors, np.ndarray] | None]:
+    equations: Equations, fit: LawFit, errors: Errors, extra: np.ndarray, noise: float
+) -> tuple[Estimate, tuple[LawFit, Errors, np.ndarray] | None]:
     """The coefficient of a drag and, if it explains what the law does not, the law beside it.
 
     `extra` are (row,) known accelerations; the law comes with its errors and with (row,) all
@@ -29,20 +29,22 @@ def beside_drag(
     drag, is_any, pulled = _drag(columns, equations, fit)
     if not is_any:
         return drag, None
-    known = extra + pulled
-    beside = fitted(equations, fit.shape, fit.parameters, known)
-    left = errors_of(equations, beside, noise)
-    explained = np.max(left.misfit) <= DRAGGED * np.max(errors.misfit)
-    return drag, (beside, left, known) if explained else None
+    accelerations = extra + pulled
+    beside = fitted(equations, fit.shape, fit.parameters, accelerations)
+    errors_beside = errors_of(equations, beside, noise)
+    explained = np.max(errors_beside.misfit) <= DRAGGED * np.max(errors.misfit)
+    return drag, (beside, errors_beside, accelerations) if explained else None
 
 
-def _drag(columns: np.ndarray, equations: Equations, fit: Fit) -> tuple[Estimate, bool, np.ndarray]:
+def _drag(
+    columns: np.ndarray, equations: Equations, fit: LawFit
+) -> tuple[Estimate, bool, np.ndarray]:
     """A drag beside the law: its coefficient, whether it is real, and its effect on every row."""
     own = fit.jacobian.shape[1]
     design = np.concatenate([fit.jacobian, columns], axis=1)
     step = solved(design, fit.residuals, fit.weights)
-    left = fit.residuals - design @ step
-    beside = replace(fit, jacobian=design, residuals=left)
+    residuals = fit.residuals - design @ step
+    beside = replace(fit, jacobian=design, residuals=residuals)
     # a drag is the same at all times and widths; what a body that is not seen leaves is not
     apart = of_subsets(equations, replace(fit, jacobian=design), np.zeros(design.shape[1]))
     error = float(np.sqrt(rough_covariance(equations, beside)[own, own] + apart[own]))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from orbits.derivatives.noise import white_noise
-from symreg.weighing.fit import NULL, Fit, solved
+from symreg.weighing.fit import NULL, LawFit, solved
 from symreg.weighing.weak import Equations
 
 ENOUGH = 30
@@ -37,7 +37,7 @@ class Errors:
     free: np.ndarray
 
 
-def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
+def errors_of(equations: Equations, fit: LawFit, noise: float) -> Errors:
     """Covariance of a fit.
 
     The noise of every position (au; 0 takes the lesser estimate from positions and residuals)
@@ -47,6 +47,14 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     one, so does the variation among parts of the equations (with stretches of time or widths left
     out).
     """
+    # The estimates are theta = E (left - right): E, the pseudoinverse of the weighted jacobian, says
+    # how each row moves them. Three things move rows, and their covariances add up:
+    #  1. noise of every position, on both sides: E (phi'' - phi da/dx) dx, white in x and therefore
+    #     exactly propagated, whatever rows overlap (`_of_noise`);
+    #  2. what neither law nor noise explains, by group of rows, as if all widths of a body erred
+    #     together (`_of_misfit`), and what leaving out parts of the time or a width moves;
+    #  3. pulls wrong by a common share, which single bodies' disagreement about the heaviest one's
+    #     mass betrays (`_of_pulls`).
     equations.watch.say(lambda: "how sure the masses are")
     estimator, free = _estimator(fit)
     sigma = _noise(equations, fit, noise)
@@ -60,12 +68,12 @@ def errors_of(equations: Equations, fit: Fit, noise: float) -> Errors:
     return Errors(covariance, sigma, misfit, free)
 
 
-def misfit_of(equations: Equations, fit: Fit, noise: float) -> np.ndarray:
+def misfit_of(equations: Equations, fit: LawFit, noise: float) -> np.ndarray:
     """(body,) rms of what is neither law nor noise, over the rms acceleration."""
     return _unexplained(equations, fit, _noise(equations, fit, noise))[1]
 
 
-def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
+def rough_covariance(equations: Equations, fit: LawFit) -> np.ndarray:
     """(estimate, estimate) covariance from the residuals alone: quick and approximate.
 
     Every integral has the variance of its width and body; overlapping ones are correlated.
@@ -75,33 +83,34 @@ def rough_covariance(equations: Equations, fit: Fit) -> np.ndarray:
     return np.asarray((estimator * square[equations.group]) @ estimator.T)
 
 
-def _estimator(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
+def _estimator(fit: LawFit) -> tuple[np.ndarray, np.ndarray]:
     """(estimate, row) sensitivity of the estimates to rows, and which are undetermined."""
     weighted = fit.jacobian * fit.weights[:, None]
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
     u, s, vt = np.linalg.svd(weighted / scale, full_matrices=False)
-    kept = s > NULL * s[0]
-    free = np.sum(vt[~kept] ** 2, axis=0) > 1e-6
-    inverse = (vt[kept].T / s[kept]) @ u[:, kept].T
+    determined = s > NULL * s[0]
+    free = np.sum(vt[~determined] ** 2, axis=0) > 1e-6
+    inverse = (vt[determined].T / s[determined]) @ u[:, determined].T
     return inverse / scale[:, None] * fit.weights, free
 
 
-def _noise(equations: Equations, fit: Fit, given: float) -> np.ndarray:
+def _noise(equations: Equations, fit: LawFit, noise: float) -> np.ndarray:
     """(body,) noise of the positions, au: from high differences, or narrow bumps if less."""
     system = equations.system
-    found = np.zeros(system.bodies)
-    if given or not equations.set_of(0).noise:
-        found[equations.seen] = given
-        return found
+    sigma = np.zeros(system.bodies)
+    if noise or not equations.set_of(0).noise:
+        sigma[equations.seen] = noise
+        return sigma
     for i in equations.seen:
-        found[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
-    # no more than the residuals of any width allow; the least of many is low by chance alone
+        sigma[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
+    # White noise is what high differences keep, if the sampling is fine; if it is not, they keep
+    # motion too. Then no more than the residuals of any width allow; the least of many is low by chance alone
     square = equations.mean_square(fit.residuals) * _chance(equations)
     for group in np.flatnonzero(equations.counts >= ENOUGH * equations.overlap).tolist():
         i = equations.body_of(group)
-        found[i] = min(found[i], np.sqrt(square[group]) / equations.set_of(group).noise)
-    return found
+        sigma[i] = min(sigma[i], np.sqrt(square[group]) / equations.set_of(group).noise)
+    return sigma
 
 
 def _chance(equations: Equations) -> np.ndarray:
@@ -113,31 +122,33 @@ def _chance(equations: Equations) -> np.ndarray:
 
 
 def _unexplained(
-    equations: Equations, fit: Fit, sigma: np.ndarray
+    equations: Equations, fit: LawFit, sigma: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean square by group of what is not noise, and its part of the acceleration by body."""
     square, whole = (equations.mean_square(v) for v in (fit.residuals, equations.left))
     body = np.array([equations.body_of(g) for g in range(equations.groups)])
     sets = [equations.set_of(g) for g in range(equations.groups)]
+    # Expected of noise alone: |phi''| sigma on the left, and on the right the change of the pull,
+    # |da/dx| sigma averaged over the bump: sqrt(sum phi^2) times it.
     tide = _tides(equations, fit, sigma)
     expected = np.array([s.noise for s in sets]) * sigma[body]
     expected = np.hypot(expected, np.sqrt([s.square for s in sets]) * tide[body])
-    left = np.where(square > _chance(equations) * expected**2, square - expected**2, 0.0)
+    excess = np.where(square > _chance(equations) * expected**2, square - expected**2, 0.0)
     misfit = np.zeros(equations.system.bodies)
     for i in equations.seen:
         own = body == i
         signal = np.maximum(whole - expected**2, 0.0)[own].max()
-        misfit[i] = np.sqrt(np.median(left[own]) / signal) if signal > 0 else 0.0
-    return left, misfit
+        misfit[i] = np.sqrt(np.median(excess[own]) / signal) if signal > 0 else 0.0
+    return excess, misfit
 
 
-def share_left(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+def share_left(equations: Equations, fit: LawFit, sigma: np.ndarray) -> np.ndarray:
     """(group,) rms of what is neither law nor noise, over the rms of the group."""
-    left, _ = _unexplained(equations, fit, sigma)
-    return np.sqrt(left / np.maximum(equations.mean_square(equations.left), TINY))
+    excess, _ = _unexplained(equations, fit, sigma)
+    return np.sqrt(excess / np.maximum(equations.mean_square(equations.left), TINY))
 
 
-def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
+def _tides(equations: Equations, fit: LawFit, sigma: np.ndarray) -> np.ndarray:
     """(body,) rms change of its acceleration from the noise of all positions, au/yr^2 per axis.
 
     In bumps longer than a revolution this exceeds the noise of the left side.
@@ -154,13 +165,13 @@ def _tides(equations: Equations, fit: Fit, sigma: np.ndarray) -> np.ndarray:
     return np.sqrt((own * sigma) ** 2 + others)
 
 
-def _slope(fit: Fit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _slope(fit: LawFit, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """g and dg/dr."""
     ends = [fit.strength(r * (1 + sign * STEP)) for sign in (1, -1)]
     return fit.strength(r), (ends[0] - ends[1]) / (2 * STEP * r)
 
 
-def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
+def of_subsets(equations: Equations, fit: LawFit, noise: np.ndarray) -> np.ndarray:
     """(estimate,) variance among parts of the equations beyond the noise's.
 
     Jackknife over fifths of the time, and over widths: what is not in the law (an unseen body,
@@ -168,22 +179,22 @@ def of_subsets(equations: Equations, fit: Fit, noise: np.ndarray) -> np.ndarray:
     """
     width = equations.group // len(equations.seen)
     block = np.minimum((equations.when * BLOCKS).astype(int), BLOCKS - 1)
-    found = np.zeros(len(noise))
+    variance = np.zeros(len(noise))
     for part in (block, width):
         shifts = np.array(
             [
-                solved(fit.jacobian[kept], fit.residuals[kept], fit.weights[kept])
-                for kept in (part != one for one in np.unique(part))
-                if np.count_nonzero(kept) > 2 * len(noise)
+                solved(fit.jacobian[rows], fit.residuals[rows], fit.weights[rows])
+                for rows in (part != one for one in np.unique(part))
+                if np.count_nonzero(rows) > 2 * len(noise)
             ]
         )
         if len(shifts) > 1:
             among = (len(shifts) - 1) * np.mean((shifts - shifts.mean(axis=0)) ** 2, axis=0)
-            found += np.maximum(among - noise, 0.0)
-    return found
+            variance += np.maximum(among - noise, 0.0)
+    return variance
 
 
-def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarray:
+def _of_pulls(equations: Equations, fit: LawFit, estimator: np.ndarray) -> np.ndarray:
     """Covariance from pulls with a relative error, one per pair.
 
     Relativity, coarse sampling or a non-spherical figure change the pulls so. Single bodies'
@@ -195,13 +206,13 @@ def _of_pulls(equations: Equations, fit: Fit, estimator: np.ndarray) -> np.ndarr
     square = (equations.mean_square(fit.residuals) * equations.overlap)[equations.group]
     values, variances = [], []
     for body in range(len(equations.seen)):
-        kept = equations.group % len(equations.seen) == body
-        pull = fit.jacobian[kept, heaviest]  # by which the others are as the whole fit has them
+        rows = equations.group % len(equations.seen) == body
+        pull = fit.jacobian[rows, heaviest]  # by which the others are as the whole fit has them
         if np.any(pull):
-            row = pull * fit.weights[kept] ** 2
+            row = pull * fit.weights[rows] ** 2
             row = row / (row @ pull)
-            values.append(float(row @ fit.residuals[kept]))
-            by_width = np.bincount(equations.group[kept], row**2 * square[kept])
+            values.append(float(row @ fit.residuals[rows]))
+            by_width = np.bincount(equations.group[rows], row**2 * square[rows])
             variances.append(float(np.sum(np.sqrt(by_width)) ** 2))  # widths say the same
     part = _scatter(np.array(values), np.array(variances)) / fit.masses[heaviest] ** 2
     if not part:
@@ -247,7 +258,7 @@ def _of_misfit(equations: Equations, estimator: np.ndarray, square: np.ndarray) 
 
 
 def _of_noise(
-    equations: Equations, fit: Fit, estimator: np.ndarray, sigma: np.ndarray
+    equations: Equations, fit: LawFit, estimator: np.ndarray, sigma: np.ndarray
 ) -> np.ndarray:
     """Covariance from the noise of positions, through both sides of the equations."""
     weights, totals = equations.spread(estimator)
@@ -256,6 +267,7 @@ def _of_noise(
         g, slope = _slope(fit, pair.r)
         both = fit.masses[pair.j] * weights[pair.i] - fit.masses[pair.i] * weights[pair.j]
         along = np.sum(both * pair.towards, axis=-1, keepdims=True)
+        # d(g e)/dx = g/r (1 - e e) + g' e e: across the line the pull turns, along it it grows
         moved = (g / pair.r)[..., None] * both
         moved += (slope - g / pair.r)[..., None] * along * pair.towards
         totals[pair.i] = totals[pair.i] + moved

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from symreg.weighing.shapes import Parameters, PowerLaw, Shape
+from symreg.weighing.shapes import Parameters, Power, Shape
 from symreg.weighing.weak import Equations
 
 EXPONENTS = np.arange(-2.0, 4.01, 0.5)
@@ -29,7 +29,7 @@ NULL = 1e-9
 
 
 @dataclass(frozen=True)
-class Fit:
+class LawFit:
     """A shape with parameters, and (body,) masses in its scale, solar masses.
 
     Residuals are left minus right, (row,) au/yr^2; weights (row,) one over their rms for each width
@@ -58,7 +58,7 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
     weights = group_weights(equations, equations.left)
     least, best = np.inf, 2.0
     for exponent in EXPONENTS:
-        shape = PowerLaw(fixed=float(exponent))
+        shape = Power(fixed=float(exponent))
         design = equations.by_body(partial(shape.value, parameters=()))
         masses = solved(design, equations.left - extra, weights)
         residuals = equations.left - extra - design @ masses
@@ -86,8 +86,8 @@ def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.nd
         return np.full(design.shape[1], np.nan)
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
-    found = np.linalg.lstsq(weighted / scale, target * weights, rcond=NULL)[0]
-    return np.asarray(found / scale)
+    solution = np.linalg.lstsq(weighted / scale, target * weights, rcond=NULL)[0]
+    return np.asarray(solution / scale)
 
 
 def fitted(
@@ -97,7 +97,7 @@ def fitted(
     extra: np.ndarray,
     weights: np.ndarray | None = None,
     steps: int = STEPS,
-) -> Fit:
+) -> LawFit:
     """The best parameters near a start, and masses, beside (row,) known accelerations `extra`.
 
     (row,) weights follow the residuals unless they are given; steps are Gauss-Newton's, at most.
@@ -105,17 +105,17 @@ def fitted(
     fixed = weights is not None
     weights = group_weights(equations, equations.left) if weights is None else weights
     masses = solved(_of_masses(equations, shape, start), equations.left - extra, weights)
-    found = _at(equations, shape, start, masses, extra, weights)
+    fit = _at(equations, shape, start, masses, extra, weights)
     for _ in range(1 if fixed else ROUNDS):
         equations.watch.say(lambda: f"{shape.name}: masses and parameters")
-        before = found.weights
-        found = _descended(equations, found, extra, steps)
+        before = fit.weights
+        fit = _descended(equations, fit, extra, steps)
         if fixed:
             break
-        found = replace(found, weights=group_weights(equations, found.residuals))
-        if np.max(np.abs(np.log(found.weights / before))) < STEADY:
+        fit = replace(fit, weights=group_weights(equations, fit.residuals))
+        if np.max(np.abs(np.log(fit.weights / before))) < STEADY:
             break
-    return found
+    return fit
 
 
 def best_of(
@@ -124,7 +124,7 @@ def best_of(
     starts: Sequence[Parameters],
     extra: np.ndarray,
     weights: np.ndarray | None,
-) -> Fit:
+) -> LawFit:
     """The best fit of several starts, with the same weights."""
     fits = [fitted(equations, shape, start, extra, weights) for start in starts]
     return min(fits, key=lambda fit: fit.loss)
@@ -142,7 +142,7 @@ def _at(
     extra: np.ndarray,
     weights: np.ndarray,
     design: np.ndarray | None = None,
-) -> Fit:
+) -> LawFit:
     if design is None:
         design = _of_masses(equations, shape, parameters)
     jacobian = design
@@ -150,10 +150,10 @@ def _at(
         by_shape = equations.by_shape(shape.derivatives(parameters), masses)
         jacobian = np.concatenate([design, by_shape], axis=1)
     residuals = equations.left - extra - design @ masses
-    return Fit(shape, parameters, masses, residuals, weights, jacobian)
+    return LawFit(shape, parameters, masses, residuals, weights, jacobian)
 
 
-def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = STEPS) -> Fit:
+def _descended(equations: Equations, fit: LawFit, extra: np.ndarray, steps: int = STEPS) -> LawFit:
     """Gauss-Newton steps, halved until they gain, at fixed weights."""
     if not fit.parameters:
         step = solved(fit.jacobian, fit.residuals, fit.weights)
@@ -161,6 +161,8 @@ def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = S
         return _at(equations, fit.shape, (), masses, extra, fit.weights, fit.jacobian)
     count = len(fit.masses)
     for _ in range(steps):
+        # Variable projection: for any parameters the best masses solve a linear problem, so only
+        # the parameters are searched, along Gauss-Newton's direction for both together.
         step = solved(fit.jacobian, fit.residuals, fit.weights)
         share = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step[count:]))), 1e-300))
         gained = None
@@ -173,8 +175,8 @@ def _descended(equations: Equations, fit: Fit, extra: np.ndarray, steps: int = S
                 # the masses that suit the new shape are those of a linear problem
                 design = _of_masses(equations, fit.shape, parameters)
                 masses = solved(design, equations.left - extra, fit.weights)
-                left = equations.left - extra - design @ masses
-                if np.mean((fit.weights * left) ** 2) < fit.loss:
+                residuals = equations.left - extra - design @ masses
+                if np.mean((fit.weights * residuals) ** 2) < fit.loss:
                     gained = _at(
                         equations, fit.shape, parameters, masses, extra, fit.weights, design
                     )

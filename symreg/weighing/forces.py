@@ -53,10 +53,10 @@ def system_of(samples: ForceSamples, orbit: int = -1) -> tuple[System, np.ndarra
     if orbit >= 0 and orbit not in numbers:
         raise ValueError(f"--orbit {orbit} is not in the table; it has {numbers[0]} and others.")
     if orbit >= 0 or not attributes.get("one_system"):
-        chosen = orbit if orbit >= 0 else int(numbers[0])
+        number = orbit if orbit >= 0 else int(numbers[0])
         if orbit < 0 and len(numbers) > 1:
             notes.append(f"the first of {len(numbers)} systems was weighed (--orbit)")
-        table = table[table["orbit"] == chosen]
+        table = table[table["orbit"] == number]
     axes = axes_of(table)
     pair = {f"a{axes[0]}2", f"{axes[0]}2"} <= set(table.columns)
     if pair:
@@ -88,9 +88,9 @@ def _seen_from_the_first(
     """(state, body, axis) positions and accelerations of states that show all bodies."""
     bodies = np.unique(table["body"])
     whole = table.pivot_table(index=["orbit", "time"], columns="body", aggfunc="first").dropna()
-    found = []
+    vectors = []
     for prefix in ("", "a_"):
         columns = [[(f"{prefix}{n}", k) for n in axes] for k in bodies]
         states = np.stack([whole[names].to_numpy() for names in columns], axis=1)
-        found.append(np.concatenate([np.zeros_like(states[:, :1]), states], axis=1))
-    return found[0], found[1]
+        vectors.append(np.concatenate([np.zeros_like(states[:, :1]), states], axis=1))
+    return vectors[0], vectors[1]

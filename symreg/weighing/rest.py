@@ -3,7 +3,7 @@
 import numpy as np
 
 from symreg.weighing.errors import Errors, share_left
-from symreg.weighing.fit import Fit
+from symreg.weighing.fit import LawFit
 from symreg.weighing.records import Rest
 from symreg.weighing.weak import Equations
 
@@ -11,7 +11,7 @@ SHOWN = 3
 """Bodies to mention."""
 
 
-def rests_of(equations: Equations, fit: Fit, errors: Errors) -> tuple[Rest, ...]:
+def rests_of(equations: Equations, fit: LawFit, errors: Errors) -> tuple[Rest, ...]:
     """Where accelerations are least explained, for bodies with the largest residuals."""
     share = share_left(equations, fit, errors.noise)
     worst = np.argsort(-errors.misfit)[:SHOWN]
@@ -19,7 +19,7 @@ def rests_of(equations: Equations, fit: Fit, errors: Errors) -> tuple[Rest, ...]
     return tuple(_of_body(equations, fit, share, body) for body in bodies)
 
 
-def _of_body(equations: Equations, fit: Fit, share: np.ndarray, body: int) -> Rest:
+def _of_body(equations: Equations, fit: LawFit, share: np.ndarray, body: int) -> Rest:
     system = equations.system
     groups = [g for g in range(equations.groups) if equations.body_of(g) == body]
     group = max(groups, key=lambda g: share[g])

@@ -22,7 +22,7 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.pool import search_pool
 from symreg.recovery.search import Search
 from symreg.weighing.errors import rough_covariance
-from symreg.weighing.fit import Fit, fitted
+from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.shapes import Curve, Parameters, Shape
 from symreg.weighing.weak import Equations
 
@@ -46,7 +46,7 @@ R = symbol("r")
 
 
 @dataclass(frozen=True)
-class Formula(Shape):
+class FormulaShape(Shape):
     """A formula in r from an engine, G in front; its parameters are its other numbers.
 
     The form has free constants, `r**(-2) + _c0*r`, which start from `begin`; `charge` is its
@@ -90,7 +90,7 @@ class Formula(Shape):
         )
 
 
-def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | None:
+def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> FormulaShape | None:
     """The shape of an attraction: G replaces one constant, which positions do not determine.
 
     That is the constant in front of the steepest power of r, or of the whole if there is none. The
@@ -113,7 +113,7 @@ def formula_of(expression: sympy.Expr, ends: tuple[float, float]) -> Formula | N
     form, values = skeleton(whole)
     if form.has(*UNDEFINED) or R not in form.free_symbols:
         return None
-    shape = Formula(form, tuple(values), charged(whole), ends)
+    shape = FormulaShape(form, tuple(values), charged(whole), ends)
     return shape if shape.allowed(shape.begin) else None
 
 
@@ -126,12 +126,12 @@ def _steepness(term: sympy.Expr) -> tuple[bool, float]:
 
 def searched(
     equations: Equations,
-    power: Fit,
-    curve: Fit,
+    power: LawFit,
+    curve: LawFit,
     extra: np.ndarray,
     config: RecoverConfig,
-    known: Sequence[sympy.Expr] = (),
-) -> list[Fit]:
+    families: Sequence[sympy.Expr] = (),
+) -> list[LawFit]:
     """Formulas that the engines find for the free curve, fitted with the masses.
 
     Those of `known` families are tried too: their exponents may be simple ones.
@@ -143,19 +143,19 @@ def searched(
     watch = equations.watch.within(config.limit(any_law=True))
     outcome, _, rivals = search_pool(samples, Search(engine, config, config.seeds, watch))
     laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
-    shapes: dict[str, Formula] = {}
-    for whole in (*known, *(law.expression for law in laws[:WEIGHED])):
+    shapes: dict[str, FormulaShape] = {}
+    for whole in (*families, *(law.expression for law in laws[:WEIGHED])):
         for part in (whole, *_shorter(whole)):
             for expression in (part, _snapped(part)):
                 shape = formula_of(expression, equations.system.separations)
                 if shape is not None:
                     shapes.setdefault(str(shape.form), shape)
-    found = []
+    fits = []
     for shape in shapes.values():
         fit = fitted(equations, shape, shape.begin, extra, power.weights)
         if np.isfinite(fit.loss) and np.sum(fit.masses) > 0:
-            found.append(fit)
-    return found
+            fits.append(fit)
+    return fits
 
 
 def _snapped(expression: sympy.Expr) -> sympy.Expr:
@@ -178,7 +178,7 @@ def _shorter(expression: sympy.Expr) -> Iterable[sympy.Expr]:
             yield expression / factor
 
 
-def explaining_curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit | None:
+def explaining_curve(equations: Equations, power: LawFit, extra: np.ndarray) -> LawFit | None:
     """The free curve, fitted to the end with weights of its own.
 
     None where no function of the distance explains much more than the power.
@@ -194,7 +194,7 @@ def explaining_curve(equations: Equations, power: Fit, extra: np.ndarray) -> Fit
     return fitted(equations, shape, near.parameters, extra)
 
 
-def _samples(equations: Equations, curve: Fit) -> Samples | None:
+def _samples(equations: Equations, curve: LawFit) -> Samples | None:
     """The curve at the distances seen, in the unit of the masses found, with its errors."""
     distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
     low, high = np.quantile(distances, SEEN)
@@ -202,17 +202,17 @@ def _samples(equations: Equations, curve: Fit) -> Samples | None:
     g = curve.strength(r) / G
     error = curve_error(equations, curve, r) / G
     error = np.hypot(error, BIASED * np.abs(g))
-    kept = (g > 0) & (error < UNKNOWN * np.abs(g))
-    if np.count_nonzero(kept) < POINTS // 4:
+    sure = (g > 0) & (error < UNKNOWN * np.abs(g))
+    if np.count_nonzero(sure) < POINTS // 4:
         return None
-    weights = np.abs(g[kept]) / error[kept]
+    weights = np.abs(g[sure]) / error[sure]
     weights /= np.sqrt(np.mean(weights**2))
     return Samples(
-        r[kept, None], g[kept], ("r",), np.arange(np.count_nonzero(kept)), weights, target="g"
+        r[sure, None], g[sure], ("r",), np.arange(np.count_nonzero(sure)), weights, target="g"
     )
 
 
-def curve_error(equations: Equations, curve: Fit, r: np.ndarray) -> np.ndarray:
+def curve_error(equations: Equations, curve: LawFit, r: np.ndarray) -> np.ndarray:
     """(distance,) standard error of the free curve, the scale of the masses taken out."""
     covariance = rough_covariance(equations, curve)
     n = len(curve.masses)

@@ -79,7 +79,7 @@ class Shape(ABC):
 
 
 @dataclass(frozen=True)
-class PowerLaw(Shape):
+class Power(Shape):
     """G/r^n, r in units of `unit` au: G u^-2 (r/u)^-n."""
 
     unit: float = 1.0
@@ -238,7 +238,7 @@ class Curve(Shape):
 
 def families(unit: float) -> Sequence[Shape]:
     """The laws to try: a power, every law with one length, and one without a name."""
-    return PowerLaw(unit), *map(_of_length, filter(_has_length, LAWS.values())), ScreenedPower()
+    return Power(unit), *map(_of_length, filter(_has_length, LAWS.values())), ScreenedPower()
 
 
 def _has_length(kind: type[ForceLaw]) -> bool:

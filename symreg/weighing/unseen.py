@@ -20,7 +20,15 @@ from orbits.elements import period
 from orbits.estimates import STANDARD_ERRORS
 from orbits.units import G
 from symreg.formulas.watch import Watch
-from symreg.weighing.motion import BEYOND, Fitted, Motion, Problem, Seen, followed_on, gain
+from symreg.weighing.motion import (
+    BEYOND,
+    Motion,
+    MotionFit,
+    MotionProblem,
+    Observations,
+    followed_on,
+    gain,
+)
 
 LONGITUDES = 24
 """Of the circular orbits tried."""
@@ -83,18 +91,18 @@ class Valley:
     if the best one's covariance suffices.
     """
 
-    best: Fitted
+    best: MotionFit
     ends: np.ndarray
 
 
 @dataclass(frozen=True)
-class Found:
+class UnseenSearch:
     """The motions without and with one more body (None if none could be fitted), twice the
     log-likelihood gained, and the least required.
     """
 
-    without: Fitted
-    beside: Fitted | None
+    without: MotionFit
+    beside: MotionFit | None
     gain: float
     needed: float
 
@@ -118,7 +126,7 @@ class Found:
         return bool(self.beside.vector[at] > 2 * error)
 
 
-def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
+def unseen_body(seen: Observations, start: Motion, watch: Watch) -> UnseenSearch:
     """The body that best explains the others' residuals, and whether one is needed.
 
     It is if the likelihood, with noise as the residuals show it, grows by more than a body's
@@ -139,13 +147,13 @@ def unseen_body(seen: Seen, start: Motion, watch: Watch) -> Found:
     free = 2 * seen.position.shape[2] + 1
     effective = float(np.sum(len(seen.times) / whole.alike))
     needed = max(NEEDED, free * np.log(effective))
-    found = Found(whole, beside, gain(whole, beside) if beside else 0.0, needed)
-    if beside is not None and found.exists:
-        return replace(found, beside=beside.ended)
-    return replace(found, without=whole.ended)
+    search = UnseenSearch(whole, beside, gain(whole, beside) if beside else 0.0, needed)
+    if beside is not None and search.exists:
+        return replace(search, beside=beside.ended)
+    return replace(search, without=whole.ended)
 
 
-def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted | None:
+def _explained(without: MotionFit, before: MotionFit | None, watch: Watch) -> MotionFit | None:
     """The motion with a body that explains a part of the time, if any can be fitted.
 
     What explained a shorter part is followed, and suffices if it leaves only noise or next to
@@ -153,20 +161,22 @@ def _explained(without: Fitted, before: Fitted | None, watch: Watch) -> Fitted |
     """
     fits = []
     if before is not None:
-        fits.append(Problem(without.problem.seen, before.motion, watch).roughly(before.motion))
+        fits.append(
+            MotionProblem(without.problem.seen, before.motion, watch).roughly(before.motion)
+        )
     enough = max(BEYOND, FOLLOWED * float(np.max(without.by_body)))
     if not fits or np.max(fits[0].by_body) >= enough:
         fits += _searched(without, watch)
     return min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
 
 
-def _searched(without: Fitted, watch: Watch) -> list[Fitted]:
+def _searched(without: MotionFit, watch: Watch) -> list[MotionFit]:
     """The motion with the body that explains most of the residual, if any can be fitted."""
     near, less = _slow(without, watch)
-    rough = Problem(near, less, watch).fit(less)
-    fits: list[Fitted] = []
+    rough = MotionProblem(near, less, watch).fit(less)
+    fits: list[MotionFit] = []
     for candidate in _candidates(rough, watch)[:TRIED]:
-        fits.append(Problem(near, candidate, watch).fit(candidate))
+        fits.append(MotionProblem(near, candidate, watch).fit(candidate))
         if np.max(fits[-1].by_body) < BEYOND:
             break
     if not fits:
@@ -178,10 +188,10 @@ def _searched(without: Fitted, watch: Watch) -> list[Fitted]:
         best.velocity[-1] - best.velocity[0] + without.motion.velocity[centre],
         float(best.mass[-1]),
     )
-    return [Problem(without.problem.seen, whole, watch).roughly(whole)]
+    return [MotionProblem(without.problem.seen, whole, watch).roughly(whole)]
 
 
-def valley(fitted: Fitted) -> Valley:
+def valley(fitted: MotionFit) -> Valley:
     """The range of a body whose mass is poorly determined: its likelihood is not an ellipse.
 
     A lighter body closer in does nearly the same as a heavier one farther out. So its mass is fixed
@@ -196,7 +206,7 @@ def valley(fitted: Fitted) -> Valley:
     others = np.delete(np.arange(len(fitted.vector)), at)
     sides, best = [], fitted
 
-    def rise(fit: Fitted) -> float:
+    def rise(fit: MotionFit) -> float:
         squares = fit.residuals**2 - best.residuals**2
         return float(np.sum(squares / fitted.inflation))
 
@@ -224,7 +234,7 @@ def valley(fitted: Fitted) -> Valley:
     return Valley(best, np.array(ends))
 
 
-def _slow(without: Fitted, watch: Watch) -> tuple[Seen, Motion]:
+def _slow(without: MotionFit, watch: Watch) -> tuple[Observations, Motion]:
     """The centre, merged with the fast bodies, first, then the slow ones.
 
     Positions are the motion of these few plus the residuals of all.
@@ -243,8 +253,8 @@ def _slow(without: Fitted, watch: Watch) -> tuple[Seen, Motion]:
     def together(values: np.ndarray) -> np.ndarray:
         """(..., body, axis) with the mean of the core first."""
         middle = np.einsum("k,...kd->...d", share, values[..., core, :])[..., None, :]
-        found = np.concatenate([middle, values[..., slow, :]], axis=-2)
-        return found if seen.inertial else found - middle
+        positions = np.concatenate([middle, values[..., slow, :]], axis=-2)
+        return positions if seen.inertial else positions - middle
 
     near = replace(
         seen,
@@ -259,13 +269,13 @@ def _slow(without: Fitted, watch: Watch) -> tuple[Seen, Motion]:
         velocity=together(motion.velocity),
         mass=np.array([motion.mass[core].sum(), *motion.mass[slow]]),
     )
-    alone = Problem(near, less, watch)
+    alone = MotionProblem(near, less, watch)
     return replace(
         near, position=near.position + alone.positions(alone.vector(less)[None])[0]
     ), less
 
 
-def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
+def _candidates(rough: MotionFit, watch: Watch) -> list[Motion]:
     """Motions with one more body that explain most of the residual, best first.
 
     They start from circular orbits, each the best of its neighbourhood.
@@ -283,9 +293,9 @@ def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
     place, speed = (part.reshape(-1, x.shape[1]) for part in (place, speed))
     mass = MASS * motion.mass[0]
     place, speed = place + motion.position[0], speed + motion.velocity[0]
-    with_one = Problem(problem.seen, motion.beside(place[0], speed[0], mass), watch)
+    with_one = MotionProblem(problem.seen, motion.beside(place[0], speed[0], mass), watch)
     own = np.linalg.qr(rough.jacobian)[0]
-    left = rough.residuals - own @ (own.T @ rough.residuals)
+    residuals = rough.residuals - own @ (own.T @ rough.residuals)
 
     def predicted(rows: Sequence[int], mass: float) -> np.ndarray:
         tried = [with_one.vector(motion.beside(place[k], speed[k], mass)) for k in rows]
@@ -296,10 +306,13 @@ def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
     for begin in range(0, len(place), AT_ONCE):
         watch.say(partial("orbits of an unseen body: {} of {}".format, begin, len(place)))
         rows = range(begin, min(begin + AT_ONCE, len(place)))
+        # A light body changes the others' positions by its mass times a pattern p. What masses and
+        # first states of the others can do as well (`own`) is projected out of p; then the best
+        # mass is (p . residual)/(p . p), and it gains (p . residual)^2/(p . p) of the squares.
         moved = (predicted(rows, mass) - base) / mass
         moved -= (moved @ own) @ own.T
         square = np.maximum(np.sum(moved**2, axis=1), 1e-300)
-        along = -(moved @ left)
+        along = -(moved @ residuals)
         masses[rows] = along / square
         gains[rows] = np.where(along > 0, along**2 / square, 0.0)
     table = gains.reshape(len(sizes), LONGITUDES)
@@ -316,13 +329,13 @@ def _candidates(rough: Fitted, watch: Watch) -> list[Motion]:
     for k, one in enumerate(tried):
         watch.say(partial("orbits of an unseen body: the best {} of {}".format, k, len(tried)))
         refined.append(with_one.fit(one, free, own, settled=RANKED))
-    left = [float(np.sum(fit.residuals**2)) for fit in refined]
-    order = np.argsort(left)
-    apart = np.diff(np.log(left)[order], prepend=-np.inf) > ALIKE
+    squares = [float(np.sum(fit.residuals**2)) for fit in refined]
+    order = np.argsort(squares)
+    apart = np.diff(np.log(squares)[order], prepend=-np.inf) > ALIKE
     return [refined[k].motion for k in order[apart]]
 
 
-def _sizes(problem: Problem, motion: Motion, low: float, high: float) -> np.ndarray:
+def _sizes(problem: MotionProblem, motion: Motion, low: float, high: float) -> np.ndarray:
     """Radii whose neighbours are distinguishable by the end, from the outermost inwards."""
     sizes, span = [high], problem.seen.times[-1]
     while sizes[-1] > low:

@@ -5,6 +5,21 @@ positions; the right side is a sum over all other bodies, linear in their masses
 the fast bodies, wide ones the slow, and noise depends on the width.
 """
 
+# Why integrals and no differences. Twice by parts, with phi and phi' zero at both ends,
+#
+#     int phi'' x dt = [phi' x] - int phi' x' dt = -[phi x'] + int phi x'' dt = int phi a dt,
+#
+# so that the equation of motion x_i'' = sum_j m_j g(r_ij) e_ij becomes, without a derivative of
+# anything measured,
+#
+#     int phi'' x_i dt = sum_j m_j int phi g(r_ij) e_ij dt.
+#
+# One such row for each bump, body and axis: linear in the masses, with g's parameters inside. The
+# error of a row is that of the positions times |phi''|, which falls as width^-2.5: a bump of half-
+# width h samples averages h of them and divides by h^2. But a bump wider than a body's period
+# averages that body's own motion away. No width is right for Mercury and for Pluto, so every width
+# has its rows, and each group of rows (a width and a body) is weighed by what is left of it.
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,16 +70,16 @@ def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bum
     Raises:
         ValueError: if the trajectories are shorter than one bump.
     """
-    found, width = [], float(NARROWEST)
+    sets, width = [], float(NARROWEST)
     while 2 * round(width) - 1 <= samples:
-        found.append(_of_width(samples, dt, round(width), stretches))
+        sets.append(_of_width(samples, dt, round(width), stretches))
         width *= ratio
-    if not found:
+    if not sets:
         raise ValueError(
             f"the trajectories have {samples} states each; weighing needs {2 * NARROWEST - 1} at "
             "least, better thousands."
         )
-    return found
+    return sets
 
 
 def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps:
@@ -80,6 +95,8 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
         shape = (len(starts), samples)
         return sparse.csr_matrix((np.tile(values, len(starts)), columns, pointer), shape=shape)
 
+    # Bumps begun `step` samples apart share most of theirs: of a mean over all, only one in
+    # `overlap` counts as independent. For phi of sum one, 1/sum phi^2 is its length in samples.
     square = float(np.sum(phi**2))
     overlap = max(1.0, 1 / (step * square))
     return Bumps(
@@ -122,12 +139,12 @@ class System:
     @cached_property
     def lines(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Distances and directions of some pairs at once, (time, stretch, pair[, axis])."""
-        found = []
+        batches = []
         for first in range(0, len(self.pairs), PAIRS_AT_ONCE):
             some = self.pairs[first : first + PAIRS_AT_ONCE]
             r = np.stack([pair.r for pair in some], axis=2)
-            found.append((r, np.stack([pair.towards for pair in some], axis=2)))
-        return found
+            batches.append((r, np.stack([pair.towards for pair in some], axis=2)))
+        return batches
 
     @cached_property
     def fastest(self) -> tuple[float, "Pair"]:
@@ -242,20 +259,21 @@ class Equations:
         for r, towards in self.system.lines:
             pulls = strength(r)[..., None] * towards
             flat = pulls.reshape(len(pulls), -1)
-            for found, s in zip(parts, self.sets, strict=True):
-                found.append((s.phi @ flat).reshape(s.phi.shape[0], *pulls.shape[1:]))
-        return [np.concatenate(found, axis=2) for found in parts]
+            for integrals, s in zip(parts, self.sets, strict=True):
+                integrals.append((s.phi @ flat).reshape(s.phi.shape[0], *pulls.shape[1:]))
+        return [np.concatenate(integrals, axis=2) for integrals in parts]
 
     def by_body(self, strength: Field) -> np.ndarray:
         """(row, body) effect of each body's unit mass on every row, under g(r)."""
         n = self.system.bodies
         blocks = []
-        for found in self.pair_integrals(strength):
-            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], n))
+        for integrals in self.pair_integrals(strength):
+            block = np.zeros((n, integrals.shape[0], integrals.shape[1], integrals.shape[3], n))
             for k, pair in enumerate(self.system.pairs):
-                block[pair.i, ..., pair.j] = found[:, :, k]
-                block[pair.j, ..., pair.i] = -found[:, :, k]
+                block[pair.i, ..., pair.j] = integrals[:, :, k]
+                block[pair.j, ..., pair.i] = -integrals[:, :, k]
             if not self.system.inertial:
+                # relative to the first body, whose own acceleration is subtracted from all
                 block = block[1:] - block[:1]
             blocks.append(block.reshape(-1, n))
         return np.concatenate(blocks)
@@ -264,11 +282,13 @@ class Equations:
         """(row, pair) effect of every pair's attraction on every row, for given masses."""
         n = self.system.bodies
         blocks = []
-        for found in self.pair_integrals(strength):
-            block = np.zeros((n, found.shape[0], found.shape[1], found.shape[3], found.shape[2]))
+        for integrals in self.pair_integrals(strength):
+            block = np.zeros(
+                (n, integrals.shape[0], integrals.shape[1], integrals.shape[3], integrals.shape[2])
+            )
             for k, pair in enumerate(self.system.pairs):
-                block[pair.i, ..., k] = masses[pair.j] * found[:, :, k]
-                block[pair.j, ..., k] = -masses[pair.i] * found[:, :, k]
+                block[pair.i, ..., k] = masses[pair.j] * integrals[:, :, k]
+                block[pair.j, ..., k] = -masses[pair.i] * integrals[:, :, k]
             if not self.system.inertial:
                 block = block[1:] - block[:1]
             blocks.append(block.reshape(-1, len(self.system.pairs)))
@@ -300,6 +320,7 @@ class Equations:
 
         With both, the dragging medium may itself move: -k (v - w) = -k v + k w.
         """
+        # int phi (-v) dt: the velocity may be rough, for phi smooths it
         position = np.moveaxis(self.system.position, 1, 0)
         velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
         columns = [self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])]
@@ -325,8 +346,8 @@ class Equations:
                 part = rows[:, at : at + size].reshape(len(rows), s.phi.shape[0], -1)
                 flat = np.swapaxes(part, 0, 1).reshape(s.phi.shape[0], -1)
                 for total, matrix in ((weights, s.phi), (seconds, s.second)):
-                    found = (matrix.T @ flat).reshape(times, len(rows), stretches, axes)
-                    total[i] += np.swapaxes(found, 0, 1)
+                    sums = (matrix.T @ flat).reshape(times, len(rows), stretches, axes)
+                    total[i] += np.swapaxes(sums, 0, 1)
                 at += size
         if not self.system.inertial:
             weights[0] = -np.sum(weights[1:], axis=0)

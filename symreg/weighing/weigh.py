@@ -24,12 +24,12 @@ from symreg.weighing.candidates import select, simple
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
-from symreg.weighing.fit import Fit, fitted
+from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.forces import PointEquations, system_of
 from symreg.weighing.records import Mass, Momentum
 from symreg.weighing.rest import rests_of
 from symreg.weighing.result import Weighing
-from symreg.weighing.shapes import PowerLaw
+from symreg.weighing.shapes import Power
 from symreg.weighing.weak import Equations, System
 from symreg.weighing.whole import Whole, require_possible, whole_motion
 from symreg.weighing.words import explanation_of, name_of, scale_of, summary_of
@@ -94,7 +94,7 @@ def weigh(
     if beside is not None:  # the law is that which acts beside the drag
         fit, errors, extra = beside
         power = fitted(equations, power.shape, power.parameters, extra)
-        if isinstance(fit.shape, PowerLaw):
+        if isinstance(fit.shape, Power):
             free = errors_of(equations, power, config.noise)
             fit = simple(equations, power, free, extra)
             errors = errors_of(equations, fit, config.noise)
@@ -203,16 +203,16 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
 def _on_the_sampling(system: System) -> list[str]:
     """A remark on too few states per turn; ValueError if no path leads from one to the next."""
     angle, pair = system.fastest
-    told = (
+    turning = (
         f"{system.names[pair.j]} turns by up to {np.degrees(angle):.3g} degrees about "
         f"{system.names[pair.i]} from one state to the next"
     )
     if angle > 2 * np.pi / FEWEST_A_TURN:
         raise ValueError(
-            f"{told}; no path leads through so few states. Sample {FINE_A_TURN} times a turn or "
+            f"{turning}; no path leads through so few states. Sample {FINE_A_TURN} times a turn or "
             f"more, or leave {system.names[pair.j]} out."
         )
-    coarse = f"{told}: a coarse sampling, which makes its mass less certain"
+    coarse = f"{turning}: a coarse sampling, which makes its mass less certain"
     return [coarse] if angle > 2 * np.pi / FINE_A_TURN else []
 
 
@@ -225,8 +225,8 @@ def _follow(data: xr.Dataset) -> bool:
     return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < OFF))
 
 
-def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
-    found = {}
+def _parameters(fit: LawFit, errors: Errors) -> dict[str, Estimate]:
+    parameters = {}
     for k, name in enumerate(fit.shape.names):
         at = len(fit.masses) + k
         estimate = Estimate.of(fit.parameters[k], float(np.sqrt(errors.covariance[at, at])))
@@ -235,11 +235,11 @@ def _parameters(fit: Fit, errors: Errors) -> dict[str, Estimate]:
             # finite, as JSON needs it
             finite = (float(np.exp(min(end or 0.0, 700.0))) for end in ends)
             name, estimate = name[4:], Estimate(*finite)
-        found[name] = estimate
-    return found
+        parameters[name] = estimate
+    return parameters
 
 
-def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tuple[Mass, ...]:
+def _masses(system: System, fit: LawFit, errors: Errors, config: WeighConfig) -> tuple[Mass, ...]:
     n = system.bodies
     masses, covariance = fit.masses, errors.covariance[:n, :n]
     if config.reference:
@@ -248,17 +248,17 @@ def _masses(system: System, fit: Fit, errors: Errors, config: WeighConfig) -> tu
         turn = np.eye(n) * scale
         turn[:, k] -= masses * scale / masses[k]
         masses, covariance = masses * scale, turn @ covariance @ turn.T
-    found = []
+    weighed = []
     for i, name in enumerate(system.names):
         noise, misfit = float(errors.noise[i]), float(errors.misfit[i])
         mass = Mass(body=name, noise=noise, misfit=misfit)
         if not errors.free[i]:
             mass = mass.with_value(masses[i], float(np.sqrt(covariance[i, i])))
-        found.append(mass)
-    return tuple(found)
+        weighed.append(mass)
+    return tuple(weighed)
 
 
-def _relativity(equations: Equations, fit: Fit) -> np.ndarray:
+def _relativity(equations: Equations, fit: LawFit) -> np.ndarray:
     """(row,) first post-Newtonian accelerations by the heaviest body."""
     system = equations.system
     assert system.velocity is not None

@@ -13,9 +13,9 @@ from orbits.simulators.relativity import SPEED_OF_LIGHT
 from orbits.units import G
 from symreg.formulas.watch import Watch
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.motion import EPOCHS, Fitted, Motion, Seen, followed_on
+from symreg.weighing.motion import EPOCHS, Motion, MotionFit, Observations, followed_on
 from symreg.weighing.records import Mass, Relativity, Unseen
-from symreg.weighing.unseen import Found, unseen_body, valley
+from symreg.weighing.unseen import UnseenSearch, unseen_body, valley
 from symreg.weighing.weak import System
 
 ARC_SECONDS = np.degrees(1.0) * 3600
@@ -52,7 +52,7 @@ def require_possible(config: WeighConfig) -> None:
 def whole_motion(
     system: System, law: ForceLaw, masses: Sequence[Mass], config: WeighConfig, watch: Watch
 ) -> Whole:
-    """Fit the whole motion, with any extras requested beside the observed bodies.
+    """LawFit the whole motion, with any extras requested beside the observed bodies.
 
     The masses are initial values, with the noise of each body's positions.
 
@@ -61,20 +61,20 @@ def whole_motion(
     """
     seen = _seen(system, masses)
     term = 1.0 if config.relativity != "none" else 0.0
-    known = np.array([mass.value or 0.0 for mass in masses])
-    start = Motion(law, seen.position[0], seen.velocity, known, term)
+    mass = np.array([mass.value or 0.0 for mass in masses])
+    start = Motion(law, seen.position[0], seen.velocity, mass, term)
     if config.relativity == "fitted":
         start = replace(start, term_free=True)
     if not config.unseen:
         fitted = followed_on(seen, start, watch)
         return Whole(_masses(fitted, masses), None, _relativity(system, fitted))
-    found = unseen_body(seen, start, watch)
-    fitted = found.beside if found.exists and found.beside is not None else found.without
+    search = unseen_body(seen, start, watch)
+    fitted = search.beside if search.exists and search.beside is not None else search.without
     relativity = _relativity(system, fitted) if start.term_free else None
-    return Whole(_masses(fitted, masses), _unseen(system, found), relativity)
+    return Whole(_masses(fitted, masses), _unseen(system, search), relativity)
 
 
-def _seen(system: System, masses: Sequence[Mass]) -> Seen:
+def _seen(system: System, masses: Sequence[Mass]) -> Observations:
     if len(system.position) > 1:
         raise ValueError(
             f"the motion as a whole is fitted to one stretch of time, and there are "
@@ -84,24 +84,26 @@ def _seen(system: System, masses: Sequence[Mass]) -> Seen:
     count = len(position)
     if count < SHORTEST:
         raise ValueError(f"{count} states are too few for the motion as a whole ({SHORTEST}).")
-    kept = np.unique(np.linspace(0, count - 1, min(count, EPOCHS)).round().astype(int))
+    rows = np.unique(np.linspace(0, count - 1, min(count, EPOCHS)).round().astype(int))
     assert system.velocity is not None
     noise = np.array([max(mass.noise, QUIET) for mass in masses])
-    return Seen(kept * system.dt, position[kept], system.velocity[0, 0], noise, system.inertial)
+    return Observations(
+        rows * system.dt, position[rows], system.velocity[0, 0], noise, system.inertial
+    )
 
 
-def _masses(fitted: Fitted, before: Sequence[Mass]) -> tuple[Mass, ...]:
+def _masses(fitted: MotionFit, before: Sequence[Mass]) -> tuple[Mass, ...]:
     error = np.sqrt(np.diag(fitted.covariance))
     numbers = enumerate(before, 2 * fitted.problem.states)
     return tuple(mass.with_value(fitted.vector[at], error[at]) for at, mass in numbers)
 
 
-def _unseen(system: System, found: Found) -> Unseen:
-    before = float(np.max(found.without.by_body))
-    if not found.exists or found.beside is None:
-        after = float(np.max(found.beside.by_body)) if found.beside else before
-        return Unseen(gain=found.gain, needed=found.needed, before=before, after=after)
-    along = valley(found.beside)
+def _unseen(system: System, search: UnseenSearch) -> Unseen:
+    before = float(np.max(search.without.by_body))
+    if not search.exists or search.beside is None:
+        after = float(np.max(search.beside.by_body)) if search.beside else before
+        return Unseen(gain=search.gain, needed=search.needed, before=before, after=after)
+    along = valley(search.beside)
     fitted, problem = along.best, along.best.problem
     times = np.linspace(0.0, problem.seen.times[-1], PLACES)
     centre = fitted.motion.centre
@@ -135,8 +137,8 @@ def _unseen(system: System, found: Found) -> Unseen:
         distance=places[0],
         longitude=places[1],
         latitude=places[2],
-        gain=found.gain,
-        needed=found.needed,
+        gain=search.gain,
+        needed=search.needed,
         before=before,
         after=float(np.max(fitted.by_body)),
     )
@@ -152,7 +154,7 @@ def _angles(position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.degrees(longitude - turned), np.degrees(latitude)
 
 
-def _relativity(system: System, fitted: Fitted) -> Relativity:
+def _relativity(system: System, fitted: MotionFit) -> Relativity:
     error = float(np.sqrt(fitted.covariance[-1, -1]))
     coefficient = Estimate.of(fitted.vector[-1], error)
     others = np.delete(np.arange(system.bodies), fitted.motion.centre)

@@ -6,14 +6,14 @@ import sympy
 from orbits.forces import GM_SYMBOL
 from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.fit import Fit
+from symreg.weighing.fit import LawFit
 from symreg.weighing.motion import BEYOND
 from symreg.weighing.records import Relativity, Rest, Unseen
 from symreg.weighing.result import Weighing
-from symreg.weighing.shapes import PowerLaw
+from symreg.weighing.shapes import Power
 
 
-def name_of(fit: Fit, central: bool) -> tuple[str, str]:
+def name_of(fit: LawFit, central: bool) -> tuple[str, str]:
     """The law in project notation, and its formula for a body of mass m."""
     if not central:
         return "none", ""
@@ -22,10 +22,10 @@ def name_of(fit: Fit, central: bool) -> tuple[str, str]:
     return law.spec, str(law.numeric_expression().subs(GM_SYMBOL, mass))
 
 
-def scale_of(fit: Fit, config: WeighConfig) -> str:
+def scale_of(fit: LawFit, config: WeighConfig) -> str:
     if config.reference:
         return f"{config.reference} has {config.reference_mass:g} M☉"
-    if isinstance(fit.shape, PowerLaw):
+    if isinstance(fit.shape, Power):
         n = fit.shape.exponent(fit.parameters)
         text = f"G = 4π² au³/yr²/M☉, for m/r^{n:.5g} with r in {config.unit}"
         if n != 2:
@@ -53,23 +53,23 @@ def _of_the_rest(rest: Rest) -> str:
 
 
 def _of_the_unseen(unseen: Unseen) -> dict[str, str]:
-    left = f"{unseen.before:.3g} standard errors without it, {unseen.after:.3g} with it"
+    rest = f"{unseen.before:.3g} standard errors without it, {unseen.after:.3g} with it"
     if not unseen.exists:
         grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
-        return {"unseen body": f"none is needed ({left}; {grows})"}
-    told = {
+        return {"unseen body": f"none is needed ({rest}; {grows})"}
+    facts = {
         "unseen body, M☉": str(unseen.mass),
         "its semi-major axis, au": str(unseen.semi_major_axis),
         "its eccentricity": str(unseen.eccentricity),
     }
     for k in (0, len(unseen.times) // 2, -1):
-        told[f"where it is after {unseen.times[k]:.4g} yr"] = (
+        facts[f"where it is after {unseen.times[k]:.4g} yr"] = (
             f"longitude {unseen.longitude[k]}, latitude {unseen.latitude[k]}°, "
             f"{unseen.distance[k]} au from {unseen.centre}"
         )
     if unseen.after > BEYOND:
-        left += "; that is not noise alone, so another orbit may fit better"
-    return told | {"left of the positions": left}
+        rest += "; that is not noise alone, so another orbit may fit better"
+    return facts | {"left of the positions": rest}
 
 
 def _of_relativity(relativity: Relativity) -> dict[str, str]:
