@@ -47,8 +47,8 @@ def errors_of(equations: Equations, fit: LawFit, noise: float) -> Errors:
     one, so does the variation among parts of the equations (with stretches of time or widths left
     out).
     """
-    # The estimates are theta = E (left - right): E, the pseudoinverse of the weighted jacobian, says
-    # how each row moves them. Three things move rows, and their covariances add up:
+    # The estimates are theta = E (left - right): E, the pseudoinverse of the weighted jacobian,
+    # says how each row moves them. Three things move rows, and their covariances add up:
     #  1. noise of every position, on both sides: E (phi'' - phi da/dx) dx, white in x and therefore
     #     exactly propagated, whatever rows overlap (`_of_noise`);
     #  2. what neither law nor noise explains, by group of rows, as if all widths of a body erred
@@ -104,8 +104,8 @@ def _noise(equations: Equations, fit: LawFit, noise: float) -> np.ndarray:
         return sigma
     for i in equations.seen:
         sigma[i] = min(white_noise(stretch[:, i]) for stretch in system.position)
-    # White noise is what high differences keep, if the sampling is fine; if it is not, they keep
-    # motion too. Then no more than the residuals of any width allow; the least of many is low by chance alone
+    # High differences keep white noise only, if the sampling is fine; otherwise motion too. So no
+    # more than the residuals of any width allow; the least of many is low by chance alone
     square = equations.mean_square(fit.residuals) * _chance(equations)
     for group in np.flatnonzero(equations.counts >= ENOUGH * equations.overlap).tolist():
         i = equations.body_of(group)

@@ -362,9 +362,9 @@ def followed_on(seen: Observations, start: Motion, watch: Watch, rough: bool = F
     time, then to longer ones, with the masses of the start until all of the time is used. Rough
     fits end early where they leave far more than noise.
     """
-    # A velocity wrong by dv shifts a body along its orbit by about 3 dv t: once that is half a turn,
-    # the sum of squares has another minimum, one turn away. Each part of the time is therefore four
-    # times the last: errors fall as t^-1.5 or faster, and eightfold smaller ones still fit.
+    # A velocity wrong by dv shifts a body along its orbit by about 3 dv t. Once that is half a
+    # turn, the sum of squares has another minimum, one turn away. So each part of the time is four
+    # times the last: fitted to a time t, dv falls as t^-1.5, eightfold, and fourfold is needed.
     motion = replace(start, term_free=False)
     for share in GROWING:
         problem = MotionProblem(seen.begun(share), motion, watch)
