@@ -29,8 +29,8 @@ def _generate(path: str, config: GenerateConfig) -> dict[str, Any]:
 
     write(path, resolve(config), announce=print)
     attributes = open_dataset(path).attrs
-    made = {"dataset": path, "orbits": config.orbits, "shards": attributes["shards"]}
-    return {**made, **attributes["integration"]}
+    summary = {"dataset": path, "orbits": config.orbits, "shards": attributes["shards"]}
+    return {**summary, **attributes["integration"]}
 
 
 def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def _import(table: str, path: str, config: ImportConfig) -> dict[str, Any]:
 def _forces(path: str, out: str, config: ForcesConfig) -> dict[str, str]:
     from orbits.derivatives.accelerations import measure_forces
 
-    found = measure_forces(path, config)
-    found.write(out)
-    return {"forces": out, "measured": found.attributes["summary"]}
+    forces = measure_forces(path, config)
+    forces.write(out)
+    return {"forces": out, "measured": forces.attributes["summary"]}
 
 
 @dataclass(frozen=True)

@@ -209,8 +209,8 @@ def propagate_kepler(
     a, e = start.semi_major_axis, start.eccentricity
     n = np.sqrt(gm / a) / a
     first = solve_kepler(start.mean_anomaly, e)
-    moved = start.mean_anomaly[:, None] + n[:, None] * times
-    anomaly = solve_kepler(moved, e[:, None])
+    mean_anomaly = start.mean_anomaly[:, None] + n[:, None] * times
+    anomaly = solve_kepler(mean_anomaly, e[:, None])
     r0 = np.linalg.norm(position, axis=-1)
     difference = anomaly - first[:, None]
     versine = 2 * np.sin(0.5 * difference) ** 2

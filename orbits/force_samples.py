@@ -154,9 +154,9 @@ def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
         attributes = json_of(metadata)
     except ValueError as error:
         raise ValueError(f"{path}: its attributes cannot be read ({error}).") from None
-    found = attributes.get("format") if isinstance(attributes, dict) else attributes
-    if found != FORMAT:
-        raise ValueError(f"{path} holds {found!r:.40}, not {FORMAT!r}; give it force samples.")
+    kind = attributes.get("format") if isinstance(attributes, dict) else attributes
+    if kind != FORMAT:
+        raise ValueError(f"{path} holds {kind!r:.40}, not {FORMAT!r}; give it force samples.")
     of_json(Attributes, attributes, f"{path}: its attributes")
     return attributes
 
@@ -171,9 +171,9 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
         )
     if table.empty:
         raise ValueError(f"{name} holds no rows; force samples need at least one.")
-    known = [column for column in (*REQUIRED, *OPTIONAL) if column in table.columns]
-    table = table.loc[:, known].copy()
-    for column in known:
+    columns = [column for column in (*REQUIRED, *OPTIONAL) if column in table.columns]
+    table = table.loc[:, columns].copy()
+    for column in columns:
         kind = "int64" if column in INTEGER else "float64"
         try:
             values = table[column].to_numpy(dtype="float64")

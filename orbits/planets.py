@@ -175,8 +175,8 @@ def _side_by_side(config: EphemerisConfig, dates: np.ndarray) -> dict[str, np.nd
     count = len(dates) // config.samples
     turn = np.eye(3) if config.frame == "icrf" else rotation_to_ecliptic()
     with_moon = "moon" in config.bodies
-    found = [_in_system(body, dates, with_moon) for body in config.bodies]
-    position, velocity, gm = zip(*found, strict=True)
+    states_of_bodies = [_in_system(body, dates, with_moon) for body in config.bodies]
+    position, velocity, gm = zip(*states_of_bodies, strict=True)
     shape, mass = (count, config.samples, len(config.bodies), 3), np.array(gm) / G
     return {
         "position": (np.stack(position, axis=1) @ turn.T).reshape(shape),

@@ -61,17 +61,17 @@ def power_law(
     whole, drawn = normal_equations(
         root[:, None] * design, root * y, group, np.random.default_rng(seed), bootstrap
     )
-    found = _solved(*whole)
-    if not np.isfinite(found).all():
+    solution = _solved(*whole)
+    if not np.isfinite(solution).all():
         return nothing
     resampled = _solved(*drawn)
     with np.errstate(over="ignore"):  # of a steep law far from 1 au: no constant is known
         constant, constants = (
-            np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (found, resampled)
+            np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (solution, resampled)
         )
     return PowerLaw(
         {
-            name: _interval(found[0, number], resampled[:, number])
+            name: _interval(solution[0, number], resampled[:, number])
             for number, name in enumerate(features)
         },
         _interval(constant[0], constants),

@@ -29,8 +29,8 @@ BOLD, RED, GREEN = 1, 31, 32
 
 def columns() -> int:
     """The width of text here."""
-    found = shutil.get_terminal_size((WIDEST, 24)).columns
-    return max(NARROWEST, min(WIDEST, found))
+    width = shutil.get_terminal_size((WIDEST, 24)).columns
+    return max(NARROWEST, min(WIDEST, width))
 
 
 def wrapped(text: str) -> str:

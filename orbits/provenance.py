@@ -20,13 +20,13 @@ LIBRARIES = (
 @cache
 def versions() -> dict[str, str]:
     """Versions of Python and of every installed library that can affect a number."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            numbers[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers
 
 
 @cache

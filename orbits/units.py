@@ -75,8 +75,8 @@ class Unit:
 
 
 def powers(values: Iterable[float | Fraction]) -> Powers:
-    given = [Fraction(value) for value in values]
-    return tuple(given + [Fraction(0)] * (len(BASES) - len(given)))
+    exponents = [Fraction(value) for value in values]
+    return tuple(exponents + [Fraction(0)] * (len(BASES) - len(exponents)))
 
 
 def _unit(

@@ -89,7 +89,7 @@ def fitted_field(
     true = law.acceleration(position, gm)
     size = np.linalg.norm(true, axis=1)
     shares, departure = terms / size[:, None, None], (acceleration - true) / size[:, None]
-    found = _robust(shares, departure)
+    coefficients = _robust(shares, departure)
     states = len(departure)
     drawn = [random.integers(states, size=states) for _ in range(40)]
     others = np.array([_robust(shares[rows], departure[rows]) for rows in drawn])
@@ -105,10 +105,14 @@ def fitted_field(
         for other, its in injected.items():
             per_unit[other][name] = float(np.sqrt(np.median(_squares(shares, own, its))))
         spread = STANDARD_ERRORS * np.sqrt(
-            np.median(np.mean([_squares(shares, own, each - found) for each in others], axis=0))
+            np.median(
+                np.mean([_squares(shares, own, each - coefficients) for each in others], axis=0)
+            )
         )
-        parts[name] = Part(float(np.sqrt(np.median(_squares(shares, own, found)))), float(spread))
-    return WholeField(parts, law, found, scale, per_unit)
+        parts[name] = Part(
+            float(np.sqrt(np.median(_squares(shares, own, coefficients)))), float(spread)
+        )
+    return WholeField(parts, law, coefficients, scale, per_unit)
 
 
 def smooth_share(
@@ -135,18 +139,20 @@ def smooth_share(
     along = np.einsum("eni,ni->ne", frame, speed)
     places = [np.log(r) / max(float(np.log(r).std()), TINY), width * position / r, width * along]
     at = np.concatenate(places + ([width * speed] if axes == 3 else []), axis=1)
-    wanted = np.einsum("eni,ni->ne", frame, departure)
-    squares = np.sum(wanted**2, axis=1)
+    departures = np.einsum("eni,ni->ne", frame, departure)
+    squares = np.sum(departures**2, axis=1)
     weight = 1 / (1 + squares / max(float(np.median(squares)), TINY))
     apart = np.sum((at[:, None] - at[None]) ** 2, axis=2)
     kernel = np.exp(-apart / (2 * length**2))
     fold = random.permutation(len(at)) % 5
-    foretold = np.zeros_like(wanted)
+    foretold = np.zeros_like(departures)
     for number in range(5):
-        known, asked = fold != number, fold == number
-        inner = kernel[np.ix_(known, known)] + np.diag(ridge / weight[known])
-        foretold[asked] = kernel[np.ix_(asked, known)] @ np.linalg.solve(inner, wanted[known])
-    left = np.sum((wanted - foretold) ** 2, axis=1)
+        training, rest = fold != number, fold == number
+        inner = kernel[np.ix_(training, training)] + np.diag(ridge / weight[training])
+        foretold[rest] = kernel[np.ix_(rest, training)] @ np.linalg.solve(
+            inner, departures[training]
+        )
+    left = np.sum((departures - foretold) ** 2, axis=1)
     return float(1 - np.sum(weight * left) / max(float(np.sum(weight * squares)), TINY))
 
 
@@ -179,37 +185,37 @@ def _terms(
     x = ((np.log(r) - scale[0]) / scale[1])[:, None]
     of_circular = np.sum(velocity**2, axis=1) / (r * size)
     turned = velocity[:, ::-1] * [-1, 1] if axes == 2 else np.cross(unit, velocity)
-    found = [("strength", pull), ("exponent", pull * x)]
+    terms = [("strength", pull), ("exponent", pull * x)]
     # up to the fifth power of log r: of Hooke's law beside Newton's, r³, 1 % then remains
-    found += [("curvature", pull * x**power) for power in range(2, 6)]
-    found += [("drag", -velocity), ("magnetic", turned)]
+    terms += [("curvature", pull * x**power) for power in range(2, 6)]
+    terms += [("drag", -velocity), ("magnetic", turned)]
     if axes == 2:
-        found.append(("swirl", pull[:, ::-1] * [-1, 1]))
+        terms.append(("swirl", pull[:, ::-1] * [-1, 1]))
     else:
-        found += [("swirl", np.cross(axis, pull)) for axis in np.eye(axes)]
+        terms += [("swirl", np.cross(axis, pull)) for axis in np.eye(axes)]
     for i in range(axes):
         for j in range(i, axes):
             if (i, j) != (axes - 1, axes - 1):  # the squares sum to one
                 uneven = unit[:, i] * unit[:, j] - (1 / axes if i == j else 0)
-                found.append(("anisotropy", pull * uneven[:, None]))
+                terms.append(("anisotropy", pull * uneven[:, None]))
                 squeeze = np.zeros((axes, axes))
                 squeeze[[i, j], [j, i]] = 1
                 if i == j:
                     squeeze[-1, -1] = -1
-                found.append(("anisotropy", pull @ squeeze))
+                terms.append(("anisotropy", pull @ squeeze))
     shift = 1e-4  # au: of 1/r² a forward difference is off by 1.5 shift/r of itself
     for i in range(axes):
-        moved = law.acceleration(position - shift * np.eye(axes)[i], gm)
-        found.append(("centre", (moved - pull) / shift))
-    found.append(("speed", pull * (of_circular - 1)[:, None]))
+        aside = law.acceleration(position - shift * np.eye(axes)[i], gm)
+        terms.append(("centre", (aside - pull) / shift))
+    terms.append(("speed", pull * (of_circular - 1)[:, None]))
     heading = velocity / np.maximum(np.linalg.norm(velocity, axis=1, keepdims=True), TINY)
-    found.append(("heading", pull * np.sum(unit * heading, axis=1)[:, None]))
+    terms.append(("heading", pull * np.sum(unit * heading, axis=1)[:, None]))
     if axes == 2:
         spins = [unit[:, 0] * heading[:, 1] - unit[:, 1] * heading[:, 0]]
     else:
         spins = list(np.cross(unit, heading).T)
-    found += [("rotation", pull * spin[:, None]) for spin in spins]
-    return np.stack([term for _, term in found], axis=-1), [name for name, _ in found]
+    terms += [("rotation", pull * spin[:, None]) for spin in spins]
+    return np.stack([term for _, term in terms], axis=-1), [name for name, _ in terms]
 
 
 def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
@@ -220,8 +226,10 @@ def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
     columns = shares.shape[2]
     for _ in range(15):
         design = (shares * weight[:, None, None]).reshape(-1, columns)
-        found = np.linalg.lstsq(design, (departure * weight[:, None]).reshape(-1), rcond=None)[0]
-        error = np.linalg.norm(departure - shares @ found, axis=1)
+        coefficients = np.linalg.lstsq(
+            design, (departure * weight[:, None]).reshape(-1), rcond=None
+        )[0]
+        error = np.linalg.norm(departure - shares @ coefficients, axis=1)
         typical = float(np.median(error)) or TINY
         weight = (1 + (error / typical) ** 2) ** -0.5
-    return found
+    return coefficients

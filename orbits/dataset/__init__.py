@@ -299,15 +299,15 @@ def in_memory(
     """The dataset that writing these shards and opening it would give, bit for bit."""
     for shard, arrays in enumerate(shards):
         require_finite(shard, arrays)
-    held = {}
+    arrays_of = {}
     for name, variable in variables(layout.system).items():
         dtype = np.dtype(variable.dtype or layout.dtype)
         values = np.concatenate([arrays[name] for arrays in shards], dtype=dtype)
-        held[name] = variable.dims, values, variable.attributes
+        arrays_of[name] = variable.dims, values, variable.attributes
     described = {**layout.attributes, **attributes, "complete": True}
     return _with_names(
         xr.Dataset(
-            held,
+            arrays_of,
             coords={"time": (("time",), layout.times, TIME.attributes)},
             attrs=json.loads(json.dumps(described)),
         )

@@ -147,10 +147,10 @@ def _mutual_truncation(
     law: ForceLaw, dt: float, position: np.ndarray, velocity: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
     """(system, step, body) the same for bodies that attract one another, summed over pairs."""
-    found = np.zeros((len(position), position.shape[1] - 1, position.shape[2]))
+    truncation = np.zeros((len(position), position.shape[1] - 1, position.shape[2]))
     for i, j in itertools.permutations(range(mass.shape[1]), 2):
         apart, parting = (x[:, :, i] - x[:, :, j] for x in (position, velocity))
         both = mass[:, None, i] + mass[:, None, j]
         size, _ = _truncation(law, dt, apart, parting, G * both)
-        found[:, :, i] += mass[:, None, j] / both * size
-    return found
+        truncation[:, :, i] += mass[:, None, j] / both * size
+    return truncation

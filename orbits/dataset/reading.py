@@ -44,13 +44,13 @@ def shuffled_batches(
     mapped: dict[tuple[str, int], np.ndarray] = {}
 
     def rows_of(name: str, rows: np.ndarray) -> np.ndarray:
-        found = np.empty((len(rows), *data[name].shape[1:]), data[name].dtype)
+        values = np.empty((len(rows), *data[name].shape[1:]), data[name].dtype)
         for shard in np.unique(rows // per_shard):
             if (name, shard) not in mapped:
                 mapped[name, shard] = _mapped(folder, data, name, shard)
-            chosen = rows // per_shard == shard
-            found[chosen] = mapped[name, shard][rows[chosen] - shard * per_shard]
-        return found
+            inside = rows // per_shard == shard
+            values[inside] = mapped[name, shard][rows[inside] - shard * per_shard]
+        return values
 
     order = np.random.default_rng(seed).permutation(data.sizes["orbit"])
     for start in range(0, len(order), batch):

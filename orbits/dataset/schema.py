@@ -74,24 +74,24 @@ def variables(system: str) -> dict[str, Variable]:
     """The arrays by orbit in a system's datasets."""
     several = system in ("barycentric", "nbody")
     states = ("orbit", "time", "body", "axis") if several else ("orbit", "time", "axis")
-    held = {
+    arrays = {
         "position": Variable(states, "au", "position", None),
         "velocity": Variable(states, "au/yr", "velocity", None),
         "gm": Variable(("orbit",), "au^3/yr^2", "gravitational parameter of the relative motion"),
     }
     if several:
-        held["mass"] = Variable(("orbit", "body"), "M_sun", "mass")
+        arrays["mass"] = Variable(("orbit", "body"), "M_sun", "mass")
     if system in ("relative", "barycentric"):
-        held["semi_major_axis"] = Variable(("orbit",), "au", "half the sum of both apsides")
-        held["eccentricity"] = Variable(("orbit",), "1", "apsides' difference over their sum")
+        arrays["semi_major_axis"] = Variable(("orbit",), "au", "half the sum of both apsides")
+        arrays["eccentricity"] = Variable(("orbit",), "1", "apsides' difference over their sum")
     if system == "nbody":
         own = ("orbit", "planet")
-        held["semi_major_axis"] = Variable(own, "au", "of the first orbit around the star")
-        held["eccentricity"] = Variable(own, "1", "of the first orbit around the star")
+        arrays["semi_major_axis"] = Variable(own, "au", "of the first orbit around the star")
+        arrays["eccentricity"] = Variable(own, "1", "of the first orbit around the star")
     if system == "planets":
-        held["body"] = Variable(("orbit",), "1", "index into the attribute `bodies`", "int16")
-        held["epoch"] = Variable(("orbit",), "d", "Julian date (TDB) of the first state")
-    return held
+        arrays["body"] = Variable(("orbit",), "1", "index into the attribute `bodies`", "int16")
+        arrays["epoch"] = Variable(("orbit",), "d", "Julian date (TDB) of the first state")
+    return arrays
 
 
 def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:

@@ -63,7 +63,7 @@ def _problems(data: xr.Dataset) -> list[str]:
     if problems:
         return problems
     law, per_shard = known_law(data.attrs["law"]), data.attrs["shard_orbits"]
-    found: dict[str, list[int]] = {}
+    orbits_by_problem: dict[str, list[int]] = {}
     for first in range(0, data.sizes["orbit"], per_shard):
         some = data.isel(orbit=slice(first, first + per_shard))
         try:
@@ -71,9 +71,9 @@ def _problems(data: xr.Dataset) -> list[str]:
         except (ValueError, OSError):  # zarr's own checksum
             continue
         for what, bad in physical_problems(law, data.attrs, values):
-            found.setdefault(what, []).extend(first + np.flatnonzero(bad))
+            orbits_by_problem.setdefault(what, []).extend(first + np.flatnonzero(bad))
     return [
         f"{what} in {len(rows)} orbit(s), the first: {', '.join(map(str, rows[:5]))}"
-        for what, rows in found.items()
+        for what, rows in orbits_by_problem.items()
         if rows
     ]

@@ -195,7 +195,7 @@ def planet_rows(
 def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
     """Quality of the accelerations: by their own errors, and by the law if known."""
     axes = [name for name in "xyz" if f"sigma_a_{name}" in table]
-    found, error = (table[[f"{p}{n}" for n in axes]].to_numpy() for p in ("a_", "sigma_a_"))
+    acceleration, error = (table[[f"{p}{n}" for n in axes]].to_numpy() for p in ("a_", "sigma_a_"))
     relative = np.linalg.norm(error, axis=1) / table["a_norm"].to_numpy()
     metrics: dict[str, Any] = {
         "noise": noise,
@@ -205,7 +205,9 @@ def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
     }
     if "true_a_x" in table:
         true = table[[f"true_a_{n}" for n in axes]].to_numpy()
-        metrics["within_95"] = float(np.mean(np.abs(found - true) <= STANDARD_ERRORS * error))
+        metrics["within_95"] = float(
+            np.mean(np.abs(acceleration - true) <= STANDARD_ERRORS * error)
+        )
     return metrics
 
 

@@ -33,8 +33,8 @@ def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
     second += 4 * POWER * (POWER - 1) * s**2 * inside ** (POWER - 2)
     even = [s ** (2 * k) for k in range(MOMENTS + 1)]
     # the second derivative of s^(2k) is 2k(2k-1) s^(2k-2)
-    wanted = [2 * k * (2 * k - 1) * np.sum(phi * even[k - 1]) for k in range(MOMENTS + 1)]
-    missing = [w - np.sum(second * e) for w, e in zip(wanted, even, strict=True)]
+    moments = [2 * k * (2 * k - 1) * np.sum(phi * even[k - 1]) for k in range(MOMENTS + 1)]
+    missing = [w - np.sum(second * e) for w, e in zip(moments, even, strict=True)]
     system = np.array([[np.sum(phi * e * other) for other in even] for e in even])
     second = second + phi * (np.linalg.solve(system, missing) @ np.array(even))
     return phi, second / half_width**2
@@ -52,10 +52,10 @@ def point_kernel(half_width: int) -> np.ndarray:
     s = steps / (half_width + 1)
     basis = np.stack([_second(s, k) for k in range(MOMENTS)])
     scaled = [s ** (2 * k) for k in range(MOMENTS)]
-    wanted = np.zeros(MOMENTS)
-    wanted[1] = 2 / (half_width + 1) ** 2
+    moments = np.zeros(MOMENTS)
+    moments[1] = 2 / (half_width + 1) ** 2
     system = np.array([[np.sum(row * moment) for row in basis] for moment in scaled])
-    kernel = np.linalg.solve(system, wanted) @ basis
+    kernel = np.linalg.solve(system, moments) @ basis
     return 0.5 * (kernel + kernel[::-1])
 
 

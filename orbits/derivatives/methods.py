@@ -62,10 +62,10 @@ def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
     """
     # that of order six, from the same table
     lower = np.array([0.0, 1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90, 0.0])
-    found = _filtered(position, STENCIL) / dt**2
-    truncation = np.abs(found - _filtered(position, lower) / dt**2)
+    acceleration = _filtered(position, STENCIL) / dt**2
+    truncation = np.abs(acceleration - _filtered(position, lower) / dt**2)
     error = np.hypot(noise * np.linalg.norm(STENCIL) / dt**2, truncation)
-    return Measured(found, error, _filtered(position, SLOPE) / dt, "differences")
+    return Measured(acceleration, error, _filtered(position, SLOPE) / dt, "differences")
 
 
 def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
@@ -82,31 +82,35 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
     widths = [LEAST_HALF_WIDTH]
     while (wider := round(widths[-1] * 2**0.5)) <= (count - 1) // 2:
         widths.append(wider)
-    found = np.stack([_filtered(position, point_kernel(h)) / dt**2 for h in widths])
+    accelerations = np.stack([_filtered(position, point_kernel(h)) / dt**2 for h in widths])
     errors = np.array([noise * np.linalg.norm(point_kernel(h)) / dt**2 for h in widths])
-    size = _widest_that_agrees(found, errors, widths)
+    size = _widest_that_agrees(accelerations, errors, widths)
     at = np.arange(count)
     # what is left of the bias: the next width's is eight times as large, so that it is a seventh
     # of the distance to it; a quarter leaves room for the neglected orders
-    apart = np.abs(found[np.minimum(size + 1, len(widths) - 1), at] - found[size, at])
+    apart = np.abs(
+        accelerations[np.minimum(size + 1, len(widths) - 1), at] - accelerations[size, at]
+    )
     bias = 0.25 * np.nan_to_num(apart)
     slopes = np.stack([_filtered(position, slope_kernel(h)) / dt for h in widths])
     error = np.hypot(errors[size][:, None], bias)
-    return Measured(found[size, at], error, slopes[size, at], "weak")
+    return Measured(accelerations[size, at], error, slopes[size, at], "weak")
 
 
-def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]) -> np.ndarray:
+def _widest_that_agrees(
+    accelerations: np.ndarray, errors: np.ndarray, widths: list[int]
+) -> np.ndarray:
     """(time,) index of the width to use: the widest that agrees, less two, as far as it fits.
 
     Accidents of one noisy sample are smoothed away: the least among neighbours within the narrower
     bump counts.
     """
-    count = found.shape[1]
+    count = accelerations.shape[1]
     agreed = np.zeros(count, dtype=int)
     still = np.ones(count, dtype=bool)
     for k in range(1, len(widths)):
         for j in range(k):
-            apart = np.max(np.abs(found[k] - found[j]), axis=-1)
+            apart = np.max(np.abs(accelerations[k] - accelerations[j]), axis=-1)
             close = apart <= 3 * np.hypot(errors[k], errors[j])
             still &= close | np.isnan(apart)
         around = 2 * (widths[k] // 2) + 1
@@ -121,7 +125,7 @@ def _widest_that_agrees(found: np.ndarray, errors: np.ndarray, widths: list[int]
 def _filtered(position: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """(time, axis) sums of the kernel over the neighbours; NaN where they are not all there."""
     half = len(kernel) // 2
-    found = np.full(position.shape, np.nan)
+    sums = np.full(position.shape, np.nan)
     if len(position) > 2 * half:
         # the mean would only add its rounding
         centred = position - position.mean(axis=0)
@@ -131,5 +135,5 @@ def _filtered(position: np.ndarray, kernel: np.ndarray) -> np.ndarray:
             )
         else:
             inner = oaconvolve(centred, kernel[::-1, None], mode="valid", axes=0)
-        found[half : len(position) - half] = inner
-    return found
+        sums[half : len(position) - half] = inner
+    return sums

@@ -70,9 +70,9 @@ def generate(
     if layout.shards == 1:
         workers = 1  # one shard is one process's work
     workers = workers or _workers_worth(recipe.config.orbits / _trial(recipe))
-    made = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
-    _, arrays, found = zip(*sorted(made, key=lambda each: each[0]), strict=True)
-    return dataset.in_memory(layout, arrays, {"integration": summarise(list(found), recipe)})
+    shards = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
+    _, arrays, qualities = zip(*sorted(shards, key=lambda each: each[0]), strict=True)
+    return dataset.in_memory(layout, arrays, {"integration": summarise(list(qualities), recipe)})
 
 
 def write(
@@ -120,8 +120,8 @@ def write(
             if pending:
                 manifest.write(folder)
         if not manifest.complete:
-            found = [quality for _, quality in sorted(manifest.shards.items())]
-            dataset.finish(folder, manifest, {"integration": summarise(found, recipe)})
+            qualities = [quality for _, quality in sorted(manifest.shards.items())]
+            dataset.finish(folder, manifest, {"integration": summarise(qualities, recipe)})
     return len(pending)
 
 
@@ -140,21 +140,21 @@ def layout_of(recipe: Recipe) -> Layout:
     )
 
 
-def summarise(found: list[Quality], recipe: Recipe) -> dict[str, Any]:
+def summarise(qualities: list[Quality], recipe: Recipe) -> dict[str, Any]:
     """The worst error and drifts of all shards."""
-    measured = sorted(set(found[0]) - {"checked", "crc32"})
+    names = sorted(set(qualities[0]) - {"checked", "crc32"})
     return {
         "simulator": recipe.config.simulator,
         "check_simulator": recipe.check_simulator,
-        "orbits_checked": sum(quality["checked"] for quality in found),
-        **{f"max_{name}": max(quality[name] for quality in found) for name in measured},
+        "orbits_checked": sum(quality["checked"] for quality in qualities),
+        **{f"max_{name}": max(quality[name] for quality in qualities) for name in names},
     }
 
 
 def _require_memory(layout: Layout, orbits: int) -> None:
-    held = min(1.0, orbits / layout.sizes["orbit"]) * layout.size_in_bytes
+    size = min(1.0, orbits / layout.sizes["orbit"]) * layout.size_in_bytes
     require_memory(
-        4 * held,  # of the result: it is made in float64, and has derivatives
+        4 * size,  # of the result: it is made in float64, and has derivatives
         f"{min(orbits, layout.sizes['orbit'])} orbits at a time",
         "take fewer samples, smaller shards (--shard-orbits), or write to disk",
     )

@@ -34,13 +34,13 @@ def relative_drifts(
     energy = specific_energy(law, position, velocity, gm)
     momentum = angular_momentum(position, velocity)
     size = np.linalg.norm(momentum[:, 0], axis=-1)
-    found = {
+    drifts = {
         "energy_drift": drift(energy, energy_scale(velocity)),
         "angular_momentum_drift": drift(momentum, size),
     }
     if law.name == "newton":
-        found["lrl_drift"] = drift(laplace_runge_lenz(position, velocity, gm), 1.0)
-    return found
+        drifts["lrl_drift"] = drift(laplace_runge_lenz(position, velocity, gm), 1.0)
+    return drifts
 
 
 def body_drifts(

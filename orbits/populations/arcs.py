@@ -27,25 +27,26 @@ def sample_arcs(
     position, velocity = np.empty((len(gm), 2)), np.empty((len(gm), 2))
     missing = np.arange(len(gm))
     for _ in range(50):
-        tried = np.repeat(missing, 16)  # candidates for each orbit: the first that stays
-        count = len(tried)
+        candidates = np.repeat(missing, 16)  # candidates for each orbit: the first that stays
+        count = len(candidates)
         r = np.exp(rng.uniform(np.log(low), np.log(high), count))
-        speed = np.sqrt(-law.radial_acceleration(r, gm[tried]) * r)
+        speed = np.sqrt(-law.radial_acceleration(r, gm[candidates]) * r)
         speed = speed * rng.uniform(0.6, 1.4, count)
         tilt = rng.uniform(-0.5, 0.5, count)
         angle = rng.uniform(0, 2 * np.pi, count)
         sense = np.where(rng.random(count) < 0.5, -1.0, 1.0)
         radial, across = speed * np.sin(tilt), speed * np.cos(tilt)
-        kept = _stays(law, r, radial, r * across, gm[tried], duration, (low, high))
+        stays = _stays(law, r, radial, r * across, gm[candidates], duration, (low, high))
         outward = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
         ahead = np.stack([-outward[:, 1], outward[:, 0]], axis=-1) * sense[:, None]
-        found, first = np.unique(tried[kept], return_index=True)
-        chosen = np.flatnonzero(kept)[first]
-        position[found] = r[chosen, None] * outward[chosen]
-        velocity[found] = (
-            radial[chosen, None] * outward[chosen] + across[chosen, None] * ahead[chosen]
+        successes, first = np.unique(candidates[stays], return_index=True)
+        first_good = np.flatnonzero(stays)[first]
+        position[successes] = r[first_good, None] * outward[first_good]
+        velocity[successes] = (
+            radial[first_good, None] * outward[first_good]
+            + across[first_good, None] * ahead[first_good]
         )
-        missing = np.setdiff1d(missing, found)
+        missing = np.setdiff1d(missing, successes)
         if not len(missing):
             nothing = np.full(len(gm), np.nan)
             return RelativeOrbits(position, velocity, nothing, nothing.copy())

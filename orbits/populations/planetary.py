@@ -145,11 +145,11 @@ def _room_for_all(
                 spacing,
             )
             fits &= apart | ~beside
-        chosen = open_ones[fits]
-        a[chosen, placed[chosen]], e[chosen, placed[chosen]] = new_a[fits], new_e[fits]
-        placed[chosen] += 1
+        successes = open_ones[fits]
+        a[successes, placed[successes]], e[successes, placed[successes]] = new_a[fits], new_e[fits]
+        placed[successes] += 1
         failures[open_ones[~fits]] += 1
-        failures[chosen] = 0
+        failures[successes] = 0
         given_up = failures > 300  # the planets there may leave no room: begin anew
         restarts += int(given_up.sum())
         if restarts > 30 * systems:

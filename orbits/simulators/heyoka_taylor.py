@@ -89,22 +89,22 @@ def _propagate(
 ) -> np.ndarray:
     """(orbit, time, state) along every orbit, batch by batch in the given order."""
     heyoka = _heyoka()
-    found = np.empty((len(states), len(times), states.shape[1]))
+    solutions = np.empty((len(states), len(times), states.shape[1]))
     if len(times) == 1:
-        found[:, 0] = states
-        return found
+        solutions[:, 0] = states
+        return solutions
     grid = np.ascontiguousarray(np.repeat(times[:, None], BATCH, axis=1))
     for first in range(0, len(order), BATCH):
-        chosen = order[first : first + BATCH]
-        lanes = np.concatenate([chosen, np.repeat(chosen[-1:], BATCH - len(chosen))])
+        batch = order[first : first + BATCH]
+        lanes = np.concatenate([batch, np.repeat(batch[-1:], BATCH - len(batch))])
         integrator.set_time(0.0)
         integrator.state[:] = states[lanes].T
         used = integrator.pars  # none of a formula in which GM does not occur
         used[:] = parameters[lanes].T[: len(used)]
         # an ordinary orbit needs some ten steps a turn; ten million are a collision
         _, solution = integrator.propagate_grid(grid, max_steps=10_000_000)
-        found[chosen] = np.moveaxis(solution, 2, 0)[: len(chosen)]
-        for lane, orbit in enumerate(chosen):
+        solutions[batch] = np.moveaxis(solution, 2, 0)[: len(batch)]
+        for lane, orbit in enumerate(batch):
             outcome = integrator.propagate_res[lane][0]
             if outcome != heyoka.taylor_outcome.time_limit:
                 reached = integrator.time[lane]
@@ -113,7 +113,7 @@ def _propagate(
                     f"({str(outcome).rsplit('.', 1)[-1]}); the bodies come too close: raise "
                     "--min-perihelion."
                 )
-    return found
+    return solutions
 
 
 @lru_cache(maxsize=8)

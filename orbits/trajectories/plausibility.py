@@ -1,0 +1,70 @@
+"""Whether trajectories can be what is said of them: velocities, a law, units."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from orbits.forces import ForceLaw
+from orbits.frames import relative_states
+from orbits.trajectories.tracks import Remarks
+from orbits.units import G
+
+
+def require_velocities(
+    position: np.ndarray, velocity: np.ndarray, names: Sequence[str], dt: float
+) -> None:
+    """Refuse velocities whose unit cannot be the positions' over the times'.
+
+    Half of a velocity is beyond any error of a central difference that still follows the orbit.
+    """
+    central, given = (position[:, 2:] - position[:, :-2]) / (2 * dt), velocity[:, 1:-1]
+    for body, name in enumerate(names):
+        moved, own = central[:, :, body], given[:, :, body]
+        square = np.sum(own**2, axis=(1, 2))
+        if not square.any():
+            raise ValueError(f"every velocity of {name} is zero; leave --velocity out.")
+        moved, own, square = (values[square > 0] for values in (moved, own, square))
+        ratio = np.median(np.sum(moved * own, axis=(1, 2)) / square)
+        apart = np.median(np.sqrt(np.sum((moved - own) ** 2, axis=(1, 2)) / square))
+        if not apart <= 0.5:
+            raise ValueError(
+                f"the velocities of {name} are not those of its positions: these change "
+                f"{ratio:.4g} times as fast. Velocities are in the unit of length a unit of time "
+                "(--length-unit, --time-unit): convert them, or leave --velocity out."
+            )
+
+
+def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
+    """Refuse a law that the orbits do not obey: by their second differences, near and far.
+
+    A fifth is more than any sampling that still follows the orbit explains.
+    """
+    if position.ndim != 3:
+        raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
+    second = np.diff(position, 2, axis=1) / dt**2
+    with np.errstate(all="ignore"):  # what overflows is not obeyed
+        expected = law.acceleration(position[:, 1:-1], gm[:, None])
+        ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
+    r = np.linalg.norm(position[:, 1:-1], axis=-1)
+    for where, rows in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
+        share = float(np.median(ratio[rows]))
+        if not abs(share - 1) <= 0.2:
+            raise ValueError(
+                f"the orbits do not obey {law.spec} with this gm: {where}, in half of the states, "
+                f"their accelerations are {share:.3g} times those of the law. Say another gm, or "
+                "leave the law out."
+            )
+
+
+def remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
+    """Note sizes beyond those from close binaries to the Oort cloud, or masses of no body."""
+    if position.ndim == 4:
+        position, velocity = relative_states("nbody", position, velocity)
+    size = float(np.median(np.linalg.norm(position, axis=-1)))
+    speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
+    mass = speed**2 * size / G
+    if not (1e-4 <= size <= 1e5 and 1e-9 <= mass <= 1e8):
+        remarks.say(
+            f"an unlikely scale: distances of {size:.3g} au and speeds of {speed:.3g} au/yr would "
+            f"need about {mass:.2g} solar masses under Newton's law; are the units right?"
+        )
