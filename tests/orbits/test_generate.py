@@ -130,3 +130,19 @@ def test_a_formula_without_gm_is_followed_and_checked(tmp_path, simulator):
     data = generate(None, replace(SMALL, law="30*r**-2.5", orbits=20, simulator=simulator))
     assert data.attrs["integration"]["max_relative_error"] < 1e-7
     assert validate(data) == []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mass": (1e300,)}, "the fastest orbits would turn"),
+        ({"mass": (1e150,), "semi_major_axis": (1e100,)}, "above 1e\\+38"),
+        ({"semi_major_axis": (1e300,)}, "does not attract"),
+        ({"dt": 1e300}, "the fastest orbits would turn"),
+        ({"law": "power_law(n=300)"}, "at most 64"),
+    ],
+)
+def test_sizes_beyond_numbers_are_refused_without_a_word_of_numpy(options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        generate(tmp_path / "x.zarr", orbits=4, samples=6, workers=1, **options)
