@@ -28,6 +28,7 @@ PARTS = {
     "speed": "with the speed",
     "heading": "with the motion in or out",
     "rotation": "with the way round",
+    "bearing": "with the bearing",
 }
 """Parts of a field that no central force has."""
 DEPARTURES = {
@@ -38,7 +39,6 @@ DEPARTURES = {
 """Other central forces that are close to a law: the relative departure per unit of the exponent, of
 au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 TINY = float(np.finfo(float).tiny)
-
 Vectors = Float[np.ndarray, "state axis"]
 
 
@@ -59,19 +59,57 @@ class WholeField:
         law: from which the field departs.
         coefficients: of the parts' terms.
         scale: mean and standard deviation of log r (au) where it was fitted.
-        per_unit: for each of `DEPARTURES`, the size of the parts it would add, per unit.
     """
 
     parts: dict[str, Part]
     law: "ForceLaw"
     coefficients: Float[np.ndarray, " term"]
     scale: tuple[float, float]
-    per_unit: dict[str, dict[str, float]]
 
     def at(self, position: Vectors, velocity: Vectors, gm: Float[np.ndarray, " state"]) -> Vectors:
         """The field's acceleration, au/yr^2."""
         terms, _ = _terms(position, velocity, gm, self.law, self.scale)
         return self.law.acceleration(position, gm) + terms @ self.coefficients
+
+
+class Terms:
+    """The terms of every part at some states, to which departures from a law are fitted."""
+
+    def __init__(
+        self,
+        position: Vectors,
+        velocity: Vectors,
+        gm: Float[np.ndarray, " state"],
+        law: "ForceLaw",
+    ) -> None:
+        logarithm = np.log(np.linalg.norm(position, axis=1))
+        self.scale = float(logarithm.mean()), float(logarithm.std()) or 1.0
+        terms, self.names = _terms(position, velocity, gm, law, self.scale)
+        self.true = law.acceleration(position, gm)
+        self.size = np.linalg.norm(self.true, axis=1)
+        self.shares = terms / self.size[:, None, None]
+
+    def coefficients(
+        self, acceleration: Vectors, rows: np.ndarray | slice = slice(None)
+    ) -> Float[np.ndarray, " term"]:
+        """Of the departure of accelerations, au/yr^2, at these states or some of them."""
+        departure = (acceleration - self.true) / self.size[:, None]
+        return _robust(self.shares[rows], departure[rows])
+
+    def squares(
+        self, coefficients: Float[np.ndarray, " term"]
+    ) -> dict[str, Float[np.ndarray, " state"]]:
+        """Squared share of the law's acceleration of each part, state by state."""
+        found = {}
+        for name in dict.fromkeys(self.names):
+            own = np.array([each == name for each in self.names])
+            found[name] = np.sum((self.shares[:, :, own] @ coefficients[own]) ** 2, axis=1)
+        return found
+
+    def sizes(self, coefficients: Float[np.ndarray, " term"]) -> dict[str, float]:
+        """Typical share of each part."""
+        squares = self.squares(coefficients)
+        return {name: float(np.sqrt(np.median(each))) for name, each in squares.items()}
 
 
 def fitted_field(
@@ -83,36 +121,17 @@ def fitted_field(
     random: np.random.Generator,
 ) -> WholeField:
     """Fit the departure of accelerations from a law by the parts of a field; all in au and yr."""
-    logarithm = np.log(np.linalg.norm(position, axis=1))
-    scale = float(logarithm.mean()), float(logarithm.std()) or 1.0
-    terms, names = _terms(position, velocity, gm, law, scale)
-    true = law.acceleration(position, gm)
-    size = np.linalg.norm(true, axis=1)
-    shares, departure = terms / size[:, None, None], (acceleration - true) / size[:, None]
-    coefficients = _robust(shares, departure)
-    states = len(departure)
-    drawn = [random.integers(states, size=states) for _ in range(40)]
-    others = np.array([_robust(shares[rows], departure[rows]) for rows in drawn])
+    terms = Terms(position, velocity, gm, law)
+    best, states = terms.coefficients(acceleration), len(gm)
+    resampled = [
+        terms.squares(terms.coefficients(acceleration, random.integers(states, size=states)) - best)
+        for _ in range(40)
+    ]
     parts = {}
-    r = np.linalg.norm(position, axis=1)
-    pull = true / size[:, None]
-    injected = {
-        name: _robust(shares, pull * departs(r)[:, None]) for name, departs in DEPARTURES.items()
-    }
-    per_unit: dict[str, dict[str, float]] = {name: {} for name in injected}
-    for name in dict.fromkeys(names):
-        own = np.array([each == name for each in names])
-        for other, its in injected.items():
-            per_unit[other][name] = float(np.sqrt(np.median(_squares(shares, own, its))))
-        spread = STANDARD_ERRORS * np.sqrt(
-            np.median(
-                np.mean([_squares(shares, own, each - coefficients) for each in others], axis=0)
-            )
-        )
-        parts[name] = Part(
-            float(np.sqrt(np.median(_squares(shares, own, coefficients)))), float(spread)
-        )
-    return WholeField(parts, law, coefficients, scale, per_unit)
+    for name, size in terms.sizes(best).items():
+        variance = np.mean([squares[name] for squares in resampled], axis=0)
+        parts[name] = Part(size, float(STANDARD_ERRORS * np.sqrt(np.median(variance))))
+    return WholeField(parts, law, best, terms.scale)
 
 
 def smooth_share(
@@ -134,7 +153,7 @@ def smooth_share(
     length, width, ridge = 2.0, 1.5, 0.01
     axes = position.shape[1]
     r = np.linalg.norm(position, axis=1, keepdims=True)
-    frame = _frame(position / r, velocity)
+    frame = turning_frame(position / r, velocity)
     speed = velocity / of_circular[:, None]
     along = np.einsum("eni,ni->ne", frame, speed)
     places = [np.log(r) / max(float(np.log(r).std()), TINY), width * position / r, width * along]
@@ -156,8 +175,14 @@ def smooth_share(
     return float(1 - np.sum(weight * left) / max(float(np.sum(weight * squares)), TINY))
 
 
-def _frame(unit: np.ndarray, velocity: np.ndarray) -> Float[np.ndarray, "direction state axis"]:
-    """Unit vectors: radial, tangential and, in space, along the spin."""
+def turning_frame(
+    unit: np.ndarray, velocity: np.ndarray
+) -> Float[np.ndarray, "direction state axis"]:
+    """Unit vectors that turn with a body: radial, tangential and, in space, along the spin.
+
+    In a plane the tangential one lies a right angle anticlockwise of the radial one; in space it
+    points along the motion, whose plane has no other orientation.
+    """
     if unit.shape[1] == 2:
         return np.stack((unit, unit[:, ::-1] * [-1, 1]))
     least = np.eye(3)[np.argmin(np.abs(unit), axis=1)]
@@ -166,11 +191,6 @@ def _frame(unit: np.ndarray, velocity: np.ndarray) -> Float[np.ndarray, "directi
     spin = np.where(radial[:, None], np.cross(unit, least), spin)
     spin /= np.linalg.norm(spin, axis=1, keepdims=True)
     return np.stack((unit, np.cross(spin, unit), spin))
-
-
-def _squares(shares: np.ndarray, own: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """(state,) squared share of the terms of one part."""
-    return np.sum((shares[:, :, own] @ coefficients[own]) ** 2, axis=1)
 
 
 def _terms(
@@ -215,21 +235,32 @@ def _terms(
     else:
         spins = list(np.cross(unit, heading).T)
     terms += [("rotation", pull * spin[:, None]) for spin in spins]
+    # a force that is stronger on one side: a dipole, which a displaced centre has with another
+    # dependence on r, and the next harmonics of the circle
+    around = [unit[:, i] for i in range(axes)]
+    if axes == 2:
+        angle = np.arctan2(unit[:, 1], unit[:, 0])
+        around += [wave(k * angle) for k in (3, 4) for wave in (np.cos, np.sin)]
+    terms += [("bearing", pull * wave[:, None]) for wave in around]
     return np.stack([term for _, term in terms], axis=-1), [name for name, _ in terms]
 
 
 def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
     """Coefficients by iteratively reweighted least squares: large errors are weighted by 1/size, as
     for a median, by (1 + (error/typical)²)^-1/2.
+
+    By the normal equations: each state contributes the outer product of its terms once, and a round
+    of reweighting is one sum over states. The ridge is the rounding of these sums.
     """
+    ridge = 1e-12
+    gram = np.einsum("nat,nau->ntu", shares, shares)
+    product = np.einsum("nat,na->nt", shares, departure)
     weight = np.ones(len(departure))
-    columns = shares.shape[2]
     for _ in range(15):
-        design = (shares * weight[:, None, None]).reshape(-1, columns)
-        coefficients = np.linalg.lstsq(
-            design, (departure * weight[:, None]).reshape(-1), rcond=None
-        )[0]
+        square = np.tensordot(weight, gram, axes=1)
+        square[np.diag_indices_from(square)] *= 1 + ridge
+        coefficients = np.linalg.lstsq(square, weight @ product, rcond=ridge)[0]
         error = np.linalg.norm(departure - shares @ coefficients, axis=1)
         typical = float(np.median(error)) or TINY
-        weight = (1 + (error / typical) ** 2) ** -0.5
+        weight = 1 / (1 + (error / typical) ** 2)
     return coefficients

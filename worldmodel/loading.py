@@ -12,7 +12,6 @@ from typing import Any
 
 from orbits.files import sha256_of_file
 from orbits.options import options_from, require_known
-from worldmodel.circles import circles
 from worldmodel.config import PredictorConfig
 from worldmodel.predictors.base import Predictor
 from worldmodel.predictors.checked import (
@@ -98,7 +97,7 @@ def load_predictor(
     )
     if dt is not None:
         found.require_step(dt, "the data")
-        found.predict(circles(found.context_length + 3, axes, bodies, dt))
+        found.try_out(axes, bodies, dt)
     return found
 
 

@@ -72,6 +72,14 @@ class TorchModule:
 
         return by_windows(positions, self.context_length, following)
 
+    @property
+    def precision(self) -> float:
+        """Spacing of the weights' floating point."""
+        import torch
+
+        kinds = {each.dtype for each in self.module.parameters() if each.is_floating_point()}
+        return max((torch.finfo(kind).eps for kind in kinds), default=0.0)
+
     def jacobians(
         self, contexts: Float[np.ndarray, "state time *body axis"]
     ) -> Float[np.ndarray, "state time out in"]:

@@ -103,9 +103,9 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     """States to test the model on: orbit, kicked, planets."""
     bodies: tuple[str, ...] = ("mercury", "venus", "earth", "mars")
     """Real planets to test the model on."""
-    controls: tuple[str, ...] = ("injected", "untrained", "locally_linear", "nearest", "keplerian")
-    """Controls on kicked states: injected, untrained, locally_linear, nearest, keplerian, parrot,
-    straight_line, autoregression."""
+    controls: tuple[str, ...] = ("injected", "untrained", "keplerian")
+    """Controls on kicked states: injected, untrained, keplerian, parrot, nearest, locally_linear,
+    spline, straight_line, autoregression. Lookups are always asked on far states."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
     kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen,
@@ -149,6 +149,12 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
             raise OptionError("orbits", f"is {self.orbits}; at least 8, to hold some out.")
         # half of an orbit before the kick (the model's context), half after it
         context = self.context_length
+        if context < 2 and self.model is None and self.sources:
+            raise OptionError(
+                "context_length",
+                "is 1; one position holds no velocity, so that no acceleration can be read off "
+                "what follows it: give 2 or more.",
+            )
         if self.samples < max(24, 2 * context):
             raise OptionError(
                 "samples",
@@ -210,10 +216,6 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         lacking = {}
         if self.untrained_model is None:
             lacking["untrained"] = "needs the same model before training: give --untrained-model"
-        if not self.fit and self.trained_on is None and self.data is None:
-            for name, control in PREDICTORS.items():
-                if control.remembers:
-                    lacking[name] = "looks up the training orbits: say them with --trained-on"
         missing = [name for name in self.controls if name in lacking]
         if missing and self.controls != type(self).controls:
             raise OptionError(
@@ -246,6 +248,14 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         if "kicked" in self.sources and self.law != UNKNOWN and "far" not in names:
             names.append("far")
         return tuple(names)
+
+    @property
+    def lookups(self) -> tuple[str, ...]:
+        """Lookups of the training orbits, beside which a verdict puts the model; they take one
+        visible body."""
+        if "far" not in self.questions or self.system != "relative":
+            return ()
+        return tuple(name for name, control in PREDICTORS.items() if control.remembers)
 
     @property
     def held_out_count(self) -> int:
@@ -281,6 +291,8 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
             controls = tuple(name for name in self.controls if name == "untrained")
         elif READ_OUTS[name].controls is None:  # it takes any control, and says nothing by itself
             controls = self.controls
+        if name == "far":
+            controls += tuple(each for each in self.lookups if each not in controls)
         return [Key(name), *(Key(name, control) for control in controls)]
 
     @property

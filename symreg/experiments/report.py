@@ -56,9 +56,11 @@ def draw_figures(run: Run, config: RunConfig) -> None:
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
-    """The states of the read-out `far`, of the model ("") and of every control run."""
+    """The states of the read-out `far`, of the model ("") and of the best lookup."""
     found = {}
-    for control in ("", *config.controls) if "far" in run.readouts else ():
+    beside = run.world_model.beside if run.world_model else None
+    best = [beside.lookup] if beside else []
+    for control in ("", *best) if "far" in run.readouts else ():
         reading = read_json(run.folder / "readouts" / f"{Key('far', control or 'none')}.json")
         if "map" in reading:
             found[control] = reading["map"]
@@ -109,7 +111,8 @@ def render(run: Run, config: RunConfig) -> str:
         controls=PREDICTORS,
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),
-        far=verdict_words.about_far_states(run.numbers("far"), run.world_model),
+        far=run.world_model.far if run.world_model else None,
+        lookups={name: run.numbers("far", name) for name in run.lookups},
         command=command_of(config),
         front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
         pictures=pictures, deciding=[name for name in DECIDING if name in pictures],

@@ -6,26 +6,35 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from orbits.files import read_json, read_typed, write_json
-from orbits.forces import UNKNOWN, known_law
+from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
+from orbits.whole_field import Terms
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
 from symreg.experiments.config import RunConfig
+from symreg.experiments.far_field import FarField, Limits, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
-    KEPLERIAN,
     NEWTONIAN,
+    Evidence,
     WorldModelKind,
+    far_gates,
+    holds_field,
     model_gates,
+    part_limit,
+    still_passes,
     world_model_kind,
 )
 from symreg.recovery import words
 from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.result import Recovery
-from symreg.recovery.thresholds import THRESHOLDS
+from symreg.recovery.thresholds import THRESHOLDS, Thresholds
 from symreg.result import Result
+from worldmodel.predictors import CONTROLS
 
 Metrics = dict[str, float | None]
 """Numbers by name."""
@@ -132,18 +141,28 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        far = verdict_words.about_far_states(self.numbers("far"), self.world_model)
-        parts += [table(far.errors)] if far.errors else []
-        failed = [gate for gate in self.gates if not gate.passed]
-        told = "; ".join(f"{g.name}: found {g.found}, asked {g.required}" for g in failed)
-        said = [self._verdict, *([f"What failed: {told}."] if failed else [])]
+        if self.world_model is not None and self.world_model.far is not None:
+            lookups = {name: self.numbers("far", name) for name in self.lookups}
+            parts.append(table(verdict_words.far_table(self.world_model.far, lookups)))
+        return "\n\n".join([*parts, *map(wrapped, self.sentences), f"Report: {self.report}"])
+
+    @property
+    def lookups(self) -> list[str]:
+        """Lookups that were asked on far states."""
+        return [name for name in self.readouts.get("far", {}) if CONTROLS[name].remembers]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict in words: the law, what failed, the kind of model, the far states."""
+        said = [self._verdict]
+        if failed := [gate for gate in self.gates if not gate.passed]:
+            each = (f"{gate.name}: found {gate.found}, asked {gate.required}" for gate in failed)
+            said.append(f"What failed: {'; '.join(each)}.")
         if self.world_model is not None:
-            kind = self.world_model.kind
-            said.append(f"World model: {kind}. {verdict_words.about_the_kind(self.world_model)}")
-        if far.errors:
-            said.append(" ".join(filter(None, (far.region, far.limits))))
-        said.append(f"Report: {self.report}")
-        return "\n\n".join([*parts, *map(wrapped, said)])
+            said += verdict_words.about_the_kind(self.world_model, self.law)
+        if remark := (self.model or {}).get("remark"):
+            said.append(str(remark))
+        return said
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The results by set of states, header first."""
@@ -186,24 +205,34 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     told = verdict_words.NOT_KICKED if known else NO_LAW
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
-        far = {"" if who == "none" else who: of for who, of in measured.get("far", {}).items()}
-        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, far)
-        orbit_r2 = None if orbit is None else orbit.r2
-        kind = world_model_kind(
-            orbit_r2,
-            kicked.recovery,
-            kicked.kick_r2,
-            t,
-            measured.get("jacobian", {}).get("none", {}).get("locality"),
-            bool(kicked.recovery.metrics.get("gm_varies")),
-            laws.get("injected"),
-            None if orbit is None else orbit.recovery.metrics,
-            far,
+        readings = _far_readings(folder, config)
+        far = {name: FarField.of(reading) for name, reading in readings.items()}
+        errors = {
+            name: np.array(reading["states"]["error"], dtype=float)
+            for name, reading in readings.items()
+        }
+        true = far.get("injected")
+        lookups = {name: errors[name] for name in config.lookups if name in errors}
+        holds = {name: holds_field(far[name], true, t) for name in lookups}
+        beside = beside_lookups(errors["none"], lookups, holds) if "none" in errors else None
+        evidence = Evidence(
+            orbit_r2=None if orbit is None else orbit.r2,
+            kick_r2=kicked.kick_r2,
+            orbit={} if orbit is None else orbit.recovery.metrics,
+            locality=measured.get("jacobian", {}).get("none", {}).get("locality"),
+            gm_varies=bool(kicked.recovery.metrics.get("gm_varies")),
+            far=far.get("none"),
+            injected_far=true,
+            beside=beside,
         )
+        kind = world_model_kind(kicked.recovery, evidence, t, laws.get("injected"))
+        beyond = far_gates(evidence.far, true, beside, t)
+        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, beyond)
         of_kind = kind.kind == NEWTONIAN
         gates.append(stated("kind of model", of_kind, NEWTONIAN, kind.kind))
-        keplerian = kind.kind == KEPLERIAN
-        told = verdict_words.about_the_model(law, gates, orbit_r2, keplerian, t.orbit_r2)
+        if of_kind and known is not None:
+            kind = replace(kind, limits=_limits(readings["none"]["states"], known, evidence, t))
+        told = verdict_words.about_the_law(law, gates)
     return Run(
         folder=folder,
         law=law,
@@ -219,6 +248,29 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
         model=read_json(folder / OWN) if (folder / OWN).exists() else None,
         **provenance(config.identity),
     )
+
+
+def _far_readings(folder: Path, config: RunConfig) -> dict[str, dict[str, Any]]:
+    """The files of the read-out `far`, by who stood in the model's place."""
+    keys = config.keys("far") if "far" in config.questions else []
+    return {key.control: read_json(folder / "readouts" / f"{key}.json") for key in keys}
+
+
+def _limits(
+    states: Mapping[str, Any], law: ForceLaw, evidence: Evidence, t: Thresholds
+) -> Limits | None:
+    """Departures with which a model's field would fail a gate."""
+    far = evidence.far
+    if far is None:
+        return None
+    answered = np.isfinite(np.array(states["acceleration"], dtype=float)).all(axis=1)
+    family = np.array(states["family"])[answered]
+
+    def passes(acceleration: np.ndarray, terms: Terms) -> bool:
+        return still_passes(acceleration, terms, family, far, t)
+
+    ends = departures(states, law, passes)
+    return Limits(ends, part_limit(far, t), far.remainder)
 
 
 def _source(folder: Path, name: str, law: str) -> Source:

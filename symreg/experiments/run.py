@@ -88,8 +88,8 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
     held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
-    trains = config.model is None or config.fit
-    training = data or (simulated("train", config.orbits, 0) if trains else None)
+    needed = config.model is None or config.fit or (config.lookups and not config.trained_on)
+    training = data or (simulated("train", config.orbits, 0) if needed else None)
     sky = _planets(config, keep) if "planets" in config.sources else None
     if config.model is None:
         what = f"{config.attention}, context {config.context_length}"
@@ -171,6 +171,8 @@ def _asker(
 ) -> Callable[..., File]:
     """Probes of the model; a control needs to know only what the model will be."""
     memory = given(config.trained_on) if config.trained_on else training
+    # another's model may have been trained on other orbits: no copies of these are sought in it
+    own = config.trained_on or config.model is None or config.fit or config.data
 
     def ask(
         path: str, title: str, data: Any, control: str = "none", readout: str = "implied",
@@ -179,7 +181,8 @@ def _asker(
         inputs = [model if control == "none" else fresh, data]
         if control != "none" and fresh is not model:
             question["checkpoint"] = "last"  # there is no better one before the first step
-        if (readout, control) == ("implied", "none") or PREDICTORS[control].remembers:
+        copies = (readout, control) == ("implied", "none") and own
+        if copies or PREDICTORS[control].remembers:
             inputs += [memory] if memory else []
         question = {"orbits": config.held_out_count, "readout": readout, **question}
         probe = config.probe(control=control, **question)

@@ -1,17 +1,21 @@
 """The verdict on a world model: every condition on its law, and on its kind, as gates.
 
 On the orbits it was trained on, a model that merely fits ellipses also yields Newton's law, so
-nothing read off held-out orbits counts for a model. What counts is read off kicked states: the
-velocity turned and rescaled in mid-orbit, where only a model that knows the force stays right.
+nothing read off held-out orbits counts for a model. What counts is read off kicked states, the
+velocity turned and rescaled in mid-orbit, and off far states, which resemble no training orbit. The
+field and the law are two questions: on which states the acceleration is the law's, and whether
+anything more than interpolation of the training orbits is needed to have it there.
 """
 
-import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from orbits.printing import plural
-from orbits.whole_field import PARTS
+from orbits.whole_field import PARTS, Terms
+from symreg.experiments.far_field import Comparison, FarField, Limits
 from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stated
 from symreg.recovery.judge import null_gate
 from symreg.recovery.result import Recovery
@@ -20,137 +24,152 @@ from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
 
 Metric = float | None
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
-INTERPOLATOR, ANOTHER = "interpolator", "another force"
-EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, INTERPOLATOR, PARROT, NEITHER)
-DEPARTURES = {
-    "exponent": "an exponent off by {:.2g}",
-    "quartic": "{:.2g} au² in a term of 1/r⁴",
-    "yukawa": "a Yukawa length above {:.2g} au",
-}
-"""Other central forces, by their names in the metrics of `far`, with a size."""
+LOOKUP, ANOTHER = "as a lookup would", "another force"
+EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, LOOKUP, PARROT, NEITHER)
 COPIERS = {"copier": "a copier", "training_copier": "a copier of the training orbits"}
 """Naive copiers for comparison, by their names in a probe's metrics."""
 UNTRAINED, INJECTED = "untrained network", "true law injected"
 KICK = "kick R²"
 """Names of the kick test's gates, before the step."""
-FAR, LOCAL = "far states", "locality of the Jacobian"
-REGION, CERTAIN = "far states by distance", "nothing else for certain"
+FAR, CELLS, FAMILY_ERROR = "far states by family", "far states by cell", "median by family"
+ANSWERED, CLOSED_LOOP = "far states answered", "on its own predictions"
+CERTAIN = "nothing else for certain"
 SMOOTH = "nothing smooth left over"
+BEATS = "better than the best lookup"
+LOCAL = "locality of the Jacobian"
 RADIAL_PARTS = ("exponent", "curvature")
 """Parts of a field that another central force has; a constant may be off by more."""
-OWN_FIELD = {"one field on far states": "field_error", "and after a kick": "kick_field_error"}
-"""That the accelerations form a field, whatever its law: gates, and their numbers."""
+ONE_FIELD, KICK_FIELD = "one field on far states", "and after a kick"
+"""That the accelerations form a field, whatever its law."""
 SOME = "a force at all"
-LOOKUPS = {"locally_linear": "locally linear lookup", "nearest": "nearest training context"}
-"""Controls to be told from a force, and the names of their gates."""
 LATER_STEP = 4
-"""Steps after a kick at which the answer must be right, besides the first step read."""
+"""Steps after a kick at which a Keplerian model is still wrong."""
 
 
 def far_gates(
-    far: Mapping[str, Metric], injected: Mapping[str, Metric], t: Thresholds
+    far: FarField | None, injected: FarField | None, beside: Comparison | None, t: Thresholds
 ) -> list[Gate]:
-    """What the whole field must show on states unlike any training orbit.
+    """What the whole field must show on states unlike any training orbit, and beside lookups.
 
-    `far` has the numbers of that read-out, `injected` the same for the injected law: no model need
-    beat three times that.
+    No model need be better than three times as wrong as the injected law at the same time step.
     """
-
-    def most(line: float, name: str) -> float:
-        return max(line, 3 * (injected.get(name) or 0.0))
-
-    error, line = far.get("error"), most(t.far_error, "error")
-    gates = [measured(share(FAR, error, line, "median error"))]
-    here = region(far, line)
-    reached = None if error is None else here.share if here else 0.0
-    gates.append(measured(share(REGION, reached, t.far_region, "of them right", True)))
-    for name, words in PARTS.items():
-        size, half = far.get(name), far.get(f"{name}_half_width")
-        upper = None if size is None or half is None else size + half
-        gate = share(f"no part {words}", upper, most(t.field_part, name), "its upper end")
-        gates.append(measured(gate))
-    sure = {name: _beyond_doubt(far, name) for name in (*RADIAL_PARTS, *PARTS)}
-    known = {name: value for name, value in sure.items() if value is not None}
-    largest = max(known, key=lambda name: known[name], default="")
-    line = most(t.field_sure, largest)
-    gates.append(measured(share(CERTAIN, known.get(largest), line, "the largest lower end")))
-    left, smooth = far.get("field_error"), far.get("smooth_share")
-    if left is not None and left <= most(t.field_sure, "field_error"):
+    if far is None:
+        return [measured(share(FAR, None, t.far_right, "of them within 10 %", True))]
+    true = injected or far
+    families = {name: each for name, each in far.families.items() if each.right is not None}
+    cells = [each for each in far.cells if _counted(each.answered, each.states, t)]
+    gates = [at_least_share(ANSWERED, far.all.answered, t.answered, "of them")]
+    worst = max(families, key=lambda name: families[name].error or 0.0)
+    own = families[worst].error
+    most = max(t.far_error, 3 * (_of(injected, worst, "error") or 0.0))
+    gates.append(measured(share(FAMILY_ERROR, own, most, f"of {worst}")))
+    worst = min(families, key=lambda name: families[name].right or 0.0)
+    least = _allowed(t.far_right, _of(injected, worst, "right"))
+    gates.append(
+        at_least_share(FAR, families[worst].right, least, f"of {worst} states within 10 %")
+    )
+    if cells:
+        cell = min(cells, key=lambda each: each.right or 0.0)
+        least = _allowed(t.cell_right, true.all.right if injected else None)
+        gates.append(at_least_share(CELLS, cell.right, least, f"of those at {cell} within 10 %"))
+    gates.append(
+        measured(
+            at_least_share(CLOSED_LOOP, far.closed_loop_right, t.far_right, "of them within 10 %")
+        )
+    )
+    sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
+    limits = {name: part.size for name, part in (injected.parts if injected else {}).items()}
+    gates += part_gates(sizes, limits, t)
+    smooth = far.smooth_share
+    if far.field_error <= max(t.field_sure, 3 * (injected.field_error if injected else 0.0)):
         smooth = 0.0  # too little to speak of
     gates.append(measured(share(SMOOTH, smooth, t.smooth_share, "the smooth part of what is left")))
+    if beside is not None:
+        gate = at_least(BEATS, beside.ratio, t.lookup_ratio)
+        if not beside.decides:
+            told = "the lookup is right too: these orbits cannot tell a law from a table"
+            gate = Gate(BEATS, None, beside.ratio, told=told)
+        gates.append(replace(gate, what="times as small a mean error,"))
     return gates
 
 
-def _beyond_doubt(far: Mapping[str, Metric], name: str) -> Metric:
-    """The part of a field beyond its uncertainty."""
-    size, half = far.get(name), far.get(f"{name}_half_width")
-    return None if size is None or half is None else max(0.0, size - half)
+def part_gates(
+    sizes: Mapping[str, tuple[float, float]], law: Mapping[str, float], t: Thresholds
+) -> list[Gate]:
+    """That no part of a field is one that the law lacks.
 
-
-@dataclass(frozen=True)
-class Region:
-    """Distances from `start` to `stop`, au, that hold a `share` of the far states."""
-
-    start: float
-    stop: float
-    share: float
-
-
-def region(far: Mapping[str, Metric], line: float) -> Region | None:
-    """The widest range of distances over which the median error stays below a line, if any.
-
-    The numbers of the read-out `far` are by ranges of distance with equally many states.
+    Args:
+        sizes: of each part, with the half-width of its 95 % interval.
+        law: sizes that the injected law has.
+        t: the thresholds.
     """
-    places = list(itertools.takewhile(lambda k: f"place_{k}_to" in far, itertools.count(1)))
-    ends = [far.get("closest"), *(far[f"place_{k}_to"] for k in places)]
-    widest: list[int] = []
 
-    def is_right(k: int) -> bool:
-        error = far.get(f"place_{k}_error")
-        return error is not None and error <= line
+    def most(line: float, name: str) -> float:
+        return max(line, 3 * law.get(name, 0.0))
 
-    for right, run in itertools.groupby(places, is_right):
-        widest = max(widest, list(run) if right else [], key=len)
-    if not widest:
-        return None
-    first, last = ends[widest[0] - 1], ends[widest[-1]]
-    assert first is not None  # for the type checker: measured together
-    assert last is not None
-    return Region(first, last, len(widest) / len(places))
-
-
-def unnoticed(far: Mapping[str, Metric], t: Thresholds) -> dict[str, float]:
-    """How far a force may depart from the law before a gate on far states fails.
-
-    The departure is added to the model's own field: a part that no central force has stays below
-    both lines up to the smaller of `field_part` minus its half-width and `field_sure` plus it;
-    another central force adds to the parts that depend on distance. In shares of the law's
-    acceleration, and of `DEPARTURES` in their own units: of the exponent, au², and au of a Yukawa
-    length (a longer one goes unnoticed).
-    """
-    half = {
-        name: width
+    gates = [
+        measured(
+            share(f"no part {words}", sum(sizes[name]), most(t.field_part, name), "its upper end")
+        )
+        for name, words in PARTS.items()
+        if name in sizes
+    ]
+    sure = {
+        name: max(0.0, sizes[name][0] - sizes[name][1])
         for name in (*RADIAL_PARTS, *PARTS)
-        if (width := far.get(f"{name}_half_width")) is not None
+        if name in sizes
     }
-    found = {
-        name: max(0.0, min(t.field_part - half[name], t.field_sure + half[name]))
-        for name in PARTS
-        if name in half
-    }
-    for other in DEPARTURES:
-        seen = [
-            (t.field_sure + half[name]) / per_unit
-            for name in RADIAL_PARTS
-            if name in half and (per_unit := far.get(f"{name}_per_{other}"))
-        ]
-        if seen:
-            found[other] = min(seen)
-    if "exponent" in found:
-        found["exponent"] = min(found["exponent"], t.exponent_margin)
-    if "yukawa" in found:
-        found["yukawa"] = found["yukawa"] ** -0.5
-    return found
+    largest = max(sure, key=lambda name: sure[name], default="")
+    gate = share(CERTAIN, sure.get(largest), most(t.field_sure, largest), "the largest lower end")
+    return [*gates, measured(gate)]
+
+
+def at_least_share(name: str, value: Metric, least: float, what: str) -> Gate:
+    """A gate for a share that is enough at the threshold itself."""
+    return Gate(name, value is not None and value >= least, value, least, kind="share", what=what)
+
+
+def _allowed(line: float, injected: Metric) -> float:
+    """The share that must be right: three times what the injected law lacks may be missing."""
+    return line if injected is None else min(line, 1 - 3 * (1 - injected))
+
+
+def _of(far: FarField | None, family: str, name: str) -> Metric:
+    return (
+        None if far is None or family not in far.families else getattr(far.families[family], name)
+    )
+
+
+def _counted(answered: Metric, states: int, t: Thresholds) -> bool:
+    return (answered or 0.0) * states >= t.cell_states
+
+
+def holds_field(far: FarField, injected: FarField | None, t: Thresholds) -> bool:
+    """Whether something passes for the law on far states, whatever lookups do."""
+    return all(gate.passed is not False for gate in far_gates(far, injected, None, t))
+
+
+def still_passes(
+    acceleration: np.ndarray, terms: Terms, family: np.ndarray, far: FarField, t: Thresholds
+) -> bool:
+    """Whether accelerations with a departure added pass the gates on far states.
+
+    The uncertainty of the parts is that of the model's own field.
+    """
+    error = np.linalg.norm(acceleration - terms.true, axis=1) / terms.size
+    for each in np.unique(family):
+        own = error[family == each]
+        if np.median(own) > t.far_error or np.mean(own <= 0.1) < t.far_right:
+            return False
+    sizes = terms.sizes(terms.coefficients(acceleration))
+    widths = {name: (sizes[name], part.half_width) for name, part in far.parts.items()}
+    return all(gate.passed for gate in part_gates(widths, {}, t))
+
+
+def part_limit(far: FarField, t: Thresholds) -> float:
+    """The largest part of any shape in `PARTS` that passes: of the least certain one."""
+    halves = [far.parts[name].half_width for name in PARTS if name in far.parts]
+    return max(max(0.0, min(t.field_part - half, t.field_sure + half)) for half in halves)
 
 
 def model_gates(
@@ -158,34 +177,45 @@ def model_gates(
     kick_r2: Mapping[str, float | None],
     controls: Mapping[str, Recovery],
     t: Thresholds,
-    far: Mapping[str, Mapping[str, Metric]],
+    far: list[Gate],
 ) -> list[Gate]:
-    """Every condition on the law of a world model: those on kicked states, kicks and controls.
+    """Every condition on the law of a world model: those on kicked states, kicks, far states and
+    controls.
 
-    `kick_r2` is R² of the implied acceleration by the number of steps since the kick; `far` has the
-    numbers of that read-out, of the model ("") and of each control.
+    `kick_r2` is R² of the implied acceleration by the number of steps since the kick; `far` are the
+    gates on far states.
     """
     gates = [gate for gate in kicked.gates if gate.name != PERMUTED]
-    # a run knows its law: an exponent or a constant that could not be measured is no pass
+    # a run has a named law: an exponent or a constant that could not be measured is no pass
     for what, quantity in (("exponent of r", kicked.exponent), ("constant", kicked.constant)):
         if not any(gate.name.startswith(what) for gate in gates):
             gates.append(stated(what, False, "near the true law's", number(quantity.value)))
-    steps = {first_step(kick_r2), LATER_STEP} | {int(step) for step in kick_r2}
-    for step in sorted(steps):
-        value, line = kick_r2.get(str(step)), _reached(controls.get("injected"), step, t.kick_r2)
-        gates.append(at_least(after_a_kick(step), value, line))
-    gates += far_gates(far.get("", {}), far.get("injected", {}), t)
+    gates += kick_gates(kick_r2, controls.get("injected"), t.kick_r2)
+    gates += [gate for gate in far if gate.name != BEATS or gate.passed is not None]
     gates += [gate for gate in kicked.gates if gate.name == PERMUTED]
     if untrained := controls.get("untrained"):
         gates.append(null_gate(UNTRAINED, untrained))
     if injected := controls.get("injected"):
         found = "recovered" if injected.recovered else NOT_RECOVERED
         gates.append(stated(INJECTED, injected.recovered, "recovered", found))
-    for name, title in LOOKUPS.items():
-        error = far.get(name, {}).get("error")
-        if name in controls and error is not None:
-            gates.append(share(title, error, t.far_error, "lost on far states: median error", True))
     return gates
+
+
+def kick_gates(
+    kick_r2: Mapping[str, float | None], injected: Recovery | None, line: float
+) -> list[Gate]:
+    """That a model is right at the first step read after a kick, and at every later one while the
+    kick is still in its context."""
+    first = first_step(kick_r2)
+    worst = min(kick_r2, key=lambda step: -2.0 if (r2 := kick_r2[step]) is None else r2, default="")
+    soon = at_least(after_a_kick(first), kick_r2.get(str(first)), _reached(injected, first, line))
+    if not worst:
+        return [soon]
+    throughout = at_least(
+        f"{KICK}, the lowest of {plural(len(kick_r2), 'step')}", kick_r2[worst],
+        _reached(injected, int(worst), line),
+    )  # fmt: skip
+    return [soon, throughout]
 
 
 def _reached(injected: Recovery | None, step: int, line: float) -> float:
@@ -210,31 +240,31 @@ def first_step(kick_r2: Mapping[str, float | None]) -> int:
 class WorldModelKind:
     """The world-model score: which kind of model the evidence shows.
 
-    A model is *Newtonian* if it knows the force on the states tested: after the velocity is turned
-    in mid-orbit, its predictions imply the right acceleration at once and four steps later, they
-    depend on the last positions alone, the law comes out of those kicked states, and the
-    acceleration is the law's on far states too, with no part that a central force lacks. One that
-    is right after a kick and lost on far states is an *interpolator*: it looks up its training
-    data. One whose accelerations form one field on far and kicked states, but not the named law's,
-    knows *another force*. It is *Keplerian* if it knows the shape of orbits: right on undisturbed
-    orbits, wrong as soon as the velocity is turned and still four steps later, because it continues
-    its former curve. A *parrot* is also right on undisturbed orbits and lost after a kick, but it
-    copies: its squared error is hardly below that of a naive copier of its context, on both, and on
-    undisturbed orbits it errs in the same directions. Everything else is *neither*: wrong on
-    undisturbed orbits already, right again soon after the kick (a model that extrapolates from a
-    few positions more than it needs), or in between; the gates of both kinds say which.
+    A model is *Newtonian* if after the velocity is turned in mid-orbit its predictions imply the
+    right acceleration at once and at every later step, the law comes out of those kicked states, it
+    depends on the last positions alone, its acceleration is the law's in every family and cell of
+    far states and on its own predictions, with no part that a central force lacks; and if it errs
+    at most half as much there as the best lookup of the same orbits. One that is right after a kick
+    and no better than that is called *as a lookup would*. One whose accelerations form one field on
+    far and kicked states that is not the named law's has *another force*. It is *Keplerian* if it
+    follows the shape of orbits: right on undisturbed orbits, wrong as soon as the velocity is
+    turned and still four steps later, because it continues its former curve. A *parrot* is also
+    right on undisturbed orbits and lost after a kick, but it copies: its squared error is hardly
+    below that of a naive copier of its context, on both, and on undisturbed orbits it errs in the
+    same directions. Everything else is *neither*; the gates of each kind say why.
 
-    "Newtonian" refers to the kind of law, not its exponent: a model that knows Hooke's force is
-    Newtonian, one that continues Hooke's ellipses is Keplerian.
+    "Newtonian" refers to the kind of law, not its exponent: a model that accelerates by Hooke's law
+    is Newtonian where orbits obey Hooke's, one that continues Hooke's ellipses is Keplerian.
 
     Attributes:
-        kind: Newtonian, another force, interpolator, Keplerian, parrot or neither.
+        kind: Newtonian, as a lookup would, another force, Keplerian, parrot or neither.
         newtonian: requirements for a Newtonian model; `passed` is None if nothing was measured.
         keplerian: the same for a Keplerian one.
         parrot: the same for a parrot.
         another: the same for another force.
-        region: distances within which the acceleration is the law's, if far states were tested.
-        unnoticed: departures from the law, by name, up to which no gate would have failed.
+        far: what was measured on far states.
+        beside: the model beside the best lookup of its orbits.
+        limits: departures from the law with which a gate would have failed; of Newtonian models.
     """
 
     kind: str
@@ -242,75 +272,97 @@ class WorldModelKind:
     keplerian: tuple[Gate, ...]
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
-    region: Region | None = None
-    unnoticed: Mapping[str, float] = field(default_factory=dict)
+    far: FarField | None = None
+    beside: Comparison | None = None
+    limits: Limits | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What decides the kind of a model besides its law.
+
+    Attributes:
+        orbit_r2: R² on undisturbed held-out orbits.
+        kick_r2: R² by the number of steps since a kick.
+        orbit: metrics of undisturbed orbits, which compare the model with naive copiers
+            (`worldmodel.probes.comparison`).
+        locality: of the Jacobian.
+        gm_varies: whether GM differs between orbits: then it is inferred from older positions, and
+            a Jacobian that reaches back is no fault.
+        far: numbers on far states.
+        injected_far: the same of the injected law.
+        beside: the model beside lookups.
+    """
+
+    orbit_r2: float | None
+    kick_r2: Mapping[str, float | None]
+    orbit: Mapping[str, Any]
+    locality: float | None = None
+    gm_varies: bool = False
+    far: FarField | None = None
+    injected_far: FarField | None = None
+    beside: Comparison | None = None
 
 
 def world_model_kind(
-    orbit_r2: float | None,
-    kicked: Recovery,
-    kick_r2: Mapping[str, float | None],
-    t: Thresholds,
-    locality: float | None = None,
-    gm_varies: bool = False,
-    injected: Recovery | None = None,
-    copiers: Mapping[str, Any] | None = None,
-    far: Mapping[str, Mapping[str, Metric]] | None = None,
+    kicked: Recovery, found: Evidence, t: Thresholds, injected: Recovery | None = None
 ) -> WorldModelKind:
-    """Which kind of world model the evidence shows; only kicked states can decide.
+    """Which kind of world model the evidence shows; only kicked and far states can decide.
 
-    Evidence beyond `model_gates`: R² on undisturbed held-out orbits, locality of the Jacobian, and
-    `copiers`, the metrics of undisturbed orbits, which compare the model with naive copiers
-    (`worldmodel.probes.comparison`). Where GM differs between orbits it must be inferred from older
-    positions, and a Jacobian that reaches back is no fault. A law that is not found even when
-    injected is not required of the model. One not tested on far states is not called Newtonian.
+    A law that is not found even when injected is not required of the model. One not tested on far
+    states is not called Newtonian.
     """
-    step = first_step(kick_r2)
+    kick_r2, step = found.kick_r2, first_step(found.kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
-    soon, late = after_a_kick(step), after_a_kick(LATER_STEP)
-    after = {soon: (first, step), late: (later, LATER_STEP)}
-    newtonian = [
-        measured(at_least(name, r2, _reached(injected, k, t.newtonian_r2)))
-        for name, (r2, k) in after.items()
-    ]
-    if not gm_varies:
-        newtonian.append(measured(at_least(LOCAL, locality, t.locality)))
+    kicks = [measured(gate) for gate in kick_gates(kick_r2, injected, t.newtonian_r2)]
+    local = [] if found.gm_varies else [measured(at_least(LOCAL, found.locality, t.locality))]
+    newtonian = [*kicks, *local]
     if kicked.recovered or injected is None or injected.recovered:
-        found = "recovered" if kicked.recovered else NOT_RECOVERED
-        newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", found))
-    own, known = (far or {}).get("", {}), (far or {}).get("injected", {})
-    beyond = far_gates(own, known, t)
+        told = "recovered" if kicked.recovered else NOT_RECOVERED
+        newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", told))
+    far = found.far
+    beyond = far_gates(far, found.injected_far, found.beside, t)
     another = [
-        measured(share(name, own.get(key), beyond[0].most or t.far_error, "median error"))
-        for name, key in OWN_FIELD.items()
+        measured(
+            at_least_share(
+                ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it"
+            )
+        ),
+        measured(
+            share(KICK_FIELD, far.kick_field_error if far else None, t.far_error, "median error")
+        ),
+        measured(share(SOME, far.size if far else None, t.field_size, "median size", True)),
+        *local,
     ]
-    another.append(measured(share(SOME, own.get("size"), t.field_size, "median size", True)))
-    if not gm_varies:
-        another.append(measured(at_least(LOCAL, locality, t.locality)))
     keplerian = [
-        measured(at_least("R² on undisturbed orbits", orbit_r2, t.orbit_r2)),
-        at_most(soon, first, t.keplerian_r2),
-        at_most(late, later, t.newtonian_r2, strictly=True),
+        measured(at_least("R² on undisturbed orbits", found.orbit_r2, t.orbit_r2)),
+        at_most(after_a_kick(step), first, t.keplerian_r2),
+        at_most(after_a_kick(LATER_STEP), later, t.newtonian_r2, strictly=True),
     ]
-    parrot = [*keplerian, *_parrot_gates(copiers or {}, kicked.metrics, step, t)]
-    keplerian += _ellipse_gates(copiers or {}, kicked.metrics, step, t)
-    kind = NEITHER
-    follows = all(gate.passed for gate in newtonian[:2])
+    parrot = [*keplerian, *_parrot_gates(found.orbit, kicked.metrics, step, t)]
+    keplerian += _ellipse_gates(found.orbit, kicked.metrics, step, t)
+    follows = all(gate.passed for gate in kicks)
     newtonian += beyond
-    if follows and not _fails(newtonian) and all(gate.passed for gate in beyond):
+    if follows and far is not None and not _fails(newtonian):
         kind = NEWTONIAN
-    elif all(gate.passed for gate in another[:3]) and not _fails(another):
+    elif all(gate.passed for gate in another[:3]) and not _fails(another) and _departs(beyond):
         kind = ANOTHER
     elif all(gate.passed for gate in parrot):
         kind = PARROT
     elif all(gate.passed for gate in keplerian[:2]) and not _fails(keplerian):
         kind = KEPLERIAN
-    elif follows and beyond[0].passed is False:
-        kind = INTERPOLATOR
+    elif follows and found.beside is not None and found.beside.ratio < t.lookup_ratio:
+        kind = LOOKUP
+    else:
+        kind = NEITHER
     return WorldModelKind(
-        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another),
-        region(own, beyond[0].most or t.far_error), unnoticed(own, t),
-    )  # fmt: skip
+        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another), far, found.beside
+    )
+
+
+def _departs(gates: Iterable[Gate]) -> bool:
+    """Whether a field is not the law's, wherever it is asked."""
+    return _fails(gate for gate in gates if gate.name not in (BEATS, CLOSED_LOOP, ANSWERED))
 
 
 def _parrot_gates(

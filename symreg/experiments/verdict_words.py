@@ -1,56 +1,53 @@
-"""The verdict on a world model in words."""
+"""The verdict on a world model in words: each sentence says a number by the name it has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from orbits.whole_field import PARTS
+from symreg.experiments.far_field import Cell, Errors, FarField, Limits
 from symreg.experiments.verdict import (
     ANOTHER,
     COPIERS,
-    DEPARTURES,
     INJECTED,
-    INTERPOLATOR,
     KEPLERIAN,
-    KICK,
+    LOOKUP,
     NEWTONIAN,
     PARROT,
     UNTRAINED,
     WorldModelKind,
 )
 from symreg.recovery.gates import Gate
-from symreg.recovery.words import PERMUTED, fixed, number, percent
+from symreg.recovery.thresholds import THRESHOLDS
+from symreg.recovery.words import PERMUTED, fixed, percent
+from worldmodel.predictors import CONTROLS
 
-OUTSIDE = {"closer in than any orbit": "closer", "farther out": "farther"}
+OUTSIDE = {"closer": "closer in than any orbit", "farther": "farther out"}
 """States outside the distances of training, up to 1.5 times."""
-FAMILIES = ("at rest", "inward", "outward", "slow", "circular", "fast", "unbound")
-"""Families of far states, as named in the metrics of `far`."""
 RIGHT = 0.1
-"""Relative error up to which a family of states is called right."""
+"""Relative error up to which a state counts as right."""
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
-NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model knows."
+NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model obeys."
 KINDS = (
-    "A Newtonian model knows the force: as soon as its velocity is turned in mid-orbit it is right "
-    "again, from the last positions alone; the law comes out of those states; and its acceleration "
-    "is the law's on far states too. An interpolator is right after a kick and wrong on far "
-    "states: it looks up what it has seen. A model knows another force if its accelerations form "
-    "one field that is not the named law's. A Keplerian model knows the shape of orbits: right on "
-    "undisturbed ones, wrong one step after a kick and still wrong four steps after it. A parrot "
-    "is right and wrong in the same places, but makes a naive copier's errors: it repeats its "
-    "context or its training orbits. Anything else is neither."
+    "A Newtonian model is right as soon as its velocity is turned in mid-orbit, from the last "
+    "positions alone; the law comes out of those states; its acceleration is the law's in every "
+    "kind of far state; and it errs there at most half as much as the best lookup of the same "
+    "orbits. As a lookup would: right after a kick, and no better than that lookup. Another force: "
+    "its accelerations form one field that is not the named law's. Keplerian: right on undisturbed "
+    "orbits, wrong one step after a kick and still wrong four steps after it, as a fitted ellipse "
+    "is. A parrot is right and wrong in the same places, with a naive copier's errors. Anything "
+    "else is neither."
 )
 """What the world-model score means."""
+DEPARTURES = {
+    "exponent": "an exponent off by {:+.2g} or {:+.2g}",
+    "quartic": "{:+.2g} or {:+.2g} au² in a term of 1/r⁴",
+}
+"""Other central forces, with the largest departures that pass."""
 
 
-def about_the_model(
-    law: str, gates: Sequence[Gate], orbit_r2: float | None, keplerian: bool, poor: float
-) -> str:
-    """The gates' words on a world model trained under a law.
-
-    `keplerian` is the world-model score's answer; below an R² of `poor` on undisturbed held-out
-    orbits predictions are poor even there.
-    """
+def about_the_law(law: str, gates: Sequence[Gate]) -> str:
+    """What the gates say of the law, in a sentence."""
     failed = [gate.name for gate in gates if not gate.passed]
     if not failed:
         names = [gate.name for gate in gates]
@@ -59,8 +56,8 @@ def about_the_model(
         said += ["does when the true law is injected"] if INJECTED in names else []
         controls = f" It {', but '.join(said)}." if said else ""
         return (
-            f"The model believes in {law}: the law comes out of states whose velocity was turned "
-            f"in mid-orbit.{controls}"
+            f"The law of {law} comes out of states whose velocity was turned in mid-orbit."
+            f"{controls}"
         )
     instrument = sorted(set(INSTRUMENT) & set(failed))
     if instrument:
@@ -68,120 +65,199 @@ def about_the_model(
             "No conclusion about the model: the instrument failed its own controls "
             f"({', '.join(instrument)})."
         )
-    kicks = [name for name in failed if name.startswith(KICK)]
-    not_recovered = f"{law[:1].upper()}{law[1:]} is not recovered."
-    if kicks and keplerian and orbit_r2 is not None:
-        return (
-            f"On held-out orbits the implied accelerations look like {law}"
-            f" (R² = {orbit_r2:.3f}), but they do not follow the force once the velocity is "
-            "turned in mid-orbit: the model has learned the shape of the orbits, as Kepler did, "
-            f"not a law of force. {not_recovered}"
-        )
-    if kicks and orbit_r2 is not None and orbit_r2 < poor:
-        return (
-            "The implied accelerations are poor even on held-out orbits "
-            f"(R² = {number(orbit_r2)}): the model has learned no law of force. {not_recovered}"
-        )
-    if kicks:
-        return (
-            "Once the velocity is turned in mid-orbit the model does not follow the force as "
-            f"closely as required ({', '.join(kicks)}). {not_recovered}"
-        )
-    return (
-        f"The model follows a force after a kick, but {law} is not recovered from it: "
-        f"{', '.join(failed)} failed."
-    )
+    return f"Of {len(gates)} conditions on {law}, {len(failed)} fail."
 
 
-def about_the_kind(found: WorldModelKind) -> str:
-    """The world-model score in a sentence."""
+def about_the_kind(found: WorldModelKind, law: str) -> list[str]:
+    """The world-model score in sentences: the kind, why, and what far states show."""
+    far = found.far
+    said = [f"World model: {found.kind}. {_reason(found)}"]
+    if far is not None:
+        said.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(found)))))
+        said.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
+    if found.limits is not None:
+        said.append(about_limits(found.limits))
+    return [sentence for sentence in said if sentence]
+
+
+def _reason(found: WorldModelKind) -> str:
+    """Why it is of its kind."""
     if found.kind == NEWTONIAN:
-        return "Right after a kick and on far states: it knows the force."
-    if found.kind == INTERPOLATOR:
-        return "Right near its training orbits, wrong on far states: it interpolates."
+        return "Right after a kick, on far states and on its own predictions."
+    if found.kind == LOOKUP:
+        return (
+            "Right after a kick; on far states nothing shows that more than an interpolation of "
+            "its orbits is needed."
+        )
     if found.kind == ANOTHER:
         unlike = [gate.name for gate in found.newtonian if gate.passed is False]
-        return f"Its accelerations form one field, but not the named law's: {', '.join(unlike)}."
+        return f"Its accelerations form one field, which fails: {', '.join(unlike)}."
     if found.kind == KEPLERIAN:
-        return "Right on undisturbed orbits, wrong after a kick: it knows the shape of orbits."
+        return "Right on undisturbed orbits, wrong after a kick, in the way of a fitted curve."
     if found.kind == PARROT:
         remembers = any(COPIERS["training_copier"] in gate.name for gate in found.parrot)
         whose = "its training orbits" if remembers else "the context"
-        return f"Right and wrong as a naive copier of {whose} is: it repeats."
-    soon, late = found.newtonian[:2]
+        return f"Right and wrong as a naive copier of {whose} is."
     orbit, lost = found.keplerian[:2]
     if orbit.passed is False:
-        return "Its predictions are poor even on undisturbed orbits: it knows neither."
-    if lost.passed and late.passed:
-        return "Wrong right after a kick, right again four steps later: its memory is short."
+        return f"R² on undisturbed orbits is {orbit.found}."
     failed = ", ".join(gate.name for gate in found.newtonian if gate.passed is False)
-    if soon.passed:
-        return f"It follows a force after a kick, but fails elsewhere: {failed}."
-    return f"Neither: {failed} below what a known force gives."
+    if lost.passed and found.keplerian[2].passed is False:
+        return "Wrong right after a kick, right again four steps later."
+    return f"What a Newtonian model passes and it does not: {failed}." if failed else ""
 
 
-@dataclass(frozen=True)
-class FarFindings:
-    """Findings on far states.
-
-    Where the acceleration is the law's; rows of errors by family of states, and of parts that no
-    central force has, header first; departures that would have gone unnoticed.
-    """
-
-    region: str
-    errors: tuple[tuple[str, ...], ...] = ()
-    parts: tuple[tuple[str, ...], ...] = ()
-    limits: str = ""
+def _field(far: FarField, law: str) -> str:
+    """On which share of the states the acceleration is the law's."""
+    return (
+        f"On {_share(far.all.right)} of {round(far.all.states * (far.all.answered or 0))} states "
+        f"from {far.closest:.3g} to {far.farthest:.3g} au, at up to 2 circular speeds in any "
+        f"direction, its acceleration is that of {law} within {RIGHT:.0%} (median error "
+        f"{_share(far.all.error)})."
+    )
 
 
-def about_far_states(
-    far: Mapping[str, float | None], found: WorldModelKind | None = None
-) -> FarFindings:
-    """Where the implied acceleration is right, and what would have gone unnoticed.
-
-    The score is there only if kicked states were used too.
-    """
-    region, small = (found.region, found.unnoticed) if found else (None, {})
-    stems = {name: name.replace(" ", "_") for name in FAMILIES} | OUTSIDE
-    known = {name: stem for name, stem in stems.items() if far.get(f"{stem}_error") is not None}
-    if not known:
-        return FarFindings("No far states were asked: nothing is known beyond the training orbits.")
+def _worst(far: FarField) -> str:
+    """Where it is wrong most often, and where it says nothing."""
     said = []
-    if region is not None:
-        ends = f"{region.start:.2f} to {region.stop:.2f} au"
-        said.append(
-            f"The acceleration is the law's from {ends}, on {region.share:.0%} of the far states."
-        )
-    ways = {way: far.get(f"{way}_error") for way in ("anticlockwise", "clockwise")}
-    good = [way for way, error in ways.items() if error is not None and error <= RIGHT]
-    worst = max((error for error in ways.values() if error is not None), default=0.0)
-    if len(good) == 1 and worst > 3 * RIGHT:
-        said.append(f"It is right for bodies that move {good[0]}, and wrong for the others.")
-    ends = f"{fixed(far.get('closest'), 2)} to {fixed(far.get('farthest'), 2)} au"
-    errors = [(f"far states, {ends}", "median error", f"within {RIGHT:.0%}", "R²")]
-    errors += [
-        (
-            name, f"{far[f'{stem}_error']:.1%}", percent(far.get(f"{stem}_right"), 0, ""),
-            fixed(far.get(f"{stem}_r2"), 3, ""),
-        )
-        for name, stem in known.items()
+    wrong = wrong_cells(far)
+    if wrong:
+        named = "; ".join(f"{cell} ({_share(cell.right)})" for cell in wrong[:3])
+        more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
+        said.append(f"Fewer than {THRESHOLDS.cell_right:.0%} are right at {named}{more}.")
+    if (far.all.answered or 0.0) < 1:
+        said.append(f"Of the states asked it answers {_share(far.all.answered)}.")
+    return " ".join(said)
+
+
+def wrong_cells(far: FarField) -> list[Cell]:
+    """Cells in which too few states are right, the worst first."""
+    counted = [
+        cell for cell in far.cells
+        if (cell.answered or 0.0) * cell.states >= THRESHOLDS.cell_states
+        and (cell.right or 0.0) < THRESHOLDS.cell_right
     ]  # fmt: skip
-    parts = [("part that no central force has", "at most", "would go unnoticed below")]
-    for name, what in PARTS.items():
-        size, half = far.get(name), far.get(f"{name}_half_width")
-        if size is not None and half is not None:
-            parts.append((what, f"{size + half:.1%}", percent(small.get(name), 1, "")))
-    unseen = [words.format(small[name]) for name, words in DEPARTURES.items() if name in small]
-    sizes = [small[name] for name in PARTS if name in small]
-    if sizes:
-        unseen.append(f"a non-central force below {max(sizes):.1%} of the attraction")
-    limits = f"These would go unnoticed: {'; '.join(unseen)}." if unseen else ""
-    return FarFindings(" ".join(said), tuple(errors), tuple(parts), limits)
+    return sorted(counted, key=lambda cell: cell.right or 0.0)
+
+
+def _besides(found: WorldModelKind) -> str:
+    """How many times better than the best lookup."""
+    beside = found.beside
+    if beside is None:
+        return ""
+    lookup = CONTROLS[beside.lookup].label
+    ratio = f"{beside.ratio:.3g} [{beside.low:.3g}, {beside.high:.3g}]"
+    said = (
+        f"Its mean error, in which no state counts above 100 %, is {ratio} times smaller than that "
+        f"of the best lookup of the same orbits ({lookup}, {_share(beside.mean_error)})."
+    )
+    if not beside.decides:
+        said += " That lookup holds the field too: these orbits cannot tell a law from a table."
+    return said
+
+
+def _beyond(far: FarField) -> str:
+    """What it does outside the distances of training."""
+    parts = [
+        f"{words} by {_share(far.outside[name].error)}"
+        for name, words in OUTSIDE.items()
+        if name in far.outside and far.outside[name].error is not None
+    ]
+    if not parts:
+        silent = any((each.answered or 0.0) == 0 for each in far.outside.values())
+        return "Beyond these distances it does not answer." if silent else ""
+    right = all(_holds(each) for each in far.outside.values())
+    known = "the law holds there too" if right else "not the law there"
+    return f"Beyond these distances it errs {' and '.join(parts)} (medians): {known}."
+
+
+def _holds(outside: Errors) -> bool:
+    """Whether the law holds outside, by the same share as in a family inside."""
+    return (outside.right or 0.0) >= THRESHOLDS.far_right
+
+
+def _one_way(far: FarField) -> str:
+    """That it is right for one sense of rotation alone, if so."""
+    ways = {"anticlockwise": far.anticlockwise_error, "clockwise": far.clockwise_error}
+    known = {way: error for way, error in ways.items() if error is not None}
+    good = [way for way, error in known.items() if error <= RIGHT]
+    if len(good) != 1 or max(known.values()) <= 3 * RIGHT:
+        return ""
+    (bad,) = set(known) - set(good)
+    return (
+        f"Its median error is {_share(known[good[0]])} for bodies that move {good[0]}, and "
+        f"{_share(known[bad])} for those that move {bad}."
+    )
+
+
+def about_limits(limits: Limits) -> str:
+    """Departures with which the field would have failed a gate."""
+    parts = [
+        words.format(*limits.departures[name])
+        for name, words in DEPARTURES.items()
+        if name in limits.departures
+    ]
+    if (inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]) > 0:
+        parts.append(f"a Yukawa length below {inverse**-0.5:.2g} au")
+    if limits.part is not None:
+        parts.append(f"a non-central part above {_share(limits.part)} of the attraction")
+    said = f"A departure from the law beyond these would have failed: {'; '.join(parts)}."
+    if limits.remainder is not None:
+        said += (
+            " What none of these shapes explains is at most "
+            f"{_share(limits.remainder)} of the attraction on nine states in ten."
+        )
+    return said
+
+
+def far_table(
+    far: FarField, lookups: Mapping[str, Mapping[str, float | None]]
+) -> list[tuple[str, ...]]:
+    """Errors by family of states, outside the distances of training, and of lookups; header
+    first."""
+    ends = f"{far.closest:.3g} to {far.farthest:.3g} au"
+    rows: list[tuple[str, ...]] = [
+        (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}")
+    ]
+    named = {**far.families, **{OUTSIDE[name]: each for name, each in far.outside.items()}}
+    rows += [
+        (name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""))
+        for name, each in named.items()
+    ]
+    rows += [
+        (
+            f"all, {CONTROLS[name].label}", str(round(numbers.get("states") or 0)),
+            percent(numbers.get("error"), 1, ""), percent(numbers.get("right"), 1, ""),
+        )
+        for name, numbers in lookups.items()
+    ]  # fmt: skip
+    return rows
+
+
+def part_table(far: FarField) -> list[tuple[str, ...]]:
+    """Parts that no central force has, header first."""
+    rows: list[tuple[str, ...]] = [("part that no central force has", "size", "at most")]
+    rows += [
+        (words, f"{part.size:.2%}", f"{part.size + part.half_width:.2%}")
+        for name, words in PARTS.items()
+        if (part := far.parts.get(name)) is not None
+    ]
+    return rows
 
 
 def kicks_in_words(kick_r2: Mapping[str, float | None]) -> str:
-    """`0.9997 after 1 step and 0.9998 after 4`."""
-    told = [f"{fixed(value)} after {step}" for step, value in kick_r2.items()]
-    if told:
-        told[0] += " step" if told[0].endswith(" 1") else " steps"
-    return " and ".join(told) or "not known"
+    """`0.9997 after 1 step, and at least 0.9995 after each of 8`."""
+    known = {step: value for step, value in kick_r2.items() if value is not None}
+    if not known:
+        return "not measured"
+    first = next(iter(kick_r2))
+    step = f"{first} step" if first == "1" else f"{first} steps"
+    lowest = f"at least {fixed(min(known.values()))} after each of {len(known)}"
+    return f"{fixed(kick_r2[first])} after {step}, {lowest}"
+
+
+def _share(value: float | None) -> str:
+    """A share in per cent with three digits."""
+    if value is None:
+        return "none"
+    return f"{100 * value:.3g} %"

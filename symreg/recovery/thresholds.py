@@ -38,8 +38,8 @@ class Thresholds:
     misfit_p: float = 1e-4
     """Smallest p-value of a misfit as smooth as the one seen; below it the formula is rejected."""
     kick_r2: float = 0.97
-    """Smallest R² of the implied acceleration, at the first step read after a kick and four steps
-    after it, for a law to count as recovered from a world model."""
+    """Smallest R² of the implied acceleration at every step read after a kick, through the whole
+    context, for a law to count as recovered from a world model."""
     newtonian_r2: float = 0.9
     """The same for a model to be called Newtonian, which does not say that its law is exact. A
     Keplerian model stays below it four steps after the kick."""
@@ -52,9 +52,20 @@ class Thresholds:
     orbits and one step after a kick."""
     copier_likeness: float = 0.5
     """Smallest cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
-    far_error: float = 0.1
-    """Largest median relative error of the acceleration on far states; at least three times the
-    injected law's is allowed."""
+    far_error: float = 0.05
+    """Largest median relative error of the acceleration in a family of far states; at least three
+    times the injected law's is allowed."""
+    far_right: float = 0.9
+    """Smallest share of states within 10 %, in every family of far states and on a model's own
+    predictions; three times what the injected law lacks may be missing."""
+    cell_right: float = 0.7
+    """The same in every cell of distance, speed and direction with `cell_states` of them."""
+    cell_states: int = 10
+    """A share below 0.7 of ten states has a chance of 1 % if nine in ten are right."""
+    answered: float = 0.5
+    """Smallest share of far states on which a model says anything."""
+    lookup_ratio: float = 2.0
+    """Smallest ratio of the mean error of the best lookup of the same orbits to the model's own."""
     field_size: float = 0.1
     """Smallest median acceleration on far states, as a fraction of the law's, to count as a
     force."""
@@ -68,9 +79,6 @@ class Thresholds:
     smooth_share: float = 0.3
     """Largest fraction of the remaining field, where that exceeds `field_sure`, that varies
     smoothly with position and velocity and so would belong to another force."""
-    far_region: float = 0.5
-    """Smallest fraction of far states within the range of distances where the median error stays
-    below `far_error`."""
     ellipse_likeness: float = 0.5
     """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
     locality: float = 0.9

@@ -17,7 +17,8 @@ from typing import Any
 import orbits
 import worldmodel
 from orbits.files import write_json
-from symreg.experiments.verdict import COPIERS, world_model_kind
+from symreg.experiments.far_field import FarField
+from symreg.experiments.verdict import COPIERS, Evidence, world_model_kind
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.recover import recover
 from symreg.recovery.thresholds import THRESHOLDS
@@ -45,15 +46,11 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
             found[states] = recover(path, options)
     jacobian = probe(readout="jacobian(states=50)").metrics
     orbit, kicked = found["orbit"], found["kicked"]
-    kind = world_model_kind(
-        orbit.metrics["r2"],
-        kicked,
-        kicked.metrics["kick_r2"],
-        THRESHOLDS,
-        jacobian["locality"],
-        copiers=orbit.metrics,
-        far={"": probe(readout="far").metrics},
-    )
+    evidence_of_kind = Evidence(
+        orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, jacobian["locality"],
+        far=FarField.of(probe(readout="far").to_dict()),
+    )  # fmt: skip
+    kind = world_model_kind(kicked, evidence_of_kind, THRESHOLDS)
     evidence = {
         "orbit_r2": orbit.metrics["r2"],
         "kick_r2": kicked.metrics["kick_r2"],

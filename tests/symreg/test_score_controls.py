@@ -8,7 +8,15 @@ import pytest
 from orbits.cli import main as orbits
 from orbits.files import read_json
 from symreg.cli import main as symreg
-from symreg.experiments.verdict import KEPLERIAN, NEITHER, NEWTONIAN, PARROT, world_model_kind
+from symreg.experiments.far_field import FarField
+from symreg.experiments.verdict import (
+    KEPLERIAN,
+    NEITHER,
+    NEWTONIAN,
+    PARROT,
+    Evidence,
+    world_model_kind,
+)
 from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import Thresholds
 from worldmodel.cli import main as worldmodel
@@ -45,8 +53,8 @@ def evidence(world, control):
         found[states] = Recovery.read(law)
     jacobian = probe("jacobian.json", "--readout", "jacobian(states=50)")
     far = probe("far.json", "--readout", "far(count=10)")
-    read = (read_json(path)["metrics"] for path in (jacobian, far))
-    return found["orbit"], found["kicked"], *read
+    numbers = read_json(jacobian)["metrics"]
+    return found["orbit"], found["kicked"], numbers, FarField.of(read_json(far))
 
 
 @pytest.mark.parametrize(
@@ -60,15 +68,11 @@ def evidence(world, control):
 )
 def test_each_control_gets_its_word(world, control, kind):
     orbit, kicked, jacobian, far = evidence(world, control)
-    found = world_model_kind(
-        orbit.metrics["r2"],
-        kicked,
-        kicked.metrics["kick_r2"],
-        Thresholds(),
-        jacobian["locality"],
-        copiers=orbit.metrics,
-        far={"": far},
-    )
+    read = Evidence(
+        orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, jacobian["locality"],
+        far=far,
+    )  # fmt: skip
+    found = world_model_kind(kicked, read, Thresholds())
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too
     assert orbit.recovered == (control in ("injected", "keplerian")) or control == "parrot"

@@ -146,7 +146,7 @@ def test_controls_take_the_place_of_any_model(mine, few_orbits, tmp_path, capsys
     ("name", "options", "message"),
     [
         ("shape", [], "the same shape is needed"),
-        ("nan", [], "numbers that are not finite at"),
+        ("nan", [], "gives no number on circles"),
         ("text", [], "real numbers are needed"),
         ("tensor", [], "return tensor.detach().cpu().numpy()"),
         ("device", [], "RuntimeError: Expected all tensors to be on the same device"),

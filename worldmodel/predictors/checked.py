@@ -31,6 +31,19 @@ STEP = 1e-3
 """Of finite differences, in units of the distance: at 1e-3 a float32 model errs by 1e-4 from
 rounding and a smooth one by 1e-6 times its third derivative; twice the step shows the error."""
 
+LONG = 160
+"""Positions of a circle for a first test: more than a run shows."""
+ASKED_AGAIN, ASKED_ALONE = 32, 4
+"""Predictions repeated from bare contexts, together and one by one."""
+ROUNDINGS = 16.0
+"""Spacings of floating point by which a sum in another order may differ."""
+SAME = 0.02
+"""Share of the bend: well below the error that counts as right."""
+COARSE = 1e-3
+"""Spacing of half precision and coarser: such numbers hold a step or a bend, not a position."""
+NOISES = 8.0
+"""Of 32 times two draws of normal noise, the largest lies within six medians of a difference."""
+
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
 SPEAK_FOR_THEMSELVES = (MemoryError, ModuleNotFoundError)
 """Exceptions from a user's code that pass through unchanged."""
@@ -41,6 +54,10 @@ OWN = Path(__file__).parents[2]
 class CheckedPredictor:
     """Your own predictor in place of a `WorldModel`; every output is checked.
 
+    Whatever it is shown, some of its predictions are asked for again from the bare context among
+    others: a predictor that looks ahead, further back than its context, at its place in the array
+    or at other orbits is refused, by the reading itself and not only by a test beforehand.
+
     Args:
         predictor: an object with `context_length` and `predict`.
         config: its units.
@@ -48,6 +65,10 @@ class CheckedPredictor:
         name: for reports.
         code: SHA-256 of the file that made it, if any.
         trained_on: path of its training data set, if any.
+
+    Attributes:
+        precision: spacing of its numbers relative to their size, as far as it shows.
+        noise: au, by how much two answers to the same positions have differed (median).
     """
 
     facts: DataFacts | None = None
@@ -71,6 +92,8 @@ class CheckedPredictor:
         self.code = code
         self.trained_on = trained_on
         self.context_length = predictor.context_length
+        self.precision = 0.0
+        self.noise = 0.0
 
     def __repr__(self) -> str:
         return f"CheckedPredictor({self.name}, context {self.context_length})"
@@ -181,12 +204,18 @@ class CheckedPredictor:
             ValueError: if the output has another shape, no numbers, or is not finite.
         """
         seen = np.asarray(positions, dtype=np.float64)
-        shown = _alone(seen)
         if seen.shape[1] < self.context_length:
             raise ValueError(
                 f"{seen.shape[1]} position(s) of each orbit were given; {self.name} needs "
                 f"{self.context_length} or more."
             )
+        answer = self._answer(seen)
+        self.noise = max(self.noise, require_contract(self._answer, seen, answer, self))
+        return answer
+
+    def _answer(self, seen: np.ndarray) -> np.ndarray:
+        """The predictor's own output, of the right shape and type, au."""
+        shown = _alone(seen)
         try:
             said = self.predictor.predict(shown / self.config.length)
         except SPEAK_FOR_THEMSELVES:
@@ -194,8 +223,18 @@ class CheckedPredictor:
         except Exception as error:
             what = f"{self.name} fails on positions of shape {shown.shape}"
             raise in_a_line(what, error) from error
+        self.precision = max(self.precision, precision_of(self.predictor, said))
         answer = checked(said, shown, self.context_length, self.name) * self.config.length
         return answer.reshape(seen.shape)
+
+    def try_out(self, axes: int, bodies: int, dt: float) -> None:
+        """Show it two circles, long ones: ValueError if it breaks the contract, or is silent."""
+        said = self.predict(circles(max(self.context_length + 3, LONG), axes, bodies, dt))
+        if np.isnan(said).all():
+            raise ValueError(
+                f"{self.name} gives no number on circles of 0.8 and 1.2 au; NaN says that it has "
+                "no answer in some places."
+            )
 
     def jacobians(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -254,7 +293,7 @@ class CheckedPredictor:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the code that made it and of its output for two circles."""
-        digest = hashlib.sha256(repr(self.about() | {"name": ""}).encode())
+        digest = hashlib.sha256(repr(self.about() | {"name": "", "remark": ""}).encode())
         axes, bodies = (self.facts.axes, self.facts.bodies) if self.facts else (2, 1)
         shown = circles(self.context_length, axes, bodies)
         first, second = (self.predict(shown) for _ in range(2))
@@ -275,6 +314,11 @@ class CheckedPredictor:
             numbers = {name: v for name, v in told.items() if isinstance(v, (int, float))}
             own["parameters"] = {str(name): float(v) for name, v in numbers.items()}
         units = {name: getattr(self.config, name) for name in ("length_unit", "time_unit")}
+        if self.noise:
+            own["remark"] = (
+                f"It answers differently each time: two answers to the same positions differ by "
+                f"{self.noise:.1g} au (median)."
+            )
         return own | units
 
 
@@ -350,13 +394,89 @@ def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
         )
     found = answer.astype(np.float64)
     found[:, : length - 1] = np.nan
-    bad = ~np.isfinite(found[:, length - 1 :]).all(axis=tuple(range(2, seen.ndim)))
-    if bad.any():
-        raise ValueError(
-            f"{name} gives numbers that are not finite at {int(bad.sum())} of {bad.size} times "
-            f"with a full context of {length}."
-        )
+    full = found[:, length - 1 :]
+    full[np.isnan(full).any(axis=-1)] = np.nan
+    if np.isinf(full).any():
+        raise ValueError(f"{name} gives infinite numbers; NaN says that it has no answer.")
     return found
+
+
+def precision_of(predictor: Any, said: Any) -> float:
+    """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
+    one, else of its output's type."""
+    own = getattr(predictor, "precision", None)
+    if isinstance(own, float):
+        return own
+    kind = np.asarray(said).dtype
+    return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+
+
+def require_contract(
+    answer: Callable[[np.ndarray], np.ndarray],
+    seen: Float[np.ndarray, "orbit time body axis"],
+    said: Float[np.ndarray, "orbit time body axis"],
+    model: CheckedPredictor,
+) -> float:
+    """Require that predictions follow from the last C positions of their own orbit alone.
+
+    Some of them, the last of an orbit among these, are asked for again from the bare contexts,
+    together. They may differ by rounding in the predictor's own precision, by `SAME` of the bend
+    that they add to a straight line, and by as much as a second answer to the same array does.
+
+    Returns:
+        The median of that last difference, au: 0 if all answers agree.
+
+    Raises:
+        ValueError: says on what the predictions depend.
+    """
+    length, times = model.context_length, seen.shape[1]
+    random = np.random.default_rng(times)
+    orbit = random.integers(len(seen), size=ASKED_AGAIN)
+    time = random.integers(length - 1, times, size=ASKED_AGAIN)
+    time[0] = times - 1
+    contexts = seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
+    bare, inside = answer(contexts)[:, -1], said[orbit, time]
+    allowed = _allowed(contexts, inside, model.precision)
+    if not _differ(bare, inside, allowed).any():
+        return 0.0
+    second = answer(seen)
+    apart = np.abs(second - said)
+    noise = float(np.nanmedian(apart)) if np.isfinite(apart).any() else 0.0
+    changes = _differ(second[orbit, time], inside, allowed).any()
+    allowed = allowed + NOISES * noise
+    if not _differ(bare, inside, allowed).any():
+        return noise
+    alone = np.concatenate([answer(contexts[k : k + 1])[:, -1] for k in range(ASKED_ALONE)])
+    middle = (length - 1 + times) // 2
+    cut, whole = answer(seen[:, : middle + 1])[:, middle], said[:, middle]
+    if changes:
+        what = "on the call: two answers to the same positions differ"
+    elif _differ(alone, bare[:ASKED_ALONE], allowed[:ASKED_ALONE]).any():
+        what = "on the other orbits shown with it"
+    elif _differ(cut, whole, np.nanmax(allowed)).any():
+        what = "on what comes after it in the array"
+    else:
+        what = f"on its place in the array, or on more than the last {length} positions"
+    worst = float(np.nanmax(np.abs(bare - inside), initial=0.0))
+    raise ValueError(
+        f"{model.name}: a prediction depends {what} (by up to {worst:.2g} au); it has to be the "
+        f"same from its bare context of {length}, whatever else is shown."
+    )
+
+
+def _allowed(contexts: np.ndarray, said: np.ndarray, precision: float) -> np.ndarray:
+    """(context, 1 ...) au by which a prediction from each context may differ."""
+    here, before = contexts[:, -1], contexts[:, -2:][:, 0]
+    # so coarse a number holds a step, to be added to a finer position
+    size = np.abs(said - here) if precision > COARSE else np.maximum(np.abs(said), np.abs(here))
+    bend = np.linalg.norm(said - 2 * here + before, axis=-1, keepdims=True)
+    return np.asarray(np.nan_to_num(ROUNDINGS * precision * size + SAME * bend))
+
+
+def _differ(first: np.ndarray, second: np.ndarray, allowed: np.ndarray | float) -> np.ndarray:
+    """(context,) whether two answers differ; not knowing is an answer."""
+    unlike = (np.isnan(first) != np.isnan(second)) | (np.abs(first - second) > allowed)
+    return np.asarray(unlike.any(axis=tuple(range(1, unlike.ndim))))
 
 
 def name_of(thing: Any) -> str:

@@ -1,53 +1,105 @@
-"""Lookups: what came next in the training orbits.
+"""Lookups: what came next in the training orbits, by three ways of interpolation.
 
-They know no law. They compare the last two positions, which hold the whole state, so right after a
-kick they see nothing from before. On states like those of training they are right; beyond them they
-fail.
+They hold no law. They compare the last two positions, which hold the whole state of a second-order
+motion, with every pair of the training orbits, in the frame that turns with the body: distance from
+the centre, and the last step along and across it. What is interpolated is the second difference,
+the acceleration itself. Both choices make them as strong as a table can be: in the frame of the
+data, or with displacements, they err several times as much.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
+from orbits.whole_field import turning_frame
 from worldmodel.predictors.base import Control, by_windows, stretches
 
-SEEN = 2
-"""Last positions compared, for a model that sees as many."""
-NEIGHBOURS = 24
-"""Training contexts for the fit of a linear map: in a plane, at least three per coefficient."""
-MOST_CONTEXTS = 200_000
-"""Training contexts remembered; evenly spread if there are more."""
+PAIR = 2
+"""Positions that hold a state."""
+MOST_TRIPLES = 200_000
+"""Training triples remembered; evenly spread if there are more."""
+AT_ONCE = 256
+"""Queries solved together: the systems of a spline of 100 points take 20 MB."""
+RIDGE = 1e-10
+"""Of the spline's diagonal, relative to its scaled kernel: neighbours may coincide."""
+
+Known = Float[np.ndarray, "query neighbour feature"]
+Values = Float[np.ndarray, "query neighbour axis"]
+Interpolation = Callable[[Known, Values], Float[np.ndarray, "query axis"]]
+"""The value at the origin, from neighbours' places relative to it and their values."""
+
+
+def copied(places: Known, values: Values) -> Float[np.ndarray, "query axis"]:
+    """The nearest neighbour's value."""
+    return values[:, 0]
+
+
+def linear(places: Known, values: Values) -> Float[np.ndarray, "query axis"]:
+    """A linear function through the neighbours, by least squares."""
+    design = np.concatenate((np.ones((*places.shape[:2], 1)), places), axis=2)
+    return (np.linalg.pinv(design) @ values)[:, 0]
+
+
+def thin_plate(places: Known, values: Values) -> Float[np.ndarray, "query axis"]:
+    """A thin-plate spline through the neighbours: Σ wᵢ φ(|z − zᵢ|) + a linear function, with φ(s) =
+    s² log s; the weights sum to zero and have no first moment.
+
+    Source: Duchon, in Constructive Theory of Functions of Several Variables (1977), 85.
+    """
+    queries, neighbours, features = places.shape
+    z = places / np.maximum(np.abs(places).max(axis=(1, 2), keepdims=True), RIDGE)
+    squares = np.sum(z**2, axis=2)
+    apart = squares[:, :, None] + squares[:, None] - 2 * z @ z.swapaxes(1, 2)
+    size = neighbours + 1 + features
+    system = np.zeros((queries, size, size))
+    system[:, :neighbours, :neighbours] = _kernel(apart)
+    system[:, range(neighbours), range(neighbours)] = RIDGE
+    system[:, :neighbours, neighbours] = system[:, neighbours, :neighbours] = 1.0
+    system[:, :neighbours, neighbours + 1 :] = z
+    system[:, neighbours + 1 :, :neighbours] = z.swapaxes(1, 2)
+    wanted = np.zeros((queries, size, values.shape[2]))
+    wanted[:, :neighbours] = values
+    weights = np.linalg.solve(system, wanted)
+    bent = np.einsum("qn,qna->qa", _kernel(squares), weights[:, :neighbours])
+    return bent + weights[:, neighbours]
+
+
+def _kernel(squares: np.ndarray) -> np.ndarray:
+    return 0.5 * squares * np.log(np.maximum(squares, np.finfo(float).tiny))
 
 
 class Lookup:
-    """The displacement that followed the most similar training contexts.
+    """What followed the most similar training triples.
 
     Args:
         memory: (orbit, time, axis) positions of the training orbits, au.
         context_length: positions before the first prediction, like the model's.
-        linear: fit a linear map to the neighbours; else copy the nearest one's displacement.
+        neighbours: training triples that are interpolated.
+        interpolation: from them to the second difference asked for.
     """
 
     def __init__(
-        self, memory: Float[np.ndarray, "orbit time axis"], context_length: int, linear: bool
+        self,
+        memory: Float[np.ndarray, "orbit time axis"],
+        context_length: int,
+        neighbours: int,
+        interpolation: Interpolation,
     ) -> None:
         from scipy.spatial import cKDTree
 
-        seen = min(context_length, SEEN)
-        known = stretches(memory, seen + 1)
-        chosen = known[:: max(1, len(known) // MOST_CONTEXTS)].astype(np.float64)
-        self.context_length = context_length
-        self.scale = float(np.std(np.diff(chosen, axis=1))) / float(np.std(chosen))
-        self.features = self._features(chosen[:, :-1])
-        self.moved = chosen[:, -1] - chosen[:, -2]
-        self.neighbours = NEIGHBOURS if linear else 1
-        self.tree = cKDTree(self.features)
-
-    def _features(self, contexts: np.ndarray) -> np.ndarray:
-        """The last position, and the steps before it, scaled to positions' size."""
-        steps = np.diff(contexts, axis=1) / self.scale
-        flat = steps.reshape(len(contexts), -1)
-        return np.concatenate((contexts[:, -1], flat), axis=1)
+        triples = stretches(memory, PAIR + 1)
+        triples = triples[:: max(1, -(-len(triples) // MOST_TRIPLES))].astype(np.float64)
+        self.context_length = max(context_length, PAIR)
+        self.neighbours = min(neighbours, len(triples))
+        self.interpolation = interpolation
+        places, frame = _in_frame(triples[:, :PAIR])
+        self.scale = places.std(axis=0) + np.finfo(float).tiny
+        self.places = places / self.scale
+        bend = triples[:, 2] - 2 * triples[:, 1] + triples[:, 0]
+        self.bend = np.einsum("dna,na->nd", frame, bend)
+        self.tree = cKDTree(self.places)
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time axis"]
@@ -56,31 +108,53 @@ class Lookup:
         return by_windows(positions, self.context_length, self._following)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
-        asked = self._features(contexts[:, -SEEN:])
-        _, near = self.tree.query(asked, self.neighbours)
-        if self.neighbours == 1:
-            return contexts[:, -1] + self.moved[near]
-        design = self.features[near] - asked[:, None]
-        design = np.concatenate((np.ones((*near.shape, 1)), design), axis=2)
-        fitted = np.linalg.pinv(design) @ self.moved[near]
-        return contexts[:, -1] + fitted[:, 0]
+        last = contexts[:, -PAIR:]
+        places, frame = _in_frame(last)
+        parts = [
+            self._bend(places[start : start + AT_ONCE] / self.scale)
+            for start in range(0, len(places) or 1, AT_ONCE)
+        ]
+        bend = np.einsum("dna,nd->na", frame, np.concatenate(parts))
+        return 2 * last[:, 1] - last[:, 0] + bend
+
+    def _bend(self, places: np.ndarray) -> np.ndarray:
+        near = self.tree.query(places, range(1, self.neighbours + 1))[1]
+        return self.interpolation(self.places[near] - places[:, None], self.bend[near])
 
 
-NEAREST = Control(
-    "nearest",
-    "the most similar context of the training orbits, its displacement copied",
-    label="nearest training context",
-    color=CYCLE[0],
-    must="It must give no law: it looks up what it has seen.",
-    predictor=lambda model, law, memory: Lookup(memory(), model.context_length, linear=False),
-    remembers=True,
-)
-LOCALLY_LINEAR = Control(
-    "locally_linear",
-    "a linear map through the most similar contexts of the training orbits",
-    label="locally linear lookup",
-    color=CYCLE[2],
-    must="It must be lost on far states: it is right where it was fitted, and knows no law.",
-    predictor=lambda model, law, memory: Lookup(memory(), model.context_length, linear=True),
-    remembers=True,
-)
+def _in_frame(
+    pairs: Float[np.ndarray, "pair 2 axis"],
+) -> tuple[Float[np.ndarray, "pair feature"], Float[np.ndarray, "direction pair axis"]]:
+    """Distance and the last step along and across it, and the frame that turns with the body."""
+    here, step = pairs[:, 1], pairs[:, 1] - pairs[:, 0]
+    r = np.linalg.norm(here, axis=1, keepdims=True)
+    frame = turning_frame(here / r, step)
+    along = np.einsum("dna,na->nd", frame[:2], step)
+    return np.concatenate((r, along), axis=1), frame
+
+
+def _control(
+    name: str, what: str, label: str, color: str, neighbours: int, interpolation: Interpolation
+) -> Control:
+    return Control(
+        name, what, label, color,
+        must="A model that holds a law beats it: it is right where its orbits have been.",
+        predictor=lambda model, law, memory: Lookup(
+            memory(), model.context_length, neighbours, interpolation
+        ),
+        remembers=True,
+    )  # fmt: skip
+
+
+NEAREST = _control(
+    "nearest", "the second difference of the most similar training triple", "nearest triple",
+    CYCLE[0], 1, copied,
+)  # fmt: skip
+LOCALLY_LINEAR = _control(
+    "locally_linear", "a linear function through the 60 most similar training triples",
+    "locally linear lookup", CYCLE[2], 60, linear,
+)  # fmt: skip
+SPLINE = _control(
+    "spline", "a thin-plate spline through the 100 most similar training triples",
+    "spline lookup", CYCLE[5], 100, thin_plate,
+)  # fmt: skip

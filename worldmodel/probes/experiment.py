@@ -1,5 +1,6 @@
 """What is probed: a model or a control, data, and options; every read-out gets one."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,16 @@ from worldmodel.predictors.checked import CheckedPredictor, OfPositions
 from worldmodel.predictors.network import untrained
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.setting import ExperimentConfig
-from worldmodel.probes.states import Arcs, Orbits, far, kicked, read_orbits, undisturbed
+from worldmodel.probes.states import (
+    FAR,
+    Arcs,
+    Motion,
+    Orbits,
+    far,
+    kicked,
+    read_orbits,
+    undisturbed,
+)
 from worldmodel.probes.subject import Subject
 from worldmodel.source import Data, DataFacts, Source, Trajectories, spread
 
@@ -139,12 +149,15 @@ class Experiment:
         return spread(first, self.facts.orbits, self.config.orbits)
 
     def far_arcs(
-        self, count: int, radius: tuple[float, float] | None = None
+        self,
+        count: int,
+        radius: tuple[float, float] | None = None,
+        families: Mapping[str, Motion] = FAR,
     ) -> tuple[Arcs, np.ndarray]:
         """Arcs unlike any training orbit, and the family of each; see `states.far`. Distances are
         those of training, unless others are given."""
         length, radius = self.predictor.context_length, radius or self.radius
-        return far(self.orbits, self.law, length, radius, count, self.random())
+        return far(self.orbits, self.law, length, radius, count, self.random(), families)
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
         """The states of `--states`, from the experiment's orbits or from given ones."""
@@ -158,7 +171,8 @@ class Experiment:
         config, first = self.config, 1
         if steps is None:
             first = config.kick_first or (2 if orbits.gm_varies else 1)
-            steps = config.kick_steps + first - 1
+            # through the whole context: some models are wrong only while the kick is in it
+            steps = max(config.kick_steps, self.predictor.context_length) + first - 1
         kick = config.kick_angle, config.kick_scale, self.random()
         length = self.predictor.context_length
         return kicked(orbits, self.law, length, range(first, steps + 1), *kick)

@@ -37,11 +37,10 @@ def measure(table: pd.DataFrame, bootstrap: int, seed: int) -> dict[str, Any]:
     }
     if known and "steps_since_kick" in table:
         metrics["kick_r2"] = {}
-        first = int(table["steps_since_kick"].min())
-        for k in sorted({first, KICK_STEP_REPORTED}):
+        for k in sorted(table["steps_since_kick"].unique()):
             at = (table["steps_since_kick"] == k).to_numpy()
             if at.sum() > 1:
-                metrics["kick_r2"][str(k)] = r_squared(found[at], true[at])
+                metrics["kick_r2"][str(int(k))] = r_squared(found[at], true[at])
     return metrics
 
 

@@ -1,6 +1,7 @@
 """States to probe: undisturbed arcs, and arcs kicked in mid-orbit."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,14 @@ class Arcs:
         return dataclasses.replace(
             self, **{name: value[kept] for name, value in values.items() if value is not None}
         )
+
+    def cut(self, first: int, stop: int) -> "Arcs":
+        """The same arcs from one time to another, read at those times that remain."""
+        times = {n: getattr(self, n)[:, first:stop] for n in ("position", "velocity", "seen")}
+        read = range(self.read.start - first, min(self.read.stop, stop) - first)
+        kick = None if self.kick is None else self.kick - first
+        start = max(0, self.start - first)
+        return dataclasses.replace(self, **times, read=read, kick=kick, start=start)
 
     def contexts(
         self, orbit: np.ndarray, time: np.ndarray, length: int
@@ -195,21 +204,36 @@ def kicked_in_mass(
     return _after_kick(orbits, law, at, range(1, steps + 1), gm)
 
 
-FAR = {
-    "at rest": ((0.0, 0.05), (0.0, np.pi)),
-    "inward": ((0.25, 1.4), (np.pi, np.pi)),
-    "outward": ((0.25, 1.4), (0.0, 0.0)),
-    "slow": ((0.25, 0.75), (np.pi / 2, np.pi / 2)),
-    "circular": ((0.75, 1.25), (np.pi / 2, np.pi / 2)),
-    "fast": ((1.25, 2.0), (np.pi / 2, np.pi / 2)),
-    "unbound": ((1.5, 2.0), (0.0, np.pi)),
-}
-"""States of motion: ranges of the speed over the local circular one, and of the angle from the
-outward direction, rad, either side. Bound orbits of moderate eccentricity contain only the circular
-ones."""
+@dataclasses.dataclass(frozen=True)
+class Motion:
+    """States of motion at one place: ranges of speed and direction.
 
-TRIED = 8
-"""Factor of surplus states drawn, as arcs may leave the distances of training."""
+    speed: over the local circular one.
+    angle: from the outward direction, rad, to either side.
+    share: states of this kind for each of another.
+    """
+
+    speed: tuple[float, float]
+    angle: tuple[float, float]
+    share: int = 1
+
+
+UNPLANNED = "any"
+"""The family that is drawn without a plan: what somebody else would ask."""
+FAR = {
+    "at rest": Motion((0.0, 0.05), (0.0, np.pi)),
+    "inward": Motion((0.25, 1.4), (np.pi, np.pi)),
+    "outward": Motion((0.25, 1.4), (0.0, 0.0)),
+    "slow": Motion((0.25, 0.75), (np.pi / 2, np.pi / 2)),
+    "circular": Motion((0.75, 1.25), (np.pi / 2, np.pi / 2)),
+    "fast": Motion((1.25, 2.0), (np.pi / 2, np.pi / 2)),
+    "unbound": Motion((1.5, 2.0), (0.0, np.pi)),
+    UNPLANNED: Motion((0.0, 2.0), (0.0, np.pi), share=4),
+}
+"""Families of states. Bound orbits of moderate eccentricity contain only the circular ones."""
+
+SURPLUS = 6
+"""States drawn for each that is wanted: arcs may leave the distances of training on their way."""
 
 
 def far(
@@ -219,6 +243,7 @@ def far(
     radius: tuple[float, float],
     count: int,
     random: np.random.Generator,
+    families: Mapping[str, Motion] = FAR,
 ) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
     """True arcs of the law unlike any training orbit, within the distances of training.
 
@@ -227,16 +252,18 @@ def far(
     time.
 
     Returns:
-        The arcs, at most `count` per family and none if none stays within `radius` (au), and each
-        one's family in `FAR`.
+        The arcs, at most `count` times the family's share and none if none stays within `radius`
+        (au), and each one's family by its number in `families`.
     """
     dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
     if orbits.mass is not None:  # distances from each other, not from the barycentre
         apart = np.linalg.norm(orbits.position, axis=-1)
         radius = float(apart.min()), float(apart.max())
-    row = random.integers(len(orbits.trajectories.gm), size=TRIED * count * len(FAR))
+    motions = list(families.values())
+    wanted = [count * motion.share for motion in motions]
+    family = np.repeat(np.arange(len(motions)), [SURPLUS * number for number in wanted])
+    row = random.integers(len(orbits.trajectories.gm), size=len(family))
     gm = orbits.trajectories.gm[row]
-    family = np.arange(len(row)) % len(FAR)
     outward, other = random.standard_normal((2, len(row), axes))
     outward /= np.linalg.norm(outward, axis=1, keepdims=True)
     across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
@@ -244,10 +271,10 @@ def far(
     distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
     x = distance[:, None] * outward
     pull = np.linalg.norm(law.acceleration(x, gm), axis=1)
-    speeds, angles = np.array(list(FAR.values()))[family].transpose(1, 2, 0)
-    speed, angle = random.uniform(*speeds), random.uniform(*angles)[:, None]
-    speed *= np.sqrt(pull * np.linalg.norm(x, axis=1))
-    v = speed[:, None] * (np.cos(angle) * outward + np.sin(angle) * across)
+    ranges = np.array([(motion.speed, motion.angle) for motion in motions])[family]
+    speed, angle = random.uniform(ranges[..., 0], ranges[..., 1]).T
+    speed *= np.sqrt(pull * distance)
+    v = speed[:, None] * (np.cos(angle)[:, None] * outward + np.sin(angle)[:, None] * across)
     with np.errstate(all="ignore"):  # some fall into the centre, and are left out
         before = followed_back(law, x, v, gm, dt, context_length)
         ahead = follow(law, x, v, gm, dt)
@@ -259,9 +286,12 @@ def far(
     r = np.linalg.norm(position, axis=-1)
     mass = None if orbits.mass is None else orbits.mass[row]
     inside = np.all((radius[0] <= r) & (r <= radius[1]) if mass is None else r > 0, axis=1)
-    kept = np.concatenate([np.flatnonzero(inside & (family == k))[:count] for k in range(len(FAR))])
+    chosen = np.concatenate([
+        np.flatnonzero(inside & (family == k))[:number] for k, number in enumerate(wanted)
+    ])  # fmt: skip
     read = range(context_length, context_length + 1)
-    return Arcs.relative(position, velocity, gm, read=read, mass=mass).some(kept), family[kept]
+    arcs = Arcs.relative(position, velocity, gm, read=read, mass=mass)
+    return arcs.some(chosen), family[chosen]
 
 
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:

@@ -7,8 +7,10 @@ import numpy as np
 from stepping import Stepping
 
 import orbits
+from orbits.whole_field import turning_frame
 from worldmodel.predictors.base import by_windows, stretches
-from worldmodel.predictors.lookup import Lookup
+from worldmodel.predictors.lookup import Lookup, copied, thin_plate
+from worldmodel.predictors.lookup import linear as fitted_plane
 
 MOST = 20_000
 """Contexts that are fitted."""
@@ -20,16 +22,21 @@ def positions_of(data: str) -> np.ndarray:
 
 
 def linear(data: str, seed: int) -> Lookup:
-    """A linear map through some nearest contexts."""
-    found = Lookup(positions_of(data), 2, linear=True)
-    found.neighbours = int(np.random.default_rng(seed).integers(8, 60))
-    found.parameters = {"neighbours": found.neighbours}
+    """A linear map through some nearest triples."""
+    count = int(np.random.default_rng(seed).integers(8, 60))
+    found = Lookup(positions_of(data), 2, count, fitted_plane)
+    found.parameters = {"neighbours": count}
     return found
 
 
 def nearest(data: str) -> Lookup:
-    """The nearest context's displacement."""
-    return Lookup(positions_of(data), 2, linear=False)
+    """The nearest triple's second difference."""
+    return Lookup(positions_of(data), 2, 1, copied)
+
+
+def turning_spline(data: str) -> Lookup:
+    """A thin-plate spline through 150 triples, in the frame that turns with the body."""
+    return Lookup(positions_of(data), 2, 150, thin_plate)
 
 
 class Fitted:
@@ -51,6 +58,7 @@ class Fitted:
         if residual:
             target = target - (known[:, -2] - known[:, -3])
         self.size = float(np.std(target))
+        target = np.einsum("dna,na->nd", self.frame(known[:, :-1]), target)
         self.model = model.fit(self.features(known[:, :-1]), target / self.size)
 
     def features(self, contexts: np.ndarray) -> np.ndarray:
@@ -58,15 +66,70 @@ class Fitted:
         steps = np.diff(contexts, axis=1).reshape(len(contexts), -1) / self.scale
         return np.concatenate((contexts[:, -1], steps), axis=1)
 
+    def frame(self, contexts: np.ndarray) -> np.ndarray:
+        """(direction, context, axis) in which it is fitted: that of the data."""
+        return np.broadcast_to(np.eye(2)[:, None], (2, len(contexts), 2))
+
     def predict(self, positions: np.ndarray) -> np.ndarray:
         """The next position after every time, au; NaN where the context is not full."""
         return by_windows(positions, self.context_length, self._following)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
         moved = self.model.predict(self.features(contexts)) * self.size
+        moved = np.einsum("dna,nd->na", self.frame(contexts), moved)
         if self.residual:
             moved = moved + contexts[:, -1] - contexts[:, -2]
         return contexts[:, -1] + moved
+
+
+class Turning(Fitted):
+    """The same in the frame that turns with the body, of two positions."""
+
+    def features(self, contexts: np.ndarray) -> np.ndarray:
+        """Distance, and the last step along and across it."""
+        step = (contexts[:, -1] - contexts[:, -2]) / self.scale
+        along = np.einsum("dna,na->nd", self.frame(contexts), step)
+        return np.concatenate((np.linalg.norm(contexts[:, -1:], axis=2), along), axis=1)
+
+    def frame(self, contexts: np.ndarray) -> np.ndarray:
+        """(direction, context, axis)"""
+        here = contexts[:, -1]
+        unit = here / np.linalg.norm(here, axis=1, keepdims=True)
+        return turning_frame(unit, here - contexts[:, -2])
+
+
+def turning_forest(data: str, seed: int) -> Fitted:
+    """A forest that can find that distance alone matters."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(20, min_samples_leaf=2, random_state=seed)
+    return Turning(forest, positions_of(data), 2, residual=True)
+
+
+def kernel(data: str, seed: int) -> Fitted:
+    """Kernel ridge regression of 3000 triples in the turning frame."""
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = make_pipeline(StandardScaler(), KernelRidge(1e-6, kernel="rbf", gamma=0.3))
+    return Turning(model, _few(data, seed), 2, residual=True)
+
+
+def gaussian_process(data: str, seed: int) -> Fitted:
+    """A Gaussian process of 600 triples in the turning frame, its lengths fitted."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+    kernel = RBF([1.0, 1.0, 1.0], (0.05, 1e3)) + WhiteKernel(1e-6, (1e-10, 1e-2))
+    model = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
+    return Turning(model, _few(data, seed, 600), 2, residual=True)
+
+
+def _few(data: str, seed: int, count: int = 3000) -> np.ndarray:
+    """(triple, 3, axis) of the training triples, drawn at random."""
+    triples = stretches(positions_of(data), 3)
+    return triples[np.random.default_rng(seed).choice(len(triples), count, replace=False)]
 
 
 def _factory(model: Callable[[int], Any], context_length: int = 2, residual: bool = True):

@@ -5,9 +5,6 @@ from matplotlib.figure import Figure
 from symreg.experiments.figures.base import RunFigure, Shown, panels
 from worldmodel.predictors import CONTROLS
 
-WIDEST = 12.0
-"""Inches: a wider picture is shrunk on the page."""
-
 
 def draw(shown: Shown) -> Figure | None:
     """A panel for the model, and for lookups and other controls."""
@@ -15,11 +12,8 @@ def draw(shown: Shown) -> Figure | None:
 
     if not shown.far:
         return None
-    # a lookup is what a model has to be told from
-    lookups = [name for name in shown.far if name and CONTROLS[name].remembers]
-    names = [name for name in ("", *lookups) if name in shown.far]
-    figure, axes = panels(len(names), 10.0 if len(names) < 3 else WIDEST, 4.0)
-    for panel, name in zip(axes, names, strict=True):
+    figure, axes = panels(len(shown.far), 10.0, 4.0)  # the model, and the lookup it has to beat
+    for panel, name in zip(axes, shown.far, strict=True):
         title = CONTROLS[name or "none"].label
         plot_validity(panel, shown.far[name], shown.trained, title=title)
     return figure

@@ -1,0 +1,141 @@
+"""The verdict on many predictors of known truth, at the size of `symreg run`.
+
+    python tests/benchmarks/impostors.py OUT.jsonl FILE.py:NAME ... [--seed 0] [--law newton]
+
+Orbits, the injected law and the lookups are shared by all predictors of one law and context. The
+law is searched only if every other gate of a Newtonian model holds: without them it cannot be
+recovered. One line for each: kind, recovered, the gates that failed, and the numbers of far states.
+"""
+
+import argparse
+import json
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+import orbits
+import symreg
+import worldmodel
+from orbits.files import as_json
+from symreg.experiments.far_field import FarField, beside_lookups
+from symreg.experiments.verdict import (
+    NEWTONIAN,
+    Evidence,
+    far_gates,
+    holds_field,
+    model_gates,
+    world_model_kind,
+)
+from symreg.recovery.gates import passed
+from symreg.recovery.thresholds import THRESHOLDS
+
+LOOKUPS = ("nearest", "locally_linear", "spline")
+DT = 0.008
+
+
+@cache
+def data(law: str, seed: int) -> tuple[str, str]:
+    """Training and held-out orbits, as `symreg run` makes them."""
+    folder = Path("/tmp/orbitlaw-impostors")
+    paths = []
+    for count, own in ((1000, seed), (250, seed + 1_000_003)):
+        path = folder / f"{law}-{count}-{own}.zarr"
+        if not path.exists():
+            simulator = "kepler" if law == "newton" else "heyoka"
+            orbits.generate(path, law=law, orbits=count, seed=own, simulator=simulator)
+        paths.append(str(path))
+    return paths[0], paths[1]
+
+
+def asked(model, law: str, seed: int, readout: str = "far", control: str = "none", **options):
+    trained, held_out = data(law, seed)
+    return worldmodel.probe(
+        model, held_out, readout=readout, control=control, orbits=250, seed=seed,
+        trained_on=trained, **options,
+    )  # fmt: skip
+
+
+@cache
+def beside(law: str, context: int, seed: int) -> dict:
+    """Far states of the injected law and of lookups, for a context."""
+    still = worldmodel.load_predictor(lambda x: x, model_context=context)
+    readings = {
+        name: asked(still, law, seed, control=name).to_dict() for name in ("injected", *LOOKUPS)
+    }
+    kicked = asked(still, law, seed, "implied", "injected", states="kicked")
+    return readings | {"kick_r2": kicked.metrics["kick_r2"]}
+
+
+def verdict(model, law: str, seed: int) -> dict:
+    """Kind, recovered, failed gates and numbers."""
+    context = int(model.context_length)
+    shared = beside(law, context, seed)
+    reading = asked(model, law, seed).to_dict()
+    far, true = FarField.of(reading), FarField.of(shared["injected"])
+    own = np.array(reading["states"]["error"], dtype=float)
+    others = {n: np.array(shared[n]["states"]["error"], dtype=float) for n in LOOKUPS}
+    holds = {n: holds_field(FarField.of(shared[n]), true, THRESHOLDS) for n in LOOKUPS}
+    comparison = beside_lookups(own, others, holds)
+    forces = asked(model, law, seed, "implied", states="kicked")
+    orbit = asked(model, law, seed, "implied").metrics
+    local = asked(model, law, seed, "jacobian", states="kicked").metrics["locality"]
+    kick_r2 = forces.metrics["kick_r2"]
+    evidence = Evidence(orbit["r2"], kick_r2, orbit, local, False, far, true, comparison)
+    beyond = far_gates(far, true, comparison, THRESHOLDS)
+    unsearched = SimpleNamespace(recovered=False, metrics=forces.metrics)
+    law_itself = SimpleNamespace(recovered=False, metrics={"kick_r2": shared["kick_r2"]})
+    kind = world_model_kind(unsearched, evidence, THRESHOLDS, law_itself)
+    recovered, expression, gates = False, "", beyond
+    if kind.kind == NEWTONIAN:
+        kicked = symreg.recover(forces, seeds=2, seed=seed)
+        kind = world_model_kind(kicked, evidence, THRESHOLDS)
+        gates = model_gates(kicked, kick_r2, {}, THRESHOLDS, beyond)
+        recovered, expression = passed(gates) and kind.kind == NEWTONIAN, kicked.expression
+    failed = [f"{g.name}: {g.found}" for g in (*kind.newtonian, *gates) if g.passed is False]
+    return {
+        "kind": kind.kind, "recovered": recovered, "expression": expression,
+        "failed": list(dict.fromkeys(failed)), "kick": min(kick_r2.values()),
+        "orbit": orbit["r2"], "locality": local, "beside": as_json(comparison),
+        "mean": far.mean_error, "right": far.all.right, "answered": far.all.answered,
+        "error": far.all.error, "closed_loop": far.closed_loop_right,
+        "families": {name: [each.error, each.right] for name, each in far.families.items()},
+        "cell": min(c.right for c in far.cells if c.right is not None and c.states >= 10),
+        "parts": {name: [part.size, part.half_width] for name, part in far.parts.items()},
+        "remainder": far.remainder, "smooth": far.smooth_share,
+        "outside": {name: each.error for name, each in far.outside.items()},
+    }  # fmt: skip
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--law", default="newton")
+    options = parser.parse_args(arguments)
+    trained, _ = data(options.law, options.seed)
+    for name in options.models:
+        start = time.process_time()
+        row = {"model": name, "law": options.law, "seed": options.seed}
+        try:
+            if Path(name).is_dir():
+                model = worldmodel.WorldModel.load(name)
+            else:
+                model = worldmodel.load_predictor(
+                    name, data=trained, seed=options.seed, dt=DT, axes=2, bodies=1
+                )
+            row |= verdict(model, options.law, options.seed)
+        except ValueError as error:
+            row |= {"kind": "refused", "recovered": False, "failed": [str(error)]}
+        row["seconds"] = round(time.process_time() - start, 1)
+        with Path(options.out).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(as_json(row)) + "\n")
+        print(row["kind"], name, row["failed"][:3], row["seconds"], flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

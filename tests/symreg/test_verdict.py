@@ -1,0 +1,473 @@
+"""The verdict on a model: each gate alone can say no, and the evidence decides the kind."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbits import GM_SUN
+from orbits.files import write_json
+from orbits.forces import known_law
+from orbits.whole_field import PARTS
+from symreg.experiments.config import RunConfig
+from symreg.experiments.far_field import (
+    Cell,
+    Comparison,
+    Errors,
+    FarField,
+    Size,
+    beside_lookups,
+    departures,
+)
+from symreg.experiments.result import judged
+from symreg.experiments.verdict import (
+    ANOTHER,
+    BEATS,
+    CELLS,
+    CERTAIN,
+    CLOSED_LOOP,
+    COPIERS,
+    FAMILY_ERROR,
+    FAR,
+    KEPLERIAN,
+    LOOKUP,
+    NEITHER,
+    NEWTONIAN,
+    PARROT,
+    Evidence,
+    far_gates,
+    model_gates,
+    world_model_kind,
+)
+from symreg.experiments.verdict_words import about_the_kind, about_the_law
+from symreg.recovery.gates import agreeing, stated, within
+from symreg.recovery.result import Null, Quantity, Recovery, Seeds
+from symreg.recovery.thresholds import Thresholds
+from symreg.recovery.words import PERMUTED
+
+T = Thresholds()
+
+
+def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
+    """What kicked states gave, all good unless changed."""
+    exponent = Quantity(-2.01, -2.02, -2.0, 0.01, 0.0, "r", -2.0, 0.005)
+    passing = (
+        stated("structure", True, "exact or up_to_scale", verdict),
+        within("exponent of r", -2.01, -2.0, 0.05),
+        within("constant GM", 39.4, 39.478, 0.05, relative=True),
+        agreeing("seeds", 5, 5, 0.8),
+        stated(PERMUTED, True, "not recovered", "not recovered"),
+    )
+    made = Recovery(
+        recovered=recovered,
+        verdict=verdict,
+        reference="newton",
+        expression="39.4/r**2",
+        raw_expression=None,
+        law="newton",
+        selected_from="operon",
+        constant=Quantity(39.4, 39.3, 39.5, 0.1, 0.0, "GM", 39.478, -0.002),
+        exponents={"r": exponent},
+        parameters={},
+        r2=0.999,
+        r2_linear=0.999,
+        r2_log=0.999,
+        seeds=Seeds(5, 5),
+        nulls={"permuted": Null("different", False, "r", -0.1)},
+        gates=passing if gates is None else gates,
+        engine="operon",
+        engine_reason="asked for",
+        pareto_front=(),
+        rows=100,
+        rows_used=100,
+        groups=10,
+        non_central=0.0,
+        error_floor=0.02,
+    )
+    return replace(made, **changes)
+
+
+GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
+LAW, NO_LAW = recovery(), recovery(False, "different")
+CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
+
+
+def errors(error, right, states=60, answered=1.0):
+    return Errors(error, right, answered, states)
+
+
+def cell(right, states=20):
+    return Cell(0.03, right, 1.0, states, 0.3, 0.8, 0.5, 1.0, "across")
+
+
+RIGHT = FarField(
+    all=errors(0.01, 0.99, 660), mean_error=0.015, closed_loop_right=0.99,
+    anticlockwise_error=0.01, clockwise_error=0.01, size=1.0, field_right=0.99, field_error=0.02,
+    kick_field_error=0.02, remainder=0.04, smooth_share=0.1, closest=0.3, farthest=2.9,
+    families={"at rest": errors(0.005, 1.0), "unbound": errors(0.02, 0.95)},
+    outside={"closer": errors(0.3, 0.0), "farther": errors(0.2, 0.05)},
+    cells=(cell(0.9), cell(0.2, 4)),
+    parts={name: Size(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
+)  # fmt: skip
+LOST = replace(
+    RIGHT, all=errors(0.5, 0.1, 660), mean_error=0.4, field_right=0.2, field_error=0.4,
+    kick_field_error=0.2, families={name: errors(0.5, 0.1) for name in RIGHT.families},
+    cells=(cell(0.1),),
+)  # fmt: skip
+BETTER = Comparison("spline", 8.0, 7.0, 9.0, 0.12)
+WORSE = replace(BETTER, ratio=0.9, low=0.8, high=1.0)
+
+
+def part(name, size, half_width=0.004, far=RIGHT):
+    """A field with another part."""
+    return replace(far, parts={**far.parts, name: Size(size, half_width)})
+
+
+def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=RIGHT, beside=BETTER,
+           injected=None):  # fmt: skip
+    beyond = far_gates(far, injected, beside, thresholds)
+    gates = model_gates(kicked, kicks, controls, thresholds, beyond)
+    return [gate.name for gate in gates if not gate.passed]
+
+
+def with_gate(name, passed):
+    """The good recovery with one of its gates changed."""
+    gates = [replace(g, passed=passed) if g.name == name else g for g in GOOD.gates]
+    return recovery(gates=tuple(gates))
+
+
+def words(found):
+    return " ".join(about_the_kind(found, "newton"))
+
+
+def test_good_evidence_passes_every_gate():
+    assert failed() == []
+    gates = model_gates(GOOD, KICKS, CONTROLS, T, far_gates(RIGHT, None, BETTER, T))
+    said = about_the_law("newton", gates)
+    assert "does not come out of permuted targets or an untrained network" in said
+    assert "does when the true law is injected" in said
+    alone = model_gates(GOOD, KICKS, {}, T, far_gates(RIGHT, None, BETTER, T))
+    assert "untrained" not in about_the_law("newton", alone)
+
+
+SOON, THROUGHOUT = "kick R² after 1 step", "kick R², the lowest of 2 steps"
+
+
+@pytest.mark.parametrize(
+    ("measured", "gate"),
+    [
+        ({}, [SOON]),
+        ({"1": 0.96, "4": 0.99}, [SOON, THROUGHOUT]),
+        ({"2": 0.99, "4": 0.99}, []),  # where masses differ, the second step is the first
+        ({"1": 0.99, "7": 0.5}, [THROUGHOUT]),  # wrong while the kick is still in its context
+        ({"1": 0.99, "4": None}, [THROUGHOUT]),
+    ],
+)
+def test_a_kick_that_fails_or_was_not_measured_is_no_pass(measured, gate):
+    assert failed(kicks=measured) == gate
+
+
+@pytest.mark.parametrize("name", [gate.name for gate in GOOD.gates])
+def test_every_gate_of_the_recovery_counts_for_the_model(name):
+    assert failed(with_gate(name, False)) == [name]
+
+
+@pytest.mark.parametrize("name", ["exponent of r", "constant GM"])
+def test_what_a_run_could_not_measure_is_no_pass(name):
+    without = recovery(gates=tuple(gate for gate in GOOD.gates if gate.name != name))
+    assert failed(without) == [name.removesuffix(" GM")]
+
+
+def test_controls_that_answer_wrongly_fail():
+    assert failed(controls=CONTROLS | {"untrained": recovery()}) == ["untrained network"]
+    blind = CONTROLS | {"injected": recovery(False, "different")}
+    assert failed(controls=blind) == ["true law injected"]
+    gates = model_gates(GOOD, KICKS, blind, T, far_gates(RIGHT, None, BETTER, T))
+    assert about_the_law("newton", gates).startswith("No conclusion")
+
+
+def kind(orbit, first, fourth, law=LAW, far=None, beside=BETTER, orbit_metrics=None, injected=None,
+         injected_far=None, **more):  # fmt: skip
+    """The world-model score; far states are right where the kick is, unless said."""
+    good = (first or -1) >= 0.9 and (fourth or -1) >= 0.9
+    found = Evidence(
+        orbit, {"1": first, "4": fourth}, orbit_metrics or {}, far=far or (RIGHT if good else LOST),
+        injected_far=injected_far, beside=beside, **more,
+    )  # fmt: skip
+    return world_model_kind(law, found, T, injected)
+
+
+FAMILY = {"at rest": errors(0.005, 1.0), "fast": errors(0.02, 0.89)}
+
+
+@pytest.mark.parametrize(
+    ("far", "gates"),
+    [
+        (replace(RIGHT, families=FAMILY), [FAR]),
+        (replace(RIGHT, families={"slow": errors(0.06, 0.95)}), [FAMILY_ERROR]),
+        (replace(RIGHT, cells=(cell(0.9), cell(0.65))), [CELLS]),
+        (replace(RIGHT, closed_loop_right=0.5), [CLOSED_LOOP]),
+        (replace(RIGHT, all=errors(0.01, 0.99, 660, 0.4)), ["far states answered"]),
+        (part("drag", 0.05), ["no part along the velocity", CERTAIN]),
+        (part("exponent", 0.02, 0.001), [CERTAIN]),
+        (part("exponent", 0.02, 0.02), []),
+        (replace(RIGHT, smooth_share=0.8), ["nothing smooth left over"]),
+        (replace(RIGHT, smooth_share=0.8, field_error=0.005), []),  # too little to speak of
+    ],
+)
+def test_each_gate_on_far_states_alone_says_no(far, gates):
+    assert failed(far=far) == gates
+
+
+def test_what_was_not_measured_on_far_states_is_no_pass():
+    assert failed(far=None, beside=None) == [FAR]
+
+
+def test_a_coarse_step_is_held_against_nobody():
+    """The injected law is no better there."""
+    coarse = {"at rest": errors(0.2, 0.75)}
+    injected = replace(RIGHT, all=errors(0.1, 0.9), families={"at rest": errors(0.1, 0.9)})
+    far = replace(RIGHT, families=coarse, cells=())
+    assert failed(far=far) == [FAMILY_ERROR, FAR]
+    assert failed(far=far, injected=injected) == []
+
+
+def test_a_field_is_told_from_a_lookup_and_from_another_force():
+    assert kind(0.99, 0.99, 0.99).kind == NEWTONIAN
+    assert failed(beside=WORSE) == [BEATS]
+    assert kind(0.99, 0.99, 0.99, beside=WORSE).kind == LOOKUP
+    assert kind(0.99, 0.99, 0.99, far=LOST, beside=WORSE).kind == LOOKUP
+    assert kind(0.99, 0.99, 0.99, far=LOST).kind == NEITHER
+    assert kind(0.99, 0.99, 0.99, far=part("drag", 0.1)).kind == ANOTHER
+    other = replace(RIGHT, families={"slow": errors(0.6, 0.0)})
+    assert kind(0.5, 0.3, 0.4, NO_LAW, far=other).kind == ANOTHER
+    # right wherever it is asked, and not on its own predictions: no other force
+    assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, closed_loop_right=0.0)).kind == NEITHER
+
+
+def test_where_the_lookup_holds_the_field_the_rest_decides():
+    same = replace(WORSE, decides=False)
+    found = kind(0.99, 0.99, 0.99, beside=same)
+    assert found.kind == NEWTONIAN
+    assert failed(beside=same) == []
+    assert "cannot tell a law from a table" in words(found)
+
+
+def test_the_ratio_is_of_the_best_lookup_and_has_an_interval():
+    random = np.random.default_rng(0)
+    model, table = 0.01 * random.random(400), 0.1 * random.random(400)
+    model[:9] = np.nan  # where it does not answer nobody is compared
+    found = beside_lookups(
+        model, {"spline": table, "nearest": 3 * table}, {"spline": False, "nearest": False}
+    )
+    assert found.lookup == "spline"
+    assert found.low < found.ratio < found.high
+    assert found.ratio == pytest.approx(10, rel=0.1)
+    assert found.low > 8
+    wild = beside_lookups(model, {"spline": 1e6 * table}, {"spline": False})
+    assert wild.mean_error <= 1  # no state counts more
+    assert beside_lookups(model, {}, {}) is None
+
+
+def test_limits_lie_on_both_sides_of_a_models_own_bias():
+    random = np.random.default_rng(1)
+    x, v = random.standard_normal((2, 300, 2))
+    r = np.linalg.norm(x, axis=1)
+    gm = np.full(300, GM_SUN)
+    law = known_law("newton")
+    bias = law.acceleration(x, gm) * (1 - 0.02 * np.log(r))[:, None]
+    states = {"position": x, "velocity": v, "gm": gm, "acceleration": bias}
+
+    def passes(acceleration, terms):
+        off = np.linalg.norm(acceleration, axis=1) / terms.size - 1
+        return bool(np.abs(off / np.log(r)).max() < 0.05)
+
+    low, high = departures(states, law, passes)["exponent"]
+    # an exponent off by 0.02 already: less room on that side than on the other
+    assert high == pytest.approx(0.03, abs=0.005)
+    assert low == pytest.approx(-0.07, abs=0.005)
+
+
+def test_a_keplerian_model_errs_as_an_ellipse_does():
+    def beside(*likeness):
+        found = dict(zip(("1", "4"), likeness, strict=True))
+        return replace(NO_LAW, metrics={"ellipse": {"kick_likeness": found}})
+
+    orbit = {"ellipse": {"r2": 1.0}}
+    assert kind(0.99, -3.0, -1.0, beside(0.9, 0.9), orbit_metrics=orbit).kind == KEPLERIAN
+    assert kind(0.99, -3.0, -1.0, beside(0.9, 0.3), orbit_metrics=orbit).kind == NEITHER
+    # orbits that are no ellipses are not compared with one
+    assert kind(
+        0.99, -3.0, -1.0, beside(0.1, 0.1), orbit_metrics={"ellipse": {"r2": 0.1}}
+    ).kind == (KEPLERIAN)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ((0.999, 0.99, 0.99), NEWTONIAN),
+        ((0.5, 0.99, 0.99), NEWTONIAN),  # kicked states decide, not the training distribution
+        ((0.999, -2.8, -0.4, NO_LAW), KEPLERIAN),
+        ((0.999, -2.8, -0.4, LAW), KEPLERIAN),
+        ((0.79, -2.8, -0.4, NO_LAW), NEITHER),  # poor on undisturbed orbits already
+        ((0.81, -2.8, -0.4, NO_LAW), KEPLERIAN),
+        ((0.978, -1.34, 0.97, NO_LAW), NEITHER),  # lost for three steps: its memory is short
+        ((0.978, -1.34, 0.89, NO_LAW), KEPLERIAN),
+        ((0.999, 0.5, -0.4, NO_LAW), KEPLERIAN),
+        ((0.999, 0.51, -0.4, NO_LAW), NEITHER),  # after the kick it is half right at once
+        ((0.999, 0.9, 0.9), NEWTONIAN),
+        ((0.999, 0.89, 0.99), NEITHER),
+        ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
+        ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
+        ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # the field is the law's, its formula is not
+        ((0.999, 0.99, 0.3), NEITHER),
+        ((None, 0.99, 0.99), NEWTONIAN),
+        ((None, -2.8, -0.4), NEITHER),
+    ],
+)
+def test_the_kind_follows_from_kicks_and_the_law(evidence, expected):
+    assert kind(*evidence).kind == expected
+
+
+def test_a_jacobian_that_reaches_far_back_is_not_newtonian():
+    assert kind(0.999, 0.99, 0.99, locality=0.9).kind == NEWTONIAN
+    assert kind(0.999, 0.99, 0.99, locality=0.89).kind == NEITHER
+    # where GM varies older positions may matter
+    assert kind(0.999, 0.99, 0.99, locality=0.0, gm_varies=True).kind == NEWTONIAN
+
+
+def test_a_short_memory_is_told_from_an_ellipse():
+    assert "right again four steps later" in words(kind(0.978, -1.34, 0.97, NO_LAW, locality=0.2))
+    assert kind(0.978, -1.34, 0.57, NO_LAW).kind == KEPLERIAN
+
+
+def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
+    for injected, expected in ((None, NEITHER), (LAW, NEITHER), (NO_LAW, NEWTONIAN)):
+        found = kind(0.9999, 0.999, 0.999, NO_LAW, locality=1.0, injected=injected)
+        assert found.kind == expected
+    assert kind(0.9999, -2, -1, NO_LAW, injected=NO_LAW).kind == KEPLERIAN
+
+
+@pytest.mark.parametrize(
+    ("gain", "likeness", "kicked", "first", "fourth", "expected"),
+    [
+        (0.0, 1.0, 0.0, -2.0, 0.6, PARROT),
+        (-3.0, 0.6, -3.0, -2.0, 0.6, PARROT),  # worse than the copier, in its way
+        (0.6, 1.0, 0.0, -2.0, 0.6, KEPLERIAN),  # it knows what the copier lacks
+        (0.0, 0.4, 0.0, -2.0, 0.6, KEPLERIAN),  # wrong in other ways than the copier
+        (0.0, 1.0, 0.6, -2.0, 0.6, KEPLERIAN),  # better than the copier after a kick
+        (0.0, 1.0, 0.0, 0.6, 0.6, NEITHER),  # not lost after a kick
+        (0.0, 1.0, 0.0, -2.0, 0.95, NEITHER),  # right again soon
+        (None, None, None, -2.0, 0.6, KEPLERIAN),  # never compared
+    ],
+)
+def test_a_parrot_is_no_better_than_a_copier_and_wrong_as_it_is(
+    gain, likeness, kicked, first, fourth, expected
+):
+    for name in COPIERS:  # of the context, of the training orbits: either will do
+        law = replace(NO_LAW, metrics={name: {"kick_gain": {"1": kicked}}})
+        beside = None if gain is None else {name: {"gain": gain, "likeness": likeness}}
+        found = kind(0.97, first, fourth, law, orbit_metrics=beside)
+        assert found.kind == expected
+        assert (expected == PARROT) == all(gate.passed for gate in found.parrot)
+        assert (
+            kind(0.7, first, fourth, law, orbit_metrics=beside).kind == NEITHER
+        )  # poor undisturbed
+
+
+def test_the_copier_that_a_model_is_likest_to_stands_beside_it():
+    def beside(*likeness):
+        return {n: {"gain": 0.9, "likeness": v} for n, v in zip(COPIERS, likeness, strict=True)}
+
+    law = replace(NO_LAW, metrics={n: {"kick_gain": {"1": 0.0}} for n in COPIERS})
+    of_context = kind(0.97, -2.0, 0.6, law, orbit_metrics=beside(0.9, 0.2))
+    of_training = kind(0.97, -2.0, 0.6, law, orbit_metrics=beside(0.2, 0.9))
+    assert of_context.kind == of_training.kind == KEPLERIAN  # it gains too much
+    assert not any("training" in gate.name for gate in of_context.parrot)
+    assert any("training" in gate.name for gate in of_training.parrot)
+    mixed = beside(0.9, 1.0)
+    mixed["training_copier"]["gain"] = 0.0
+    repeats = kind(0.97, -2.0, 0.6, law, orbit_metrics=mixed)
+    assert repeats.kind == PARROT
+    assert "as a naive copier of its training orbits is" in words(repeats)
+    mixed["copier"]["gain"] = 0.0
+    assert "as a naive copier of the context is" in words(
+        kind(0.97, -2.0, 0.6, law, orbit_metrics=mixed)
+    )
+
+
+def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
+    for kicks in ({}, {"1": None}, {"1": 0.99, "4": None}):
+        assert world_model_kind(LAW, Evidence(0.999, kicks, {}, far=RIGHT), T).kind == NEITHER
+
+
+@given(
+    orbit=st.floats(-100, 1), first=st.floats(-100, 1), fourth=st.floats(-100, 1),
+    law=st.sampled_from([LAW, NO_LAW]), locality=st.none() | st.floats(0, 1),
+)  # fmt: skip
+def test_the_gates_beside_the_word_explain_it(orbit, first, fourth, law, locality):
+    found = kind(orbit, first, fourth, law, locality=locality)
+    newtonian = [gate.passed for gate in found.newtonian if gate.passed is not None]
+    keplerian = [gate.passed for gate in found.keplerian if gate.passed is not None]
+    assert (found.kind == NEWTONIAN) == all(newtonian)
+    assert (found.kind == KEPLERIAN) == all(keplerian)
+    assert words(found)
+
+
+def reading(far):
+    """The file of a reading of far states."""
+    x = np.array([[1.0, 0.0], [0.0, 1.5]])
+    metrics = {name: value for name, value in vars(far).items() if name not in ("all", "cells")}
+    metrics |= vars(far.all)
+    for name in ("families", "outside", "parts"):
+        metrics[name] = {key: vars(each) for key, each in metrics[name].items()}
+    cells = [{**vars(c), "from": c.start, "to": c.stop} for c in far.cells]
+    gm = np.full(2, GM_SUN)
+    states = {
+        "position": x, "velocity": x, "gm": gm, "family": [0, 0], "error": [0.01, 0.02],
+        "acceleration": known_law("newton").acceleration(x, gm),
+    }  # fmt: skip
+    return {"metrics": metrics, "cells": cells, "states": states}
+
+
+def assembled(folder, law="newton", readouts=(), **laws):
+    """A run whose steps have found these laws."""
+    sources = tuple(name for name in laws if name in ("kicked", "planets"))
+    controls = tuple(name for name in laws if name not in sources)
+    config = RunConfig.of(
+        {"out": str(folder), "law": law, "sources": sources, "controls": controls,
+         "readouts": readouts}
+    )  # fmt: skip
+    for name, found in laws.items():
+        found.write(folder / "laws" / f"{name}.json")
+    for key in config.keys("far"):
+        lookup = key.control in config.lookups
+        write_json(folder / "readouts" / f"{key}.json", reading(LOST if lookup else RIGHT) | (
+            {"states": reading(LOST)["states"] | {"error": [0.5, 0.6]}} if lookup else {}
+        ))  # fmt: skip
+    return judged(config, folder, {})
+
+
+@pytest.mark.parametrize(
+    ("kicks", "untrained", "recovered"),
+    [
+        (KICKS, CONTROLS["untrained"], True),
+        ({"1": 0.99, "4": 0.5}, CONTROLS["untrained"], False),
+        (KICKS, recovery(), False),
+    ],
+)
+def test_the_verdict_of_a_run_counts_kicks_and_controls(tmp_path, kicks, untrained, recovered):
+    """The law of the kicked states is the right one each time."""
+    kicked = recovery(metrics={"r2": 0.99, "kick_r2": kicks})
+    found = assembled(tmp_path, kicked=kicked, untrained=untrained, injected=recovery())
+    assert found.recovered is recovered, [g for g in found.gates if not g.passed]
+    assert found.sources["kicked"].kick_r2 == kicks
+
+
+@pytest.mark.parametrize(("law", "r2"), [("newton", 0.98), ("hooke", None)])
+def test_real_planets_are_compared_with_newton_alone(tmp_path, law, r2):
+    """A probe has only what moves the planets; of a model of another law it says nothing."""
+    kicked, planets = (recovery(metrics={"r2": 0.98, "kick_r2": KICKS}) for _ in range(2))
+    assert assembled(tmp_path, law, kicked=kicked, planets=planets).sources["planets"].r2 == r2
