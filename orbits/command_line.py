@@ -1,9 +1,9 @@
 """One behaviour for every command: options from a dataclass, one clear line for a mistake.
 
 A command is a function and a frozen dataclass. Every field of the dataclass is an option
-(`context_length` is `--context-length`; nested dataclasses are dotted), its docstring is the
-option's help, and `--config file.yaml` comes with it. A command returns what it found or wrote,
-which is printed here as text or JSON (`--json`); everything else it says goes to standard error.
+(`context_length` is `--context-length`), its docstring is the option's help, and
+`--config file.yaml` comes with it. A command returns what it found or wrote, which is printed here
+as text or JSON (`--json`); everything else it says goes to standard error.
 """
 
 import argparse
@@ -74,8 +74,8 @@ class Command:
     """One sub-command: `run(*positionals, config)` and its help.
 
     `run` returns a dataclass that prints itself, or values by name. If it has a `to_dict`, that
-    is for `--json`; if it has an `exit_code`, it is the command's. The short help leaves out nested
-    and rare options.
+    is for `--json`; if it has an `exit_code`, it is the command's. The short help leaves out
+    rare options.
     """
 
     name: str
@@ -322,19 +322,18 @@ def _add(
     groups: dict[type, Any],
 ) -> None:  # fmt: skip
     """Give a parser an option; in the help, below the title of the class that declares it."""
-    group, _, own = option.name.rpartition(".")
-    listed = shown == ALL_HELP or (shown is not None and not (group or rare))
+    listed = shown == ALL_HELP or (shown is not None and not rare)
     if listed and option.kind not in groups:
-        title = (option.kind.__doc__ or group).strip().splitlines()[0].rstrip(".")
-        groups[option.kind] = parser.add_argument_group(f"{group}: {title}" if group else title)
+        title = (option.kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
+        groups[option.kind] = parser.add_argument_group(title)
     groups.get(option.kind, parser).add_argument(
         flag_of(option.name), dest=option.name, default=argparse.SUPPRESS,
-        help=_help(option, own) if listed else argparse.SUPPRESS, **_reading(option.hint),
+        help=_help(option) if listed else argparse.SUPPRESS, **_reading(option.hint),
     )  # fmt: skip
 
 
-def _help(option: Option, own: str) -> str:
-    told = _docs(option.kind).get(own, "")
+def _help(option: Option) -> str:
+    told = _docs(option.kind).get(option.name, "")
     if option.default not in (None, "", ()):
         listed = isinstance(option.default, tuple)
         told += f" (default: {' '.join(map(str, option.default)) if listed else option.default})"

@@ -29,8 +29,8 @@ from annotated_types import Interval
 
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
-    "Output", "changed", "every_option", "flag_of", "hints_of", "is_group", "keywords_of",
-    "leaves", "nearest", "option_names", "option_value", "options_from", "require_known",
+    "Output", "changed", "every_option", "flag_of", "hints_of", "keywords_of",
+    "leaves", "nearest", "option_names", "options_from", "require_known",
     "values_of", "with_options",
 ]  # fmt: skip
 
@@ -58,7 +58,7 @@ class OptionError(ValueError):
     """An option with a forbidden value: which one, and what is allowed.
 
     Attributes:
-        option: its dotted name, as in `train.context_length`.
+        option: its name, as in `context_length`.
         problem: the rest of the sentence.
     """
 
@@ -81,7 +81,7 @@ class Options:
     """Base of frozen dataclasses of options: the values are checked against the annotations."""
 
     RARE: ClassVar[tuple[str, ...]] = ()
-    """Options that only the long help shows, as it does those of groups."""
+    """Options that only the long help shows."""
 
     def __post_init__(self) -> None:
         """Check the type and the range of every value that is not the default.
@@ -97,11 +97,13 @@ class Options:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Options from JSON or YAML: nested mappings, or dotted names.
+        """Options from JSON or YAML.
 
         Raises:
-            OptionError: as `with_options` does.
+            ValueError: if it holds no options by name; OptionError as `with_options` does.
         """
+        if not isinstance(values, Mapping):
+            raise ValueError("it holds no options; a line of it reads `name: value`.")
         return with_options(cls(), values)
 
 
@@ -133,35 +135,20 @@ def keywords_of(kind: type) -> Callable[[F], F]:
 
 
 def with_options(options: T, values: Mapping[str, Any]) -> T:
-    """The same options with other values, given as nested mappings or by dotted names.
+    """The same options with other values.
 
     Raises:
         OptionError: for an unknown option (names the near miss), or a value that is not allowed.
     """
     kind: Any = type(options)
     hints = hints_of(kind)
-    own: dict[str, Any] = {}
-    nested: dict[str, dict[str, Any]] = {}
-    for name, value in values.items():
-        group, _, rest = str(name).partition(".")
+    for name in values:
         try:
-            require_known("option", group, hints, show=12)
+            require_known("option", str(name), hints, show=12)
         except ValueError as error:
-            raise OptionError(group, str(error).removeprefix(f"option {group!r} ")) from None
-        if rest:
-            nested.setdefault(group, {})[rest] = value
-        elif is_group(hints[group]) and isinstance(value, Mapping):
-            nested.setdefault(group, {}).update(value)
-        else:
-            own[group] = value
-    for group, inner in nested.items():
-        if not is_group(hints[group]):
-            raise OptionError(group, f"has no options of its own; {next(iter(inner))!r} was given.")
-        try:
-            own[group] = with_options(own.get(group, getattr(options, group)), inner)
-        except OptionError as error:
-            raise error.within(group) from None
-    return dataclasses.replace(options, **own)  # type: ignore[type-var]
+            problem = str(error).removeprefix(f"option {str(name)!r} ")
+            raise OptionError(str(name), problem) from None
+    return dataclasses.replace(options, **values)  # type: ignore[type-var]
 
 
 def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
@@ -196,15 +183,9 @@ def _default(options: Any, name: str) -> Any:
     return field.default
 
 
-def is_group(hint: Any) -> bool:
-    """Whether an option is a group of options."""
-    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
-
-
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option, or one in a group of options: its dotted name, annotation, default, and the class
-    that declares it."""
+    """An option: its name, annotation, default, and the class that declares it."""
 
     name: str
     hint: Any
@@ -212,36 +193,28 @@ class Option:
     kind: type
 
 
-def every_option(options: type, given: Any = None, prefix: str = "") -> Iterator[Option]:
-    """All options of a class, those of groups included; the values of `given` are the defaults."""
+def every_option(options: type, given: Any = None) -> Iterator[Option]:
+    """All options of a class; the values of `given` are the defaults."""
     for name, hint in hints_of(options).items():
+        declared = next(c for c in options.__mro__ if name in inspect.get_annotations(c))
         default = _default(options, name) if given is None else getattr(given, name)
-        if is_group(hint):
-            yield from every_option(hint, default, f"{prefix}{name}.")
-        else:
-            declared = next(c for c in options.__mro__ if name in inspect.get_annotations(c))
-            yield Option(f"{prefix}{name}", hint, default, declared)
+        yield Option(name, hint, default, declared)
 
 
 def option_names(options: type) -> list[str]:
-    """Dotted names of all options, those of groups included."""
-    return [option.name for option in every_option(options)]
+    """Names of all options of a class."""
+    return list(hints_of(options))
 
 
 def changed(options: Any, usual: Any) -> list[str]:
-    """Dotted names of the options in which two objects differ."""
+    """Names of the options in which two objects differ."""
     names = option_names(type(options))
-    return [name for name in names if option_value(options, name) != option_value(usual, name)]
+    return [name for name in names if getattr(options, name) != getattr(usual, name)]
 
 
 def flag_of(name: str) -> str:
     """An option on the command line."""
     return f"--{name.replace('_', '-')}"
-
-
-def option_value(options: Any, name: str) -> Any:
-    """The value of an option, by its dotted name."""
-    return functools.reduce(getattr, name.split("."), options)
 
 
 def leaves(hint: Any) -> Iterator[Any]:
@@ -284,10 +257,6 @@ def _adapter(hint: Any) -> Any:
 
 def _checked(name: str, hint: Any, value: Any) -> Any:
     """The value, with the annotated type."""
-    if is_group(hint):
-        if isinstance(value, hint):
-            return value
-        raise OptionError(name, f"is {_shown(value)}; a {hint.__name__} is needed.")
     if type(value) is int and abs(value) > LARGEST_INT:
         raise OptionError(name, f"is {_shown(value)}; no number is as large.")
     from pydantic import ValidationError

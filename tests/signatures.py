@@ -12,7 +12,7 @@ import typing
 from pathlib import Path
 
 from orbits.config import EphemerisConfig, ForcesConfig, GenerateConfig, ImportConfig
-from orbits.options import hints_of, is_group
+from orbits.options import hints_of
 from symreg.experiments.config import RunConfig
 from symreg.recovery.config import RecoverConfig
 from symreg.weighing.config import WeighConfig
@@ -76,8 +76,6 @@ def shown(hint: typing.Any) -> str:
     if origin is not None:
         name = {tuple: "tuple"}.get(origin, "collections.abc.Mapping")
         return f"{name}[{', '.join(map(shown, parts))}]"
-    if is_group(hint):
-        return "typing.Any"
     return {type(None): "None", typing.Any: "typing.Any"}.get(hint) or hint.__name__
 
 

@@ -28,7 +28,7 @@ import yaml
 import orbits.cli
 import symreg.cli
 import worldmodel.cli
-from orbits.options import hints_of, is_group, leaves
+from orbits.options import hints_of, leaves
 
 MAINS = {"orbits": orbits.cli, "worldmodel": worldmodel.cli, "symreg": symreg.cli}
 SECONDS = 10
@@ -104,13 +104,10 @@ def placed(name, command, spot, make, here):
     return [*positionals(command, **{spot: make(here)}), *small(name)]
 
 
-def options_of(config, prefix=""):
-    """Flag and type of every option, groups included."""
+def options_of(config):
+    """Flag and type of every option."""
     for name, hint in hints_of(config).items():
-        if is_group(hint):
-            yield from options_of(hint, f"{prefix}{name}.")
-        else:
-            yield f"--{prefix}{name}".replace("_", "-"), hint
+        yield f"--{name}".replace("_", "-"), hint
 
 
 def kind_of(hint):

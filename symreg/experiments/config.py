@@ -366,7 +366,7 @@ def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTI
         return
     try:
         earlier = RunConfig.of(read_json(path))
-    except (ValueError, AttributeError) as error:
+    except ValueError as error:
         raise ValueError(
             f"{path} is damaged or was written by another version ({error}); choose another "
             "--out, or delete that folder."

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import pytest
@@ -19,14 +19,14 @@ from orbits.options import AtLeast, Options
 
 @dataclass(frozen=True)
 class Kick(Options):
-    """A nested group of options."""
+    """What several commands have."""
 
     angle: Annotated[float, AtLeast(0)] = 0.5
     """Largest turn, rad."""
 
 
 @dataclass(frozen=True)
-class Probe(Options):
+class Probe(Kick):
     """Options of a command for this test."""
 
     law: str = "newton"
@@ -35,7 +35,6 @@ class Probe(Options):
     """Positions seen."""
     bodies: tuple[str, ...] = ("earth",)
     """Planets."""
-    kick: Kick = field(default_factory=Kick)
     told: bool = True
     """Whether it is told."""
     axes: Literal[2, 3] | None = None
@@ -52,19 +51,17 @@ def run_with(arguments, run=None):
 
 
 def test_options_reach_the_dataclass_from_flags():
-    code, seen = run_with(
-        "probe x --context-length 7 --bodies mars venus --kick.angle 0.25".split()
-    )
+    code, seen = run_with("probe x --context-length 7 --bodies mars venus --angle 0.25".split())
     assert code == 0
-    assert seen == [("x", Probe("newton", 7, ("mars", "venus"), Kick(0.25)))]
+    assert seen == [("x", Probe(0.25, "newton", 7, ("mars", "venus")))]
 
 
 def test_options_reach_the_dataclass_from_a_file_and_flags_win(tmp_path):
     path = tmp_path / "options.yaml"
-    path.write_text("context_length: 5\nbodies: [mars, venus]\nkick:\n  angle: 0.1\n")
-    code, seen = run_with(["probe", "x", "--config", str(path), "--kick.angle", "0.2"])
+    path.write_text("context_length: 5\nbodies: [mars, venus]\nangle: 0.1\n")
+    code, seen = run_with(["probe", "x", "--config", str(path), "--angle", "0.2"])
     assert code == 0
-    assert seen == [("x", Probe("newton", 5, ("mars", "venus"), Kick(0.2)))]
+    assert seen == [("x", Probe(0.2, "newton", 5, ("mars", "venus")))]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +205,7 @@ def test_options_behind_two_hyphens_are_sent_before_them(capsys):
             "context_length: 5\ncontext_length: 6\n",
             "gives context_length twice",
         ),
-        ("kick: {angle: 1, angle: 2}\n", "gives angle twice"),
+        ("{angle: 1, angle: 2}\n", "gives angle twice"),
         (f"context_length: {'9' * 60_000}\n", "a whole number of 60000 digits"),
     ],
 )
