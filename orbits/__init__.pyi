@@ -38,7 +38,7 @@ def generate(
     config: GenerateConfig | None = None,
     *,
     law: str = ...,
-    system: typing.Literal['relative', 'barycentric', 'nbody', 'solar'] = ...,
+    system: typing.Literal['relative', 'barycentric', 'nbody'] = ...,
     orbits: int = ...,
     samples: int = ...,
     dt: float = ...,

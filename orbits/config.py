@@ -29,10 +29,9 @@ class OrbitsConfig(Options):
     """Law of force: newton, power_law(n=3), logarithmic, hooke, yukawa(length=1),
     plummer(softening=0.1), newton_gr(b=0.001), deep_mond, or the magnitude of an attraction as a
     formula of r, such as "k*r**-2.5" or "GM*exp(-r/b)/r**2; b=0.5"."""
-    system: Literal["relative", "barycentric", "nbody", "solar"] = "relative"
+    system: Literal["relative", "barycentric", "nbody"] = "relative"
     """relative (one body around a centre), barycentric (two visible bodies), nbody (a star and
-    planets that attract one another), solar (the Sun and its eight planets, from random dates of
-    DE421)."""
+    planets that attract one another)."""
     orbits: Annotated[int, Between(1, ORBITS_LIMIT)] = 1000
     """Number of systems."""
     samples: Annotated[int, Between(2, SAMPLES_LIMIT)] = 128

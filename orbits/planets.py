@@ -30,9 +30,6 @@ SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)}
 SERIES |= {"earth": ("earthmoon", "GMB"), "sun": ("sun", "GMS")}
 """The series of each body in DE421, and the constant that holds its GM."""
 
-PLANETS = tuple(body for body in BODIES if body != "pluto")
-"""The eight planets, outwards."""
-
 
 @cache
 def _de421() -> Any:

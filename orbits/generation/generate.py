@@ -23,7 +23,6 @@ from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import require_memory
 from orbits.options import keywords_of, options_from
-from orbits.planets import PLANETS
 from orbits.provenance import provenance
 from orbits.workers import lost_worker, worker_count, worker_pool
 
@@ -133,8 +132,6 @@ def layout_of(recipe: Recipe) -> Layout:
         "sampling": "bound" if recipe.bound else "arcs",
         **provenance(recipe.identity),
     }
-    if config.system == "solar":
-        described["bodies"] = ["sun", *PLANETS]
     return Layout(
         recipe.system, recipe.sizes, config.dt, described, config.dtype, config.shard_orbits
     )

@@ -51,12 +51,12 @@ class Recipe:
     @property
     def system(self) -> str:
         """The system as the dataset's format names it."""
-        return "nbody" if self.config.system == "solar" else self.config.system
+        return self.config.system
 
     @property
     def sizes(self) -> dict[str, int]:
         """Length of every dimension of the dataset."""
-        bodies = {"relative": 1, "barycentric": 2, "solar": 9, "nbody": 1 + self.config.planets}
+        bodies = {"relative": 1, "barycentric": 2, "nbody": 1 + self.config.planets}
         return {
             "orbit": self.config.orbits,
             "time": self.config.samples,
@@ -79,7 +79,7 @@ def resolve(config: GenerateConfig) -> Recipe:
             or a system that the law, the simulator or the number of axes cannot have.
     """
     law = parse_law(config.law)
-    several = config.system in ("nbody", "solar")
+    several = config.system == "nbody"
     dimensions = config.dimensions or (3 if several else 2)
     if several and dimensions != 3:
         raise ValueError(f"--system {config.system} has three dimensions; leave --dimensions out.")
@@ -88,12 +88,7 @@ def resolve(config: GenerateConfig) -> Recipe:
             f"law {law.spec} is not proportional to the attracting mass, so bodies that attract "
             "one another would break the third law; take --system relative."
         )
-    if config.system == "solar" and law.name != "newton":
-        raise ValueError(
-            f"--system solar starts from real planets, which {law.spec} would scatter; "
-            "take --law newton."
-        )
-    size, shape, companions = SIZES.get(config.system, SIZES["nbody"])
+    size, shape, companions = SIZES[config.system]
     if config.population == "exoplanets":
         size, shape = EXOPLANETS
     ranges = Ranges(
@@ -122,7 +117,7 @@ def resolve(config: GenerateConfig) -> Recipe:
     require_attraction(law, ranges, gm)
     if SIMULATORS[simulator].has_steps:
         _require_patience(law, ranges, gm, config.dt * config.samples)
-    bound = config.system == "solar" or bound_share(law, ranges, gm) > FEW
+    bound = bound_share(law, ranges, gm) > FEW
     if several and not bound:
         raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")
     return Recipe(resolved, law, ranges, bound, choose_check_simulator(simulator, law, several))

@@ -10,7 +10,7 @@ from orbits.generation.quality import body_drifts, relative_drifts, relative_err
 from orbits.generation.recipe import Recipe, ends
 from orbits.populations.arcs import sample_arcs
 from orbits.populations.bound import RelativeOrbits, sample_bound, turn_in_space
-from orbits.populations.planetary import Planetary, sample_masses, sample_planets, solar_systems
+from orbits.populations.planetary import Planetary, sample_masses, sample_planets
 from orbits.simulators import States
 from orbits.simulators.integrate import integrate, integrate_bodies
 from orbits.units import G
@@ -102,14 +102,11 @@ def _several(
     recipe: Recipe, count: int, rng: np.random.Generator, check: bool
 ) -> tuple[Arrays, Quality]:
     config, law = recipe.config, recipe.law
-    if config.system == "solar":
-        systems, _ = solar_systems(count, rng)
-    else:
-        star = sample_masses(count, config.population, ends(config.mass), "star", rng)
-        planets = sample_masses(
-            count * config.planets, config.population, ends(config.companion_mass), "planet", rng
-        ).reshape(count, config.planets)
-        systems = sample_planets(law, recipe.ranges, star, planets, config.hill_spacing, rng)
+    star = sample_masses(count, config.population, ends(config.mass), "star", rng)
+    planets = sample_masses(
+        count * config.planets, config.population, ends(config.companion_mass), "planet", rng
+    ).reshape(count, config.planets)
+    systems = sample_planets(law, recipe.ranges, star, planets, config.hill_spacing, rng)
     states, again, checked = _followed(recipe, integrate_bodies, systems, systems.mass, rng, check)
     # around the star
     error = relative_error(*(x[:, :, 1:] - x[:, :, :1] for x in (states[0][checked], again)))

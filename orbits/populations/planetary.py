@@ -1,11 +1,9 @@
-"""Planetary systems: masses, planets that keep apart, the Solar System."""
+"""Planetary systems: masses, and planets that keep apart."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from orbits import planets
-from orbits.elements import elements_from_state
 from orbits.forces import ForceLaw
 from orbits.populations.bound import RelativeOrbits, apsides_allowed, orbits_between_apsides
 from orbits.populations.ranges import Ranges
@@ -96,25 +94,6 @@ def at_rest(
         return bodies - np.sum(weights * bodies, axis=1, keepdims=True)
 
     return inertial(position), inertial(velocity)
-
-
-def solar_systems(count: int, rng: np.random.Generator) -> tuple[Planetary, np.ndarray]:
-    """The Sun and eight planets at so many dates, uniform over 1900-2199 of DE421, in the ecliptic.
-
-    With osculating semi-major axes and eccentricities; the (system,) Julian dates come second.
-    """
-    dates = rng.uniform(planets.julian_date(1900), planets.julian_date(2199), count)
-    turn = planets.rotation_to_ecliptic().T
-    states = [planets.states(body, dates) for body in planets.PLANETS]
-    position = np.stack([state[0] @ turn for state in states], axis=1)
-    velocity = np.stack([state[1] @ turn for state in states], axis=1)
-    gm = np.array([planets.gm_of(body) for body in ("sun", *planets.PLANETS)])
-    elements = elements_from_state(position, velocity, np.broadcast_to(gm[0] + gm[1:], (count, 8)))
-    mass = np.broadcast_to(gm / G, (count, 9)).copy()
-    systems = Planetary(
-        *at_rest(position, velocity, mass), mass, elements.semi_major_axis, elements.eccentricity
-    )
-    return systems, dates
 
 
 def _room_for_all(

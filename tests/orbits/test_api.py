@@ -23,7 +23,6 @@ SETTINGS = {
     "arcs": {"law": "power_law(n=3)"},
     "barycentric": {"system": "barycentric"},
     "nbody": {"system": "nbody", "orbits": 17, "dt": 0.05},
-    "solar": {"system": "solar", "orbits": 2, "samples": 6},
 }
 
 
@@ -71,7 +70,7 @@ def test_a_configuration_and_options_combine(tmp_path):
         ({"orbits": 0}, "orbits is 0; it should be greater than or equal to 1"),
         (
             {"system": "binary"},
-            "system is 'binary'; it should be 'relative', 'barycentric', 'nbody' or 'solar'",
+            "system is 'binary'; it should be 'relative', 'barycentric' or 'nbody'",
         ),
         ({"mass": (2.0, 1.0)}, "mass is 2 to 1; low comes first."),
         ({"dt": float("nan")}, "dt is nan; it should be"),

@@ -19,7 +19,6 @@ KINDS = {
     "formula": {"law": "k*r**-1.5"},
     "barycentric": {"system": "barycentric", "law": "hooke"},
     "nbody": {"system": "nbody", "dt": 0.05},
-    "solar": {"system": "solar", "dt": 0.1, "dtype": "float64"},
     "coarse": {"dt": 1.0, "dtype": "float64"},
 }
 
