@@ -26,9 +26,8 @@ TRANSFER = "labelled=4,few=2,target=vector,frozen=true,points=20,steps=3,batch_t
 BIAS = "datasets=2,examples=4,tests=4,steps=2"
 KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-first 2 --kick-steps 4 --bootstrap 50"
 SEARCH = (
-    "--engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
-    "--generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null --jobs 1 "
-    "--time-limit 60 --compare-limit 5"
+    "--engine operon --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
+    "--generations 3 --max-size 12 --error-floor 0.03 --no-null --time-limit 60"
 )
 ORBITS = "--orbits 12 --samples 24 --seed 5"
 
@@ -72,11 +71,11 @@ worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --l
 worldmodel probe bins flat.zarr errors.json --readout evaluate(steps=5)
 worldmodel probe plain flat.zarr longer.json --readout "extrapolate(factors=1 2)"
 worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --length 2
-symreg recover forces.parquet law.json --law newton --held-out-share 0.3 --seed 3 {SEARCH}
+symreg recover forces.parquet law.json --law newton --seed 3 {SEARCH}
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --sigma-of r=1% --seeds 1 --no-null
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
-symreg recover own.csv form.json --target F --features r --form a/r**b --no-null \
+symreg recover own.csv form.json --target F --features r --form a/r**b --errors relative --no-null \
     --per-group g --bad-rows mend
 orbits import many.csv x.zarr --orbit run --law newton --gm 39.44
 symreg recover long.csv moved.json --trajectories --body name --time time \
@@ -114,8 +113,8 @@ symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit k
     --context-noise 1e-5 --kicked 0.3 --precision bf16-mixed --accelerator cpu --devices 1 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint \
     --checkpoint best --kick-angle 0.3 --kick-scale 0.9 1.05 \
-    --engine operon --loss l1 --operators +,*,inv --guesses 39/r^2 --search-seeds 2 \
-    --individuals 50 --generations 3 --max-size 12 --rows 100 --error-floor 0.03 --no-null \
+    --engine operon --operators +,*,inv --guesses 39/r^2 --search-seeds 2 \
+    --individuals 50 --generations 3 --max-size 12 --error-floor 0.03 --no-null \
     --time-limit 60
 """
 

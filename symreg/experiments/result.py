@@ -184,10 +184,10 @@ class Run(Result):
         if self.kicked is None:
             return self.words
         yes = "Recovered" if self.recovered else "Not recovered"
-        seeds = self.kicked.recovery.seeds
+        agreement = self.kicked.recovery.agreement
         return (
             f"{yes}. {self.words} Kick R²: {verdict_words.kicks_in_words(self.kicked.kick_r2)}. "
-            f"The law was chosen by {seeds}."
+            f"The law was chosen by {agreement}."
         )
 
 

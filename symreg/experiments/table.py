@@ -25,9 +25,9 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     and `kind_failed` (gates of the law and of the kind), gate.NAME with the values found by those
     of the kind, model.NAME for each number in a user's model's `parameters`; for each set of states
     and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
-    .exponent_high, .exponent_truth, .constant (and low, high, truth), .seeds_agreeing,
-    .seeds_unaided, .kick_r2_1, .kick_r2_4 and .kick_r2_first (the first step read: the second where
-    masses differ), and for each feature but r .exponent_of_FEATURE (and low, high, truth);
+    .exponent_high, .exponent_truth, .constant (and low, high, truth),
+    .resamples_agreeing, .kick_r2_1, .kick_r2_4 and .kick_r2_first (the first step read: the second
+    where masses differ), and for each feature but r .exponent_of_FEATURE (and low, high, truth);
     READOUT.METRIC; `engine` and `git_commit`, which may differ if a study resumed elsewhere or
     later; `seconds` and seconds.FILE of wall clock, `processor_seconds` and processor_seconds.FILE.
 
@@ -107,7 +107,7 @@ def _of_source(source: Source) -> dict[str, Any]:
     for feature, value in law.exponents.items():
         if feature != "r":
             row |= _of_quantity(f"exponent_of_{feature}", value)
-    row |= {"seeds_agreeing": law.seeds.agreeing, "seeds_unaided": law.seeds.unaided}
+    row["resamples_agreeing"] = law.agreement.agreeing
     if source.kick_r2:
         row["kick_r2_first"] = source.kick_r2[str(first_step(source.kick_r2))]
     return row | {f"kick_r2_{step}": value for step, value in source.kick_r2.items()}

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import sympy
 
-from symreg.fit.refine import Fit, Fitted, fit
+from symreg.fit.refine import Fit, Law, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
     CONSTANT_PREFIX,
@@ -38,7 +38,7 @@ STEPS = 100
 HUGE = 1e100
 
 
-def fit_form(text: str, samples: Samples) -> Fitted:
+def fit_form(text: str, samples: Samples) -> Law:
     """The formula with fitted constants: names in it that are no feature.
 
     Raises:
@@ -59,7 +59,7 @@ def fit_form(text: str, samples: Samples) -> Fitted:
         fit(form, list(start), samples, most_steps=STEPS) for start in _starts(form, names, samples)
     ]
     best = min(fits, key=lambda found: found.mean_square)
-    return Fitted(
+    return Law(
         form, _plainest(form, best, samples), best.mean_square, best.smooth, complexity(form),
         "form", names=tuple(names),
     )  # fmt: skip

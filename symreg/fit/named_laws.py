@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from symreg.fit.refine import Fit, Fitted, fit
+from symreg.fit.refine import Fit, Law, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.laws import named_forms
@@ -11,7 +11,7 @@ NODES = 5
 """Complexity charged for every named law: that of c*r**n, the simplest."""
 
 
-def fitted_laws(samples: Samples) -> list[Fitted]:
+def fitted_laws(samples: Samples) -> list[Law]:
     """Every reference law that can be written in the features, with fitted constants.
 
     Laws whose parameters come out negative are left out: they are other laws.
@@ -33,7 +33,7 @@ def fitted_laws(samples: Samples) -> list[Fitted]:
         if best is None or any(value <= 0 for value in best.constants[1:]):
             continue
         laws.append(
-            Fitted(
+            Law(
                 named.form, best.constants, best.mean_square, best.smooth, NODES, "named-laws",
                 name=named.name, parameters=named.parameters,
             )

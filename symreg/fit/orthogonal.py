@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 
 from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
 from symreg.fit.monomial import fit_monomial
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Law
 from symreg.fit.samples import LARGE, Samples
 from symreg.fit.uncertainty import central_slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
@@ -116,12 +116,12 @@ def _balanced(excess: Callable[[float], float], **tolerance: float) -> float:
 class Orthogonal:
     """A law fitted by orthogonal distances, 95 % intervals and covariance of its constants."""
 
-    law: Fitted
+    law: Law
     intervals: list[Estimate]
     covariance: np.ndarray
 
 
-def orthogonal(law: Fitted, samples: Samples, known: bool) -> Orthogonal:
+def orthogonal(law: Law, samples: Samples, known: bool) -> Orthogonal:
     """Fit a law's constants by orthogonal distances, from its own.
 
     Unless the target's errors are known, their common factor is fitted.
@@ -164,7 +164,7 @@ def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:
         *(s ** constant_symbol(i + 1) for i, s in enumerate(symbols))
     )
     constants = (float(np.exp(start.log_constant)), *map(float, start.exponents))
-    law = Fitted(form, constants, 0.0, 0.0, 0, "monomial")
+    law = Law(form, constants, 0.0, 0.0, 0, "monomial")
     found = orthogonal(law, samples, known).intervals[1:]
     return dict(zip(samples.names, found, strict=True))
 

@@ -12,6 +12,7 @@ size are this project's.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -45,9 +46,9 @@ MOST_CONSTANTS = 7
 LEAST_GROUPS = 5
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A formula with fitted constants and its merit.
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A formula with fitted constants and its merit; equal to another of the same form.
 
     Attributes:
         form: skeleton with free constants `_c0`, `_c1`, ...
@@ -72,6 +73,17 @@ class Fitted:
     name: str | None = None
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """The form as text, which identifies the law."""
+        return str(self.form)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Law) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def expression(self) -> sympy.Expr:
@@ -104,13 +116,17 @@ class Fitted:
         the last term is Hurvich & Tsai's (Biometrika 76, 297, 1989), negligible for many.
         """
         n = max(n, LEAST_GROUPS)
-        free = (LARGEST * floor) ** 2
-        error = max(self.mean_square + max(free - self.smooth, 0.0), DOUBLE**2)
+        error = self.error(floor)
         fitted = len(self.constants) + 1
         if n <= fitted + 1:
             return np.inf
         few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
         return n * np.log(error) + few + self.length(n)
+
+    def error(self, floor: float) -> float:
+        """Mean square of the residuals, with the smooth error that the floor allows for free."""
+        free = (LARGEST * floor) ** 2
+        return max(self.mean_square + max(free - self.smooth, 0.0), DOUBLE**2)
 
     def length(self, n: int) -> float:
         """Description length: twice the nats of its numbers and nodes."""
@@ -151,7 +167,7 @@ def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted constants, the mean squared residual, and its smooth part."""
+    """Law constants, the mean squared residual, and its smooth part."""
 
     constants: tuple[float, ...]
     mean_square: float
@@ -188,12 +204,12 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
     return made(found.x * scale, found.fun)
 
 
-def refit_law(law: Fitted, samples: Samples) -> Fitted:
+def refit_law(law: Law, samples: Samples) -> Law:
     """The same formula with its constants fitted to other samples."""
     return replace(law, **vars(fit(law.form, law.constants, samples)))
 
 
-def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Fitted | None:
+def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Law | None:
     """The formula with its floats refitted; None if it has too many, is undefined,
     too slow, or larger than any law is."""
     try:
@@ -209,10 +225,10 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
     if not is_readable(whole):
         return None
     nodes = charged(whole)
-    return Fitted(form, **vars(found), nodes=nodes, source=source, seed=seed)
+    return Law(form, **vars(found), nodes=nodes, source=source, seed=seed)
 
 
-def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -> Fitted:
+def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:
     """Drop terms and snap exponents, one at a time, while the criterion does not rise.
 
     Without `snap` only constants are dropped.
@@ -240,7 +256,7 @@ def simplified(law: Fitted, samples: Samples, floor: float, snap: bool = True) -
     return best
 
 
-def _simpler(law: Fitted, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
+def _simpler(law: Law, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
     """Skeletons with one constant fewer: an exponent snapped, a term or factor dropped."""
     exponents = _exponents(law.form)
     for index, value in enumerate(law.constants):
@@ -269,14 +285,14 @@ def _exponents(form: sympy.Expr) -> set[sympy.Expr]:
     return {power.exp for power in form.atoms(sympy.Pow) if power.exp.is_Symbol}
 
 
-def effective_floor(laws: Iterable[Fitted], floor: float) -> float:
+def effective_floor(laws: Iterable[Law], floor: float) -> float:
     """The error floor, lowered if the data prove to be exact."""
     errors = [np.sqrt(law.mean_square) for law in laws if len(law.constants) <= 2]
     best = min(errors, default=floor)
     return float(min(floor, EXACT_RATIO * best))
 
 
-def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
+def preferred(laws: Sequence[Law], n: int, floor: float) -> Law:
     """The simplest law that no other clearly beats.
 
     Simplest: fewest constants, then fewest nodes, then the smaller criterion. A law is clearly
@@ -286,20 +302,20 @@ def preferred(laws: Sequence[Fitted], n: int, floor: float) -> Fitted:
     good = [law for law in laws if law.criterion(n, floor) <= best + CLEARLY_BETTER]
     return min(
         good,
-        key=lambda law: (len(law.constants), law.nodes, law.criterion(n, floor), str(law.form)),
+        key=lambda law: (len(law.constants), law.nodes, law.criterion(n, floor), law.key),
     )
 
 
-def structure(law: Fitted) -> str:
+def structure(law: Law) -> str:
     """What laws that differ only in constants share."""
-    return law.name or str(law.form)
+    return law.name or law.key
 
 
 SAME_LAW = 1e-5
 """Relative difference of two formulas that are the same, written differently."""
 
 
-def is_same_law(law: Fitted, other: Fitted, samples: Samples, free_exponents: bool = False) -> bool:
+def is_same_law(law: Law, other: Law, samples: Samples, free_exponents: bool = False) -> bool:
     """Whether a law equals another one once its numbers are changed.
 
     So x + 2y and c·y·(x/y + 2) are the same, but not a law with one more term. Numbers are

@@ -20,7 +20,7 @@ from orbits.powers import normal_equations, of_groups
 from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
 
@@ -36,9 +36,6 @@ KNOWN = {
     "2π": 2 * math.pi,
     "π": math.pi,
     "π²": math.pi**2,
-    "1": 1.0,
-    "1/2": 0.5,
-    "2": 2.0,
     "G (SI)": G_SI,
     "GM of the Sun (SI)": GM_SUN_SI,
     "GM of the Earth (SI)": GM_EARTH_SI,
@@ -87,7 +84,7 @@ def recognised(estimate: Estimate) -> KnownConstant | None:
 
 
 def constant_intervals(
-    law: Fitted, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
+    law: Law, samples: Samples, floor: float, rng: np.random.Generator, draws: int = DRAWS
 ) -> list[Estimate]:
     """Intervals of a law's constants, for a relative systematic error up to the floor.
 
@@ -101,7 +98,7 @@ def constant_intervals(
     return _intervals(constants, jacobian, residuals, samples, floor, rng, draws)
 
 
-def slopes(law: Fitted, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+def slopes(law: Law, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     """(row, constant) derivatives of the residuals by the constants, and (row,) residuals."""
     constants = np.array(law.constants)
     steps = 1e-6 * np.where(constants == 0, 1e-3, np.abs(constants))
@@ -122,7 +119,7 @@ def central_slopes(
     )
 
 
-def covariance(law: Fitted, samples: Samples, intervals: Sequence[Estimate]) -> np.ndarray:
+def covariance(law: Law, samples: Samples, intervals: Sequence[Estimate]) -> np.ndarray:
     """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))

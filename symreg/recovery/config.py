@@ -34,17 +34,12 @@ class SearchConfig(Options):
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()
     """Operators to build formulas from, as in +,*,inv,sin,cos,exp; by default the engine's."""
-    loss: Literal["relative", "l1"] = "relative"
-    """Error to minimise: relative (squared) or l1 (mean absolute error of the target)."""
     individuals: Annotated[int, Between(1, 10**6)] = 200
     """Population size of a search."""
     generations: Annotated[int, Between(1, 10**6)] = 20
     """Generations of a search."""
     max_size: Annotated[int, Between(3, 1000)] = 18
     """Size of the largest formula considered, in nodes."""
-    rows: Annotated[int, Between(8, 10**9)] = 2000
-    """Search and judge at most this many rows, drawn at random; the constants of your own table are
-    fitted to all."""
     error_floor: Margin | None = None
     """Relative systematic error of the target that no law has to explain; by default 0.02 for a
     model's field and 0 for your own table."""
@@ -63,10 +58,10 @@ class SearchConfig(Options):
 
     @property
     def question(self) -> "Question":
-        """The question for an engine: operators, split at commas, and loss."""
+        """The question for an engine: operators, split at commas."""
         from symreg.engines.base import Question  # which needs sympy, as options do not
 
-        return Question(words(self.operators), self.loss)
+        return Question(words(self.operators))
 
 
 @dataclass(frozen=True)
@@ -85,6 +80,9 @@ class TableConfig(Options):
     """Unit of every column, as in F=Msun*au/yr^2 r=au m1=Msun m2=Msun."""
     sigma: str | None = None
     """Column of the target's standard errors, or one number for all rows."""
+    errors: Literal["additive", "relative", "logarithmic"] | None = None
+    """Errors of the target: additive (the same size everywhere), relative (a share of it), or
+    logarithmic (even in its logarithm); by default whichever the residuals suit best."""
     sigma_of: Words | Mapping[str, str | float] = ()
     """Standard errors of features: a column, a number or a share, as in r=s_r m1=0.02 m2=5%."""
     per_group: str | None = None
@@ -118,7 +116,7 @@ class TableConfig(Options):
         """Check that the options of a user's table are consistent."""
         _as_tuples(self, "target", "features", "units", "sigma_of")
         super().__post_init__()
-        own = ("features", "groups", "units", "sigma", "sigma_of", "per_group", "form")
+        own = ("features", "groups", "units", "sigma", "errors", "sigma_of", "per_group", "form")
         given = [name for name in own if getattr(self, name)]
         if given and not self.own_table:
             raise OptionError(
@@ -134,12 +132,6 @@ class RecoverConfig(SearchConfig, TableConfig):
     """First seed; determines the split, the searches and the bootstrap."""
     seeds: Annotated[int, Between(1, 10_000)] = 5
     """Independent searches."""
-    held_out_share: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.2
-    """Fraction of the groups held out of every fit."""
-    jobs: Annotated[int, Between(1, 1024)] = 2
-    """Searches to run in parallel; the result does not depend on it."""
-    compare_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = 20.0
-    """Seconds that sympy may spend on a comparison."""
 
     @property
     def floor(self) -> float:

@@ -1,4 +1,4 @@
-"""One pass over samples: search, consensus, verdict against the references, numbers."""
+"""One pass over samples: selection, evidence, comparison with the references, numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,17 +10,14 @@ import sympy
 from orbits.estimates import Estimate
 from orbits.statistics import r_squared
 from symreg.engines.pysr import read_hall_of_fame
+from symreg.fit.errors import ErrorModel
 from symreg.fit.monomial import usable
 from symreg.fit.noise import robust_spread, weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.refine import Fitted, refit_law
+from symreg.fit.outliers import FAR, outliers, outlying_rows
+from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
-from symreg.fit.uncertainty import (
-    constant_intervals,
-    covariance,
-    exponent_intervals,
-)
-from symreg.fit.wild import FAR, standing_out, wild_rows
+from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
@@ -34,15 +31,19 @@ from symreg.formulas.compare import (
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
-from symreg.recovery.by_group import search_by_group
-from symreg.recovery.config import RecoverConfig
-from symreg.recovery.discovery import Evidence, evidence_of, misfit_of
-from symreg.recovery.pool import ErrorModel, Rival, search_pool
+from symreg.recovery.by_group import select_by_group
+from symreg.recovery.evidence import Evidence, evidence_of, misfit_of
 from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
-from symreg.recovery.search import Outcome, Search, search_seeds
+from symreg.recovery.selection import Search, Selection, select
 from symreg.recovery.thresholds import THRESHOLDS
 
+HELD_OUT = 0.2
+"""Share of the groups kept out of the search."""
+MOST_SEARCHED = 2000
+"""Rows that are searched and judged, drawn at random."""
+COMPARING = 20.0
+"""Seconds that sympy may spend on a comparison with a reference."""
 MOST_FITTED = 20_000_000
 """Rows times constants in the last fit."""
 ONE_BY_ONE = 50
@@ -55,29 +56,30 @@ NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these feature
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one pass.
+    """A law with the evidence for it: the result of one pass.
 
     Attributes:
-        outcome: consensus of the seeds, fitted to the training groups.
-        law: the selected formula, fitted to all rows.
+        selection: the law as fitted to the training groups, and what it was selected from.
+        law: the same, fitted to all rows.
         reference: the law compared with; None if none was requested and none fits.
+        comparison: with it.
+        r2_linear: on held-out groups.
         r2_log: of logarithms; None if a target or prediction is not positive.
         intervals: of the law's constants, in order.
-        strength: the constant in front of the reference; None unless the verdict is `MATCHING`.
+        strength: the constant in front of the reference; None unless they match.
         exponents: free exponent of every feature; empty if signs are mixed.
         true_exponents: the reference's on the same rows, if known.
         samples: the rows judged.
         evidence: on rows and ranges outside the fit.
-        rivals: other formulas in the pool; none if each search chose for itself.
         covariance: (constant, constant) of the law's constants.
-        wild: (row of the samples,) whether it was left out.
+        outliers: (row of the samples,) whether it was left out.
         rows: in the law's fit.
     """
 
-    outcome: Outcome
-    law: Fitted
+    selection: Selection
+    law: Law
     reference: Reference | None
-    verdict: Comparison
+    comparison: Comparison
     r2_linear: float
     r2_log: float | None
     intervals: list[Estimate]
@@ -86,9 +88,8 @@ class Finding:
     true_exponents: dict[str, float]
     samples: Samples
     evidence: Evidence
-    rivals: tuple[Rival, ...] = ()
     covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    wild: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    outliers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     rows: int = 0
 
     @property
@@ -98,103 +99,98 @@ class Finding:
 
 
 def find(problem: Problem, search: Search) -> Finding:
-    """Find a law in samples and compare it.
-
-    For any law, one choice is made from the pool of all formulas.
-    """
-    config, every = search.config, problem.every
-    references, asked = problem.references, problem.asked
+    """Find a law in samples and compare it."""
+    config, references, asked = search.config, problem.references, problem.asked
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
-    wild = np.zeros(len(samples.y), dtype=bool)
-    if problem.any_law:
-        parts, outcome, rivals, wild = _any_law(samples, search, rng)
-    else:
-        parts, rivals = _parts(samples, config, rng, any_law=False), ()
-        outcome = search_seeds(parts.training, search)
+    parts, selection, outlying = _selected(samples, search, rng, problem.any_law)
     whole, held_out = parts.whole, parts.held_out
-    prediction = parts.predicted(outcome.law)
+    prediction = parts.predicted(selection.law)
     r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
+    if samples.errors is not None:  # rows count by the standard errors that were given
+        r2_linear, r2_log = _weighted_r2(prediction, held_out), None
     fitted = whole
     if config.own_table:
-        fitted = _every_row(samples if every is None else every, wild, outcome.law, parts)
-    law = refit_law(outcome.law, fitted)
-    reference, verdict = references[0] if asked and references else None, NOTHING_FOUND
+        every = samples if problem.every is None else problem.every
+        fitted = _every_row(every, outlying, selection.law, parts)
+    law = refit_law(selection.law, fitted)
+    reference, comparison = references[0] if asked and references else None, NOTHING_FOUND
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
-        reference, verdict = _verdict(law, references, asked, whole, config)
+        reference, comparison = _compared(law, references, asked, whole)
     measurable = usable(whole) and whole.X.shape[1] <= MOST_EXPONENTS
     if whole.spread is None:
-        intervals = constant_intervals(law, fitted, outcome.floor, rng)
+        intervals = constant_intervals(law, fitted, selection.floor, rng)
         spread = covariance(law, fitted, intervals)
-        exponents = exponent_intervals(whole, outcome.floor, rng) if measurable else {}
+        exponents = exponent_intervals(whole, selection.floor, rng) if measurable else {}
     else:
         known = samples.errors is not None
-        found = orthogonal(law, whole, known)
-        law, intervals, spread = found.law, found.intervals, found.covariance
+        distances = orthogonal(law, whole, known)
+        law, intervals, spread = distances.law, distances.intervals, distances.covariance
         exponents = orthogonal_exponents(whole, known) if measurable else {}
-    strength = _strength(law, reference, verdict, whole, intervals)
     return Finding(
-        outcome=outcome,
+        selection=selection,
         law=law,
         reference=reference,
-        verdict=verdict,
+        comparison=comparison,
         r2_linear=r2_linear,
         r2_log=r2_log,
         intervals=intervals,
-        strength=strength,
+        strength=_strength(law, reference, comparison, whole, intervals),
         exponents=exponents,
         true_exponents=reference.exponents(whole) if measurable and reference else {},
         samples=whole,
-        evidence=evidence_of(outcome.law, parts.training, held_out, whole),
+        evidence=evidence_of(
+            selection.law, parts.training, held_out, whole,
+            expanded=config.own_table and whole.spread is None and not whole.indicators,
+        ),
         covariance=spread,
-        wild=wild,
-        rivals=rivals,
+        outliers=outlying,
         rows=len(fitted.y),
-    )
+    )  # fmt: skip
 
 
-def _any_law(
-    samples: Samples, search: Search, rng: np.random.Generator
-) -> tuple["Parts", Outcome, tuple[Rival, ...], np.ndarray]:
-    """One choice from the pool, without outlying rows; and which of these are wild."""
-    config, watch = search.config, search.watch
+def _selected(
+    samples: Samples, search: Search, rng: np.random.Generator, any_law: bool
+) -> tuple["Parts", Selection, np.ndarray]:
+    """One selection without outlying rows; and which of these are outliers."""
+    watch = search.watch
+    none = np.zeros(len(samples.y), dtype=bool)
 
-    def searched(aside: np.ndarray, watch: Watch) -> tuple[Parts, Outcome, tuple[Rival, ...]]:
-        parts = _parts(samples.rows(~aside), config, rng, True)
-        choose = search_by_group if samples.indicators else search_pool
-        outcome, errors, rivals = choose(parts.training, replace(search, watch=watch))
-        return parts.under(errors), outcome, rivals
+    def selected(outlying: np.ndarray, watch: Watch) -> tuple[Parts, Selection]:
+        parts = _parts(samples.rows(~outlying), rng)
+        choose = select_by_group if samples.indicators else select
+        selection = choose(parts.training, replace(search, watch=watch))
+        return parts.under(selection.errors), selection
 
-    aside = standing_out(samples)
-    if not aside.any():
-        return *searched(aside, watch), aside
+    outlying = outlying_rows(samples) if any_law else none
+    if not outlying.any():
+        return *selected(none, watch), none
     # the other half of the time is for a second search
-    parts, outcome, rivals = searched(aside, watch.part(0.5))
-    if misfit_of(outcome.law, parts.whole) >= THRESHOLDS.misfit_p:
+    parts, selection = selected(outlying, watch.part(0.5))
+    if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
         every = parts.errors.of(samples)
-        wild = wild_rows(outcome.law, every)
+        outlying = outliers(selection.law, every)
         # rows that the formula explains come back
-        whole = every.rows(~wild).thinned(config.rows, rng)
-        return replace(parts, whole=whole), outcome, rivals, wild
+        whole = every.rows(~outlying).thinned(MOST_SEARCHED, rng)
+        return replace(parts, whole=whole), selection, outlying
     # without those rows there is no law either: they may be part of it
-    none = np.zeros(len(aside), dtype=bool)
-    return *searched(none, watch), none
+    return *selected(none, watch), none
 
 
-def _every_row(samples: Samples, wild: np.ndarray, law: Fitted, parts: "Parts") -> Samples:
-    """All rows that are not wild, for the last fit; only those judged if that is too slow."""
+def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
+    """All rows but outliers, for the last fit; only those judged if that is too slow."""
     whole = parts.whole
     if whole.spread is not None or len(samples.y) * len(law.constants) > MOST_FITTED:
         return whole
-    if len(wild) == len(samples.y):
-        samples = samples.rows(~wild)
+    if len(outlying) == len(samples.y):
+        samples = samples.rows(~outlying)
     if len(samples.y) <= len(whole.y):
         return whole
-    found = parts.errors.of(samples)
-    if len(wild) != len(samples.y) and wild.any():
-        errors = law.residuals(found)
-        found = found.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
-    return found
+    samples = parts.errors.of(samples)
+    if len(outlying) != len(samples.y) and outlying.any():
+        errors = law.residuals(samples)
+        samples = samples.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
+    return samples
 
 
 @dataclass(frozen=True)
@@ -212,7 +208,7 @@ class Parts:
         training, held_out, whole = map(errors.of, (self.training, self.held_out, self.whole))
         return Parts(training, held_out, whole, self.few, errors)
 
-    def predicted(self, law: Fitted) -> np.ndarray:
+    def predicted(self, law: Law) -> np.ndarray:
         """(held-out row,) by the formula, or if few each by the formula fitted to others."""
         if not self.few:
             return law.values(self.held_out)
@@ -222,15 +218,13 @@ class Parts:
         return np.concatenate([law.values(row) for law, row in zip(others, each, strict=True)])
 
 
-def _parts(
-    samples: Samples, config: RecoverConfig, rng: np.random.Generator, any_law: bool
-) -> Parts:
-    training, held_out = samples.split(config.held_out_share, rng)
-    few = any_law and len(samples.y) < ONE_BY_ONE
+def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
+    training, held_out = samples.split(HELD_OUT, rng)
+    few = len(samples.y) < ONE_BY_ONE
     if few:
         training = held_out = samples
-    training, held_out = training.thinned(config.rows, rng), held_out.thinned(config.rows, rng)
-    return Parts(training, held_out, samples.thinned(config.rows, rng), few, ErrorModel())
+    training, held_out = (part.thinned(MOST_SEARCHED, rng) for part in (training, held_out))
+    return Parts(training, held_out, samples.thinned(MOST_SEARCHED, rng), few, ErrorModel())
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
@@ -248,20 +242,27 @@ def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]
     return guesses
 
 
+def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
+    """R² with every row weighted by one over its variance."""
+    assert held_out.errors is not None  # for the type checker: asked for such samples only
+    weight = held_out.errors**-1.0
+    middle = np.sum(weight**2 * held_out.y) / np.sum(weight**2)
+    with np.errstate(all="ignore"):
+        rest = np.sum((weight * (held_out.y - prediction)) ** 2)
+        value = 1 - rest / np.sum((weight * (held_out.y - middle)) ** 2)
+    return float(value) if np.isfinite(value) else -np.inf
+
+
 def _log_r2(prediction: np.ndarray, y: np.ndarray) -> float | None:
     if np.any(y <= 0) or not np.all(prediction > 0):
         return None
     return r_squared(np.log(prediction), np.log(y))
 
 
-def _verdict(
-    law: Fitted,
-    references: Sequence[Reference],
-    asked: bool,
-    samples: Samples,
-    config: RecoverConfig,
+def _compared(
+    law: Law, references: Sequence[Reference], asked: bool, samples: Samples
 ) -> tuple[Reference | None, Comparison]:
-    """The best verdict over the references."""
+    """The reference that compares best, and how."""
     if not references:
         return None, NO_REFERENCE
     domain = {
@@ -270,7 +271,7 @@ def _verdict(
         if np.all(column > 0)
     }
     formula = _tied(law)
-    limit = THRESHOLDS.exponent_margin, config.compare_limit
+    limit = THRESHOLDS.exponent_margin, COMPARING
     answers = [
         (reference, compare(formula, reference.family, samples.names, domain, *limit))
         for reference in references
@@ -282,7 +283,7 @@ def _verdict(
     return best
 
 
-def _tied(law: Fitted) -> sympy.Expr:
+def _tied(law: Law) -> sympy.Expr:
     """The formula for sympy: a named law keeps its parameters as symbols, tied exactly."""
     if law.name is None or not law.parameters:
         return law.expression
@@ -291,19 +292,19 @@ def _tied(law: Fitted) -> sympy.Expr:
 
 
 def _strength(
-    law: Fitted,
+    law: Law,
     reference: Reference | None,
-    verdict: Comparison,
+    comparison: Comparison,
     samples: Samples,
     intervals: Sequence[Estimate],
 ) -> Estimate | None:
     """The reference's strength: the law's constant, in the reference's units."""
-    if reference is None or verdict.verdict not in MATCHING or not intervals:
+    if reference is None or comparison.verdict not in MATCHING or not intervals:
         return None
     first = intervals[0]
     if first.value is None:
         return None
-    own = verdict.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
+    own = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
     unit = strength_at_one(reference, samples, own)
     with np.errstate(all="ignore"):
         factor = float(np.median(law.values(samples) / unit)) / first.value

@@ -7,6 +7,12 @@ from orbits.config import ForcesConfig, TrajectoriesConfig
 from orbits.options import OptionError, changed, option_names, values_of
 from symreg.recovery.config import RecoverConfig
 
+DECIDED = tuple(
+    f"importing.{name}" for name in "law gm bad_rows velocity velocity_unit dt gap samples".split()
+)
+"""What `orbits import` does otherwise: a law given is not searched for, bad rows are one option for
+all tables, and velocities and other times of sampling are for a dataset."""
+
 
 @dataclass(frozen=True)
 class RecoverFileConfig(TrajectoriesConfig, ForcesConfig, RecoverConfig):
@@ -16,7 +22,7 @@ class RecoverFileConfig(TrajectoriesConfig, ForcesConfig, RecoverConfig):
     """The table holds positions over time, as for `orbits import`; accelerations are measured along
     them first."""
 
-    RARE: ClassVar[tuple[str, ...]] = ("compare_limit", *option_names(ForcesConfig))
+    RARE: ClassVar[tuple[str, ...]] = tuple(option_names(ForcesConfig))
     """Options that the short help leaves out."""
 
     def __post_init__(self) -> None:

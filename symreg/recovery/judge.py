@@ -9,10 +9,11 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 from collections.abc import Iterable
 
 from symreg.formulas.compare import MATCHING
-from symreg.recovery.discovery import misfit_allowed
+from symreg.recovery.evidence import NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
+from symreg.recovery.selection import RESAMPLES
 from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 
@@ -23,7 +24,7 @@ def law_gates(
     finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
 ) -> list[Gate]:
     """Every condition on a table's law, its constant and parameters, apart from its controls."""
-    verdict = finding.verdict.verdict
+    verdict = finding.comparison.verdict
     gates = [
         stated("structure", verdict in MATCHING, "the form of the reference", IN_WORDS[verdict])
     ]
@@ -40,13 +41,13 @@ def law_gates(
                 )
             )  # fmt: skip
     gates.append(at_least("held-out R²", finding.r2, t.r2))
-    gates.append(agreeing("seeds", finding.outcome.agreeing, finding.outcome.seeds, t.agreement))
+    gates.append(_agreement(finding, t))
     return [*gates, *_central(non_central, t), _misfit(finding, t)]
 
 
 def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
     """What a formula must show to be a law at all, named or not."""
-    outcome, evidence = finding.outcome, finding.evidence
+    evidence = finding.evidence
     names = {symbol.name for symbol in finding.law.form.free_symbols}
     depends = bool(names & set(finding.samples.features))
     return [
@@ -54,16 +55,42 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         times("held-out error", evidence.held_out_ratio, t.held_out_ratio, FIT_ERROR),
         times("held-out range", evidence.range_ratio, t.range_ratio, FIT_ERROR),
         _misfit(finding, t),
-        agreeing("agreement", outcome.agreeing, outcome.seeds, t.agreement),
+        *_no_expansion(evidence, t),
+        _agreement(finding, t),
         _alone(finding),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
         *_central(non_central, t),
     ]
 
 
+def _agreement(finding: Finding, t: Thresholds) -> Gate:
+    return agreeing("agreement", finding.selection.agreeing, RESAMPLES, t.agreement)
+
+
+def _no_expansion(evidence: Evidence, t: Thresholds) -> list[Gate]:
+    """A law leaves what no polynomial explains, or rounding, and has fewer numbers than one."""
+    gates = []
+    if evidence.beyond_expansion is not None:
+        ratio = evidence.beyond_expansion
+        gates.append(times("beside polynomials", ratio, t.expansion_ratio, "their error"))
+    if evidence.error < NOISELESS:
+        left = f"{evidence.error:.1g} of the target"
+        asked = f"rounding, {evidence.rounding:.1g}, or an error that is given (--sigma)"
+        gates.append(stated("rounding alone", not evidence.noiseless, asked, left))
+        expansion = evidence.expansion
+        if expansion is not None and expansion.numbers is not None and not expansion.ends:
+            fewer = evidence.numbers < expansion.numbers
+            asked = f"fewer than the {expansion.numbers} of a polynomial as close"
+            gates.append(stated("numbers", fewer, asked, str(evidence.numbers)))
+    if evidence.gap is not None:
+        place = f"two, below and above {evidence.gap.feature} = {evidence.gap.value:.4g}"
+        gates.append(stated("no break", False, "one formula for all rows", place))
+    return gates
+
+
 def _alone(finding: Finding) -> Gate:
     """No other formula, among those searched and their neighbours, explains the table too."""
-    others = sum(rival.as_good for rival in finding.rivals)
+    others = sum(rival.as_good for rival in finding.selection.rivals)
     return stated("no other law as good", not others, "none", str(others or "none"))
 
 
@@ -79,8 +106,8 @@ def _misfit(finding: Finding, t: Thresholds) -> Gate:
     chance = evidence.misfit_p
     if chance is None:
         return stated(name, True, f"p at least {t.misfit_p:g}", "too few rows, or exact")
-    if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.outcome.floor):
-        told = f"p {chance:.2g}, but within the error floor of {finding.outcome.floor:.1%}"
+    if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.selection.floor):
+        told = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
         return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", told)
     return Gate(name, chance >= t.misfit_p, chance, least=t.misfit_p, kind="chance")
 

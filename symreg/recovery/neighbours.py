@@ -16,7 +16,7 @@ from scipy.stats import qmc
 
 from symreg.fit.noise import DOUBLE
 from symreg.fit.refine import (
-    Fitted,
+    Law,
     is_same_law,
     preferred,
     refitted,
@@ -25,7 +25,7 @@ from symreg.fit.refine import (
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
 from symreg.projection.bases import is_angle
-from symreg.recovery.discovery import misfit_of
+from symreg.recovery.evidence import misfit_of
 
 ROUNDS = 4
 """Times to edit the best formula, if an edit was better."""
@@ -100,32 +100,32 @@ class Parting:
     inside: bool
 
 
-def widened(pool: Sequence[Fitted], samples: Samples, floor: float) -> list[Fitted]:
+def widened(pool: Sequence[Law], samples: Samples, floor: float) -> list[Law]:
     """A pool with its best formulas' neighbours, the best of those edited again.
 
     No time limit but `MOST_EDITS`: without this step no law may be called the only one.
     """
     n, pool = samples.n_effective, list(pool)
-    known = {str(law.form) for law in pool}
+    known = {law.key for law in pool}
     edited: set[str] = set()
     left = MOST_EDITS
     for _ in range(ROUNDS):
         chosen = preferred(pool, n, floor)
         longer = misfit_of(chosen, samples) < EXPLAINED  # else nothing is missing
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
-        turn = [law for law in (chosen, *ranked[:EDITED]) if str(law.form) not in edited]
-        proposed: list[tuple[sympy.Expr, Fitted]] = []
+        turn = [law for law in (chosen, *ranked[:EDITED]) if law.key not in edited]
+        proposed: list[tuple[sympy.Expr, Law]] = []
         for law in turn[:EDITED]:
-            edited.add(str(law.form))
+            edited.add(law.key)
             some = list(itertools.islice(edits(law.expression, samples, longer), left))
             left -= len(some)
             proposed += [(each, law) for each in some]
         proposed += [(each, chosen) for each in corrected(chosen.expression, samples)]
-        new: list[Fitted] = []
+        new: list[Law] = []
         for expression, law in proposed:
             made = refitted(with_floats(expression), samples, law.source, law.seed)
-            if made is not None and str(made.form) not in known:
-                known.add(str(made.form))
+            if made is not None and made.key not in known:
+                known.add(made.key)
                 new.append(made)
         new.sort(key=lambda law: law.criterion(n, floor))
         new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
@@ -286,19 +286,17 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
         yield from (node.func(node.args[0] * factor) for factor in more)
 
 
-def explains_as_well(other: Fitted, law: Fitted, n: int, floor: float) -> bool:
+def explains_as_well(other: Law, law: Law, n: int) -> bool:
     """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
-    if other is law or other.nodes > law.nodes + AS_LONG:
+    if other == law or other.nodes > law.nodes + AS_LONG:
         return False
     if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / n):
         return False
     more = len(other.constants) > len(law.constants)
-    return not more or other.criterion(n, floor) <= law.criterion(n, floor)
+    return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)
 
 
-def as_good(
-    law: Fitted, pool: Sequence[Fitted], samples: Samples, floor: float = 0.0
-) -> list[tuple[Fitted, Parting]]:
+def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Parting]:
     """The formulas in a pool that explain a table as well as the law.
 
     Equivalent ones, up to ten times the table's ranges, do not count, nor those with the law as a
@@ -307,22 +305,21 @@ def as_good(
     Returns:
         Each with the place where it departs from the law.
     """
-    ours = evaluate(law.form, samples.names, samples.X, law.constants)
-    found: list[tuple[Fitted, Parting]] = []
+    ours = law.values(samples)
+    partings: dict[Law, Parting] = {}
     for each in sorted(pool, key=lambda other: other.nodes):
-        if not explains_as_well(each, law, samples.n_effective, floor):
+        if not explains_as_well(each, law, samples.n_effective):
             continue
-        values = evaluate(each.form, samples.names, samples.X, each.constants)
-        if np.allclose(values, ours, rtol=ALIKE, atol=0.0):
+        if np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0):
             continue
-        if any(is_same_law(each, other, samples, True) for other in (law, *(f for f, _ in found))):
+        if any(is_same_law(each, other, samples, True) for other in (law, *partings)):
             continue
         if (place := parting(law, each, samples)) is not None:
-            found.append((each, place))
-    return found
+            partings[each] = place
+    return partings
 
 
-def parting(law: Fitted, other: Fitted, samples: Samples) -> Parting | None:
+def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
     """Where two formulas part by more than the table's errors, as near its ranges as can be.
 
     Returns:

@@ -23,33 +23,34 @@ from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
-from symreg.fit.refine import Fitted
+from symreg.fit.outliers import outlier_note
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.fit.wild import note_on
 from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, named, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
+from symreg.formulas.written import simple_numbers, simplest
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.finding import Finding, find, read_guesses
-from symreg.recovery.gates import passed
+from symreg.recovery.gates import Gate, passed
 from symreg.recovery.judge import found_gates, law_gates, null_gate
 from symreg.recovery.motion import problems_of
 from symreg.recovery.problem import Problem, of_user_table
 from symreg.recovery.result import (
+    Agreement,
     FrontPoint,
     Null,
     PerGroup,
     Quantity,
     Recovery,
-    RivalFormula,
-    Seeds,
+    Status,
 )
-from symreg.recovery.search import Search
+from symreg.recovery.selection import RESAMPLES, Search
 from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
-from symreg.recovery.words import PERMUTED, explain
+from symreg.recovery.words import PERMUTED, worded
 
 RIVALS = 5
 """Formulas of the pool to list."""
@@ -128,91 +129,128 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     with threadpool_limits(1, "blas"):
         told = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: told, True)
-        search = Search(engine, config, config.seeds, watch, read, problem.units)
-        found = find(problem, search)
-        if config.null:
+        search = Search(engine, config, watch, read, problem.units)
+        finding = find(problem, search)
+        nulls = {}
+        if config.null and config.form is None:
             watch.say(lambda: "search permuted targets, which no law explains", True)
-        nulls = {"permuted": _permuted(problem, search)} if config.null else {}
-    constant, parameters = strength(found), parameters_of(found)
-    gates = law_gates(found, (constant, *parameters.values()), THRESHOLDS, problem.non_central)
+            nulls = {"permuted": _permuted(problem, search)}
+    law, selection, evidence = finding.law, finding.selection, finding.evidence
+    reference = finding.reference.spec if finding.reference else None
+    constant, parameters = strength(finding), parameters_of(finding)
     controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
-    gates += controls
-    of_any_law = found_gates(found, THRESHOLDS, problem.non_central) + controls
-    reference = found.reference.spec if found.reference else None
-    coefficients = coefficients_of(found, problem.units)
+    numbers = (constant, *parameters.values())
+    gates = law_gates(finding, numbers, THRESHOLDS, problem.non_central) + controls
+    of_any_law = found_gates(finding, THRESHOLDS, problem.non_central) + controls
+    shortest = simplest(law.expression, problem.samples)
+    coefficients = coefficients_of(finding, problem.units)
     constant = with_unit(constant, problem.constant_unit(reference, constant.name))
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
-    outcome = found.outcome
     result = Recovery(
-        recovered=passed(gates),
-        found=passed(gate for gate in of_any_law if gate.passed is not None),
+        recovered=config.form is None and passed(gates),
+        status=_status(config, of_any_law),
         found_gates=tuple(of_any_law),
-        matches=reference if found.verdict.verdict in MATCHING else None,
-        rivals=tuple(
-            RivalFormula(
-                written(rival.law.expression),
-                rival.weight,
-                rival.law.nodes,
-                rival.as_good,
-                rival.parting.at if rival.parting else {},
-                rival.parting.difference if rival.parting else None,
-            )
-            for rival in found.rivals[:RIVALS]
-        ),
-        coefficients=coefficients,
-        covariance=tuple(tuple(map(float, row)) for row in found.covariance),
-        form=named(found.law.form, coefficient_names(found.law)),
-        domain={
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(problem.samples.names, problem.samples.X.T, strict=True)
-        },
-        expression=written(found.law.expression),
-        raw_expression=written(outcome.raw.expression) if outcome.raw else None,
-        law=found.law.name,
-        selected_from=found.law.source,
-        exponents={
-            name: Quantity.named(name, interval, found.true_exponents.get(name))
-            for name, interval in found.exponents.items()
-        },
-        r2=found.r2,
-        r2_linear=found.r2_linear,
-        r2_log=found.r2_log,
-        seeds=Seeds(
-            outcome.seeds,
-            outcome.agreeing,
-            "resamples" if found.rivals else "searches",
-            outcome.unaided,
-        ),
-        pareto_front=tuple(
-            FrontPoint(**vars(each) | {"expression": written(each.expression)})
-            for each in outcome.front
-        ),
-        forms=_forms(found, problem),
-        points=_points(found.samples),
-        verdict=found.verdict.verdict,
+        gates=tuple(gates),
+        matches=reference if finding.comparison.verdict in MATCHING else None,
+        verdict=finding.comparison.verdict,
         reference=reference,
+        expression=written(shortest),
+        written=_as_written(shortest, finding),
+        raw_expression=written(selection.raw.expression) if selection.raw else None,
+        form=named(law.form, coefficient_names(law)),
+        law=law.name,
+        selected_from=law.source,
+        forms=_forms(finding, problem),
         constant=constant,
         parameters=parameters,
+        exponents={
+            name: Quantity.named(name, estimate, finding.true_exponents.get(name))
+            for name, estimate in finding.exponents.items()
+        },
+        coefficients=coefficients,
+        covariance=tuple(tuple(map(float, row)) for row in finding.covariance),
+        domain=domain_of(problem.samples),
+        columns=problem.columns,
+        per_group=_per_group(finding, problem, config),
+        points=_points(finding.samples),
+        r2=finding.r2,
+        r2_linear=finding.r2_linear,
+        r2_log=finding.r2_log,
+        noise=noise_of(finding),
+        error=evidence.error,
+        worst=evidence.worst,
+        gap=evidence.gap,
+        agreement=Agreement(selection.agreeing, RESAMPLES),
         nulls=nulls,
-        gates=tuple(gates),
+        rivals=selection.rivals[:RIVALS],
+        pareto_front=tuple(
+            FrontPoint(**vars(each) | {"expression": written(each.expression)})
+            for each in selection.candidates
+        ),
         engine=engine.name,
         engine_reason=reason,
         rows=problem.rows,
-        rows_used=found.rows,
-        rows_left_out=int(found.wild.sum()),
-        columns=problem.columns,
-        per_group=_per_group(found, problem, config),
+        rows_used=finding.rows,
+        rows_left_out=int(finding.outliers.sum()),
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
-        error_floor=outcome.floor,
-        notes=tuple(_notes(found, problem, watch)),
+        error_floor=selection.floor,
+        notes=tuple(_notes(finding, problem, watch)),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
         versions=versions() | engine.versions,
         seconds=time.monotonic() - began,
     )
-    return replace(result, explanation=explain(result, THRESHOLDS.least_r2))
+    return worded(result)
+
+
+def _status(config: RecoverConfig, gates: list[Gate]) -> Status:
+    if config.form is not None:
+        return "fitted"
+    if passed(gate for gate in gates if gate.passed is not None):
+        return "found"
+    # what predicts rows kept aside, and is no constant, is good for something
+    needed = {"held-out R²", "held-out error", "depends on a feature", PERMUTED}
+    good = passed(g for g in gates if g.name in needed and g.passed is not None)
+    return "approximation" if good else "none"
+
+
+def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
+    """Lowest and highest value of every feature."""
+    columns = zip(samples.names, samples.X.T, strict=True)
+    return {name: (float(column.min()), float(column.max())) for name, column in columns}
+
+
+def _as_written(formula: sympy.Expr, finding: Finding) -> str:
+    """The formula as one would write it: no number has more digits than its interval."""
+    values = {
+        float(estimate.value): estimate
+        for estimate in finding.intervals
+        if estimate.value is not None
+    }
+    return sympy.sstr(simple_numbers(formula, values))
+
+
+def noise_of(finding: Finding) -> str:
+    """What the target's errors were taken for, and their size."""
+    law, samples, kind = finding.law, finding.samples, finding.selection.errors.kind
+    predicted = law.values(samples)
+    with np.errstate(all="ignore"):
+        size = {
+            "additive": float(np.std(samples.y - predicted)),
+            "relative": float(np.std(samples.y / predicted)),
+            "logarithmic": float(np.std(np.log10(samples.y / predicted))),
+        }.get(kind, 0.0)
+    if kind == "given":
+        return "as given"
+    if kind == "additive":
+        return f"additive, {size:.2g}"
+    if kind == "relative":
+        return f"relative, {100 * size:.2g} %"
+    if kind == "logarithmic":
+        return f"in the logarithm, {size:.2g} dex"
+    return "" if finding.selection.floor else "none but rounding"
 
 
 def _points(samples: Samples) -> dict[str, tuple[float, ...]]:
@@ -222,36 +260,36 @@ def _points(samples: Samples) -> dict[str, tuple[float, ...]]:
     return {name: tuple(map(float, values)) for name, values in columns.items()}
 
 
-def _forms(found: Finding, problem: Problem) -> tuple[str, ...]:
+def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
     if not problem.any_law:
         return ()
-    by_group = found.outcome.by_group
-    law = found.law if by_group is None else by_group.of_group(0)
-    return recognised_laws(law, found.samples.features, found.samples.target, problem.units)
+    grouped, samples = finding.selection.grouped, finding.samples
+    law = finding.law if grouped is None else grouped.of_group(0)
+    return recognised_laws(law, samples.features, samples.target, problem.units)
 
 
-def _per_group(found: Finding, problem: Problem, config: RecoverConfig) -> PerGroup | None:
-    law = found.outcome.by_group
+def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> PerGroup | None:
+    law = finding.selection.grouped
     if law is None or config.per_group is None:
         return None
-    indicators = found.samples.names[len(found.samples.features) :]
+    indicators = finding.samples.names[len(finding.samples.features) :]
     return PerGroup(config.per_group, problem.group_values, law.form, law.by_name, indicators)
 
 
-def _notes(found: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
+def _notes(finding: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
     """What was done to the rows, and whatever else qualifies the result."""
     yield from problem.notes
-    judged = len(found.samples.y)
-    if found.rows > judged:
+    judged = len(finding.samples.y)
+    if finding.rows > judged:
         yield (
             f"{judged} rows, drawn at random, were searched and judged; the constants are fitted "
-            f"to {found.rows}"
+            f"to {finding.rows}"
         )
-    if found.wild.any():
-        yield note_on(found.wild)
+    if finding.outliers.any():
+        yield outlier_note(finding.outliers)
     if problem.units:
         try:
-            constant_units(found.law.form, problem.units, problem.units[found.samples.target])
+            constant_units(finding.law.form, problem.units, problem.units[finding.samples.target])
         except ValueError:
             yield "the units of the columns do not fit the formula, so its constants have none"
     if watch.ended:
@@ -263,20 +301,21 @@ def _notes(found: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
 
 def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find."""
-    config = search.config
+    config = replace(search.config, seeds=min(NULL_SEEDS, search.config.seeds))
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    watch, seeds = Watch(config.limit(problem.any_law)), min(NULL_SEEDS, config.seeds)
-    found = find(
+    watch = Watch(config.limit(problem.any_law))
+    finding = find(
         replace(problem, samples=shuffled, every=None),
-        replace(search, seeds=seeds, watch=watch, units=None),
+        replace(search, config=config, watch=watch, units=None),
     )
-    quantities = (strength(found), *parameters_of(found).values())
+    quantities = (strength(finding), *parameters_of(finding).values())
+    of_any_law = found_gates(finding, THRESHOLDS, None)
     return Null(
-        verdict=found.verdict.verdict,
-        recovered=passed(law_gates(found, quantities, THRESHOLDS, None))
-        or passed(gate for gate in found_gates(found, THRESHOLDS, None) if gate.passed is not None),
-        expression=written(found.law.expression),
-        r2=found.r2,
+        verdict=finding.comparison.verdict,
+        recovered=passed(law_gates(finding, quantities, THRESHOLDS, None))
+        or passed(gate for gate in of_any_law if gate.passed is not None),
+        expression=written(finding.law.expression),
+        r2=finding.r2,
     )
 
 
@@ -311,7 +350,7 @@ def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     return replace(quantity, unit=unit.text, unit_in_si=unit.size, recognised=known)
 
 
-def coefficient_names(law: Fitted) -> tuple[str, ...]:
+def coefficient_names(law: Law) -> tuple[str, ...]:
     """A named law's parameters by name, else those of the constants."""
     own, taken = ("c", *law.parameters), {s.name for s in law.form.free_symbols}
     suit = law.parameters and len(own) == len(law.constants) and not taken & set(own)

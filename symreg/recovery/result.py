@@ -16,7 +16,9 @@ from orbits.files import as_json
 from orbits.printing import facts, wrapped
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
+from symreg.recovery.expansions import Break
 from symreg.recovery.gates import Gate
+from symreg.recovery.rival import Rival
 from symreg.result import Result
 
 
@@ -60,27 +62,18 @@ class Quantity(Estimate):
 
 
 @dataclass(frozen=True)
-class Seeds:
-    """How many searches or resamples chose the selected formula.
+class Agreement:
+    """How many resamples of the table's groups select the same formula again."""
 
-    Attributes:
-        run: their number.
-        agreeing: those with the same structure.
-        of: `searches` of an engine, or `resamples` of the table's groups.
-        unaided: searches that chose it without the named laws on offer, exponents rounded
-            afterwards; None for resamples.
-    """
-
-    run: int
     agreeing: int
-    of: Literal["searches", "resamples"] = "searches"
-    unaided: int | None = None
+    resamples: int
 
     def __str__(self) -> str:
-        """`5 of 5 searches, 4 without the named laws`."""
-        of = {"searches": "search", "resamples": "resample"}[self.of] if self.run == 1 else self.of
-        alone = "" if self.unaided is None else f", {self.unaided} without the named laws"
-        return f"{self.agreeing} of {self.run} {of}{alone}"
+        """`98 of 100 resamples`."""
+        return f"{self.agreeing} of {self.resamples} resamples"
+
+
+Status = Literal["found", "approximation", "fitted", "none"]
 
 
 @dataclass(frozen=True)
@@ -91,28 +84,6 @@ class Null:
     recovered: bool
     expression: str
     r2: float | None
-
-
-@dataclass(frozen=True)
-class RivalFormula:
-    """One of the formulas searched, and its share of the posterior.
-
-    Attributes:
-        expression: numbers fitted.
-        weight: share of the posterior over all searched.
-        complexity: in nodes.
-        as_good: whether it explains the table as well as the selected formula, pays for extra
-            numbers, and is not a special case: another law that the table allows.
-        measure_at: values of the features near the table where the two part; empty for others.
-        difference: relative, there.
-    """
-
-    expression: str
-    weight: float
-    complexity: int
-    as_good: bool = False
-    measure_at: dict[str, float] = field(default_factory=dict)
-    difference: float | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +123,13 @@ class Recovery(Result):
 
     Attributes:
         recovered: whether the requested law was recovered: every gate holds, for this table alone.
-        found: whether a law was found, named or not: every gate of `found_gates` holds.
+        status: found (a law, named or not: every gate of `found_gates` holds), approximation (good
+            in `domain`, and no law), fitted (the form was given), or none.
+        written: the formula as one would write it, numbers that may be simple ones written so.
+        noise: what the target's errors were taken for, and their size.
+        error: rms error of all rows, relative to the target's size.
+        worst: the largest error of a row, likewise.
+        gap: where the table breaks in two, if that explains why no formula holds.
         matches: name of the law; None for an unnamed one.
         forms: textbook laws with its form, and its units if the columns have any.
         verdict: of the comparison with the reference (`symreg.formulas.compare`).
@@ -168,7 +145,7 @@ class Recovery(Result):
         r2: on held-out groups, the better of linear and log.
         r2_linear: on held-out groups.
         r2_log: the same for logarithms; None if a target is not positive.
-        seeds: of the searches.
+        agreement: of resamples of the groups on the formula.
         nulls: by kind of null control.
         gates: every condition on `recovered`.
         found_gates: every condition on `found`.
@@ -187,11 +164,13 @@ class Recovery(Result):
         pareto_front: every candidate of every search.
         rows: of the table.
         rows_used: rows drawn for the last fit.
-        rows_left_out: wild ones, excluded from all fits.
+        rows_left_out: outliers, excluded from all fits.
         groups: of the table (orbits).
         non_central: share of an acceleration that is tangential, median over the rows.
         error_floor: relative error that no law need explain.
         explanation: in plain words.
+        conclusion: of these, the sentence that matters.
+        summary: the law and its numbers by name, as text.
         notes: what was done to the rows before the search.
         components: the laws of the acceleration's other components, if this is that of the first.
         metrics: of the probe that wrote the table, passed on.
@@ -213,7 +192,7 @@ class Recovery(Result):
     r2: float | None
     r2_linear: float | None
     r2_log: float | None
-    seeds: Seeds
+    agreement: Agreement
     nulls: dict[str, Null]
     gates: tuple[Gate, ...]
     engine: str
@@ -225,11 +204,16 @@ class Recovery(Result):
     non_central: float | None
     error_floor: float
     rows_left_out: int = 0
-    found: bool = False
+    status: Status = "none"
+    written: str = ""
+    noise: str = ""
+    error: float | None = None
+    worst: float | None = None
+    gap: Break | None = None
     matches: str | None = None
     forms: tuple[str, ...] = ()
     found_gates: tuple[Gate, ...] = ()
-    rivals: tuple[RivalFormula, ...] = ()
+    rivals: tuple[Rival, ...] = ()
     coefficients: dict[str, Quantity] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     per_group: PerGroup | None = None
@@ -238,12 +222,19 @@ class Recovery(Result):
     form: str = ""
     points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     explanation: str = ""
+    conclusion: str = ""
+    summary: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     components: tuple["Recovery", ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
     configuration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def found(self) -> bool:
+        """Whether a law was found, named or not."""
+        return self.status == "found"
 
     @property
     def exponent(self) -> Quantity:
@@ -283,7 +274,7 @@ class Recovery(Result):
         names, X = self._columns_of(features)
         if names:
             return evaluate(self.formula, names, X)
-        rows = max((len(np.atleast_1d(features[name])) for name in features), default=1)
+        rows = max((len(np.atleast_1d(column)) for _, column in features.items()), default=1)
         return np.full(rows, float(self.formula))
 
     def _columns_of(
@@ -412,30 +403,31 @@ class Recovery(Result):
         return mathml(self.formula)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON's own types; `exponent` and `mathml` too."""
-        return super().to_dict() | {"exponent": as_json(self.exponent), "mathml": self.mathml}
+        """As JSON's own types; `found`, `exponent` and `mathml` too."""
+        more = {"found": self.found, "exponent": as_json(self.exponent), "mathml": self.mathml}
+        return super().to_dict() | more
+
+    def latex(self, precision: int = 4) -> str:
+        """The formula in LaTeX, with so many digits per number."""
+        return str(sympy.latex(rounded(self.formula, precision)))
 
     def _repr_latex_(self) -> str:
-        return f"${sympy.latex(rounded(self.formula, 4))}$"
+        return f"${self.latex()}$"
 
     def _repr_html_(self) -> str:
-        from symreg.recovery.words import conclusion, summary
-
-        told = {name: html.escape(text) for name, text in summary(self).items()}
+        told = {name: html.escape(text) for name, text in self.summary.items()}
         told["law"] = f"<math>{self.mathml}</math>"
         cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in told.items())
-        return f"<table>{cells}</table><p>{html.escape(conclusion(self))}</p>"
+        return f"<table>{cells}</table><p>{html.escape(self.conclusion)}</p>"
 
     def __repr__(self) -> str:
-        found = "recovered" if self.recovered else "not recovered"
+        status = "recovered" if self.recovered else "not recovered"
         if self.reference is None:
-            found = "found" if self.found else "not found"
-        return f"Recovery({self.expression}; {self.verdict}, {found})"
+            status = {"none": "no law"}.get(self.status, self.status)
+        return f"Recovery({self.expression}; {self.verdict}, {status})"
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""
-        from symreg.recovery.words import conclusion, summary
-
-        told = [conclusion(self), *(f"Note: {note}." for note in self.notes)]
-        own = "\n\n".join([facts(summary(self)), *map(wrapped, told)])
+        told = [self.conclusion, *(f"Note: {note}." for note in self.notes)]
+        own = "\n\n".join([facts(self.summary), *map(wrapped, told)])
         return "\n\n".join([own, *map(str, self.components)])

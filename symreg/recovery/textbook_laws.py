@@ -9,7 +9,7 @@ import sympy
 
 from orbits.expressions import parse_expression
 from orbits.units import Unit, parse_unit
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Law
 from symreg.formulas.expressions import merged, skeleton, with_floats
 
 _unit = cache(parse_unit)
@@ -86,7 +86,7 @@ LAWS = tuple(
 
 
 def recognised_laws(
-    law: Fitted, names: Sequence[str], target: str, units: Mapping[str, Unit]
+    law: Law, names: Sequence[str], target: str, units: Mapping[str, Unit]
 ) -> tuple[str, ...]:
     """Names of the textbook laws with a formula's form, and its units if known."""
     used = sorted({s.name for s in law.form.free_symbols} & set(names))

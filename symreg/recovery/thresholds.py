@@ -35,6 +35,9 @@ class Thresholds:
     range_ratio: float = 5.0
     """The same at the ends of a feature's range, outside the fit, where constants are less
     certain."""
+    expansion_ratio: float = 3.0
+    """Largest rms error of a law, relative to what the best polynomial leaves of rows kept aside:
+    two for the chance in few rows, and a half of that for the numbers of a law."""
     misfit_p: float = 1e-4
     """Smallest p-value of a misfit as smooth as the one seen; below it the formula is rejected."""
     kick_r2: float = 0.97

@@ -1,16 +1,16 @@
 """Every sentence about a law that was found, and the format of numbers."""
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-import sympy
-
-from orbits.expressions import parse_expression
 from orbits.forces import ForceLaw
 from orbits.units import ONE, parse_unit
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
-from symreg.recovery.result import Quantity, Recovery
+from symreg.recovery.result import PerGroup, Quantity, Recovery
+from symreg.recovery.thresholds import THRESHOLDS
 
 PERMUTED = "permuted targets"
 RIVAL_SHARE = 0.01
@@ -49,37 +49,8 @@ def percent(value: float | None, decimals: int = 0, missing: str = "none") -> st
     return missing if value is None else f"{value:.{decimals}%}"
 
 
-MOST_DIGITS = 6
 MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
 """Beyond these an interval is written in powers of ten."""
-
-
-def digits_of(quantity: Quantity) -> int:
-    """Significant digits supported by an interval: two of the half-width, at least two.
-
-    Six without an interval, and at most.
-    """
-    if quantity.value is None or quantity.low is None or quantity.high is None:
-        return MOST_DIGITS
-    half = (quantity.high - quantity.low) / 2
-    if not (half > 0 and quantity.value and math.isfinite(half)):
-        return MOST_DIGITS
-    places = math.floor(math.log10(abs(quantity.value))) - math.floor(math.log10(half)) + 2
-    return max(2, min(MOST_DIGITS, places))
-
-
-def with_its_digits(result: Recovery) -> str:
-    """The formula of a result, no number with more digits than its interval has."""
-    if not result.form or not result.coefficients:
-        return result.expression
-    formula = parse_expression(result.form)
-    numbers = {
-        symbol: sympy.Float(quantity.value, digits_of(quantity))
-        for symbol in formula.free_symbols
-        if (quantity := result.coefficients.get(symbol.name)) is not None
-        and quantity.value is not None
-    }
-    return sympy.sstr(formula.xreplace(numbers))
 
 
 def _in_a_line(formula: str) -> str:
@@ -119,47 +90,55 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def explain(result: Recovery, least_r2: float) -> str:
+def worded(result: Recovery) -> Recovery:
+    """The result with its texts: explanation, conclusion and summary."""
+    return replace(
+        result,
+        explanation=" ".join(_explanation(result)),
+        conclusion=_conclusion(result),
+        summary=_summary(result),
+    )
+
+
+def _explanation(result: Recovery) -> list[str]:
     """Two or three sentences for a physicist: the law, its numbers, the verdict."""
-    if result.per_group is not None:
-        sentences = [*_found(result, _in_a_line(result.per_group.form)), *_by_group(result)]
-    elif result.rivals:
-        sentences = [*_found(result, _in_a_line(with_its_digits(result)))]
-    else:
-        law = _in_a_line(result.expression)
+    if result.recovered and not result.found:
+        law = _in_a_line(result.written)
         sentences = [f"The selected law is {law}{_strength(result.constant)}."]
+    else:
+        sentences = _status(result)
+    if result.per_group is not None:
+        sentences += _by_group(result, result.per_group)
     for name, parameter in result.parameters.items():
         sentences.append(f"Its {name} is {interval(parameter)}{_truth(parameter)}.")
     exponent = result.exponent
     if exponent.value is not None:
         sentences.append(
             f"Read as one power of r, the exponent is {interval(exponent)} "
-            f"(±{exponent.statistical:.2g} statistical ⊕ ±{exponent.systematic:.2g} systematic)"
-            f"{_truth(exponent)}."
+            f"(±{exponent.statistical or 0.0:.2g} statistical ⊕ ±{exponent.systematic or 0.0:.2g} "
+            f"systematic){_truth(exponent)}."
         )
-    sentences.append(_verdict(result, least_r2))
+    sentences.append(_verdict(result))
     if result.recovered:
-        said = result.rivals and result.found  # by how many it is selected
-        begin = "It" if said else f"It was chosen by {result.seeds}, and"
+        begin = "It" if result.found else f"It was chosen by {result.agreement}, and"
         sentences.append(f"{begin} predicts held-out groups with R² = {fixed(result.r2)}.")
-    elif result.reference is None and result.rivals:
+    elif result.reference is None:
         sentences.append("It matches no named law, so `recovered` does not apply.")
-    else:
-        sentences.append(f"It does not count as recovered: {_failed(result.gates)}.")
+    elif result.status != "fitted":
+        sentences.append(f"It does not count as recovered: {failures(result.gates)}.")
     if result.rows_used + result.rows_left_out < result.rows:
         sentences.append(f"{result.rows_used} of {result.rows} rows, drawn at random, were used.")
-    sentences += [f"Note: {note}." for note in result.notes if result.rivals]
-    return " ".join(sentences)
+    return sentences + [f"Note: {note}." for note in result.notes]
 
 
-def summary(result: Recovery) -> dict[str, str]:
+def _summary(result: Recovery) -> dict[str, str]:
     """The law and its numbers by name."""
     many = [q for q in result.coefficients.values() if q.value is not None]
     if len(many) < 2 or result.law is not None:
         many = [result.constant]
     target = next(reversed(result.points), "")
     component = f"{target} = " if target.startswith("a_") else ""
-    told = {"law": component + _in_a_line(with_its_digits(result))}
+    told = {"law": component + _in_a_line(result.written)}
     if len(many) > 1:
         told["form"] = _in_a_line(result.form)
     told |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
@@ -172,28 +151,29 @@ def summary(result: Recovery) -> dict[str, str]:
     compared = f"none; beside {result.reference}: {IN_WORDS[result.verdict]}"
     if result.reference is None:
         compared = " or ".join(result.forms) or "none"
+    if result.noise:
+        told["errors"] = result.noise
     return told | {
         "named law": result.matches or compared,
         "R², held out": fixed(result.r2),
-        "chosen by": str(result.seeds),
+        "chosen by": "the form given" if result.status == "fitted" else str(result.agreement),
     }
 
 
-def conclusion(result: Recovery) -> str:
-    """A recovery's conclusion."""
-    if result.rivals and not result.found:
-        return " ".join([f"No law was found: {_failed(result.found_gates)}.", *_rivals(result)])
-    if result.rivals:
+def _conclusion(result: Recovery) -> str:
+    """The sentence that matters, and the other laws that the table allows."""
+    if result.recovered and not result.found:
+        assert result.reference is not None  # for the type checker: there is one to be recovered
+        return f"Recovered. {VERDICTS[result.verdict].format(reference=result.reference)}"
+    if result.found:
         share = percent(result.rivals[0].weight)
         told = f"A law was found, with {share} of the posterior of all that was searched."
         return " ".join([told, *_rivals(result)])
-    if not result.recovered:
-        return f"Not recovered: {_failed(result.gates)}."
-    assert result.reference is not None  # for the type checker: there is one to be recovered
-    return f"Recovered. {VERDICTS[result.verdict].format(reference=result.reference)}"
+    return " ".join(_status(result))
 
 
-def _failed(gates: Sequence[Gate]) -> str:
+def failures(gates: Sequence[Gate]) -> str:
+    """The gates that failed, with what they asked and what they found."""
     return "; ".join(
         f"{gate.name} (asked: {gate.required}; found: {gate.found})"
         for gate in gates
@@ -201,15 +181,56 @@ def _failed(gates: Sequence[Gate]) -> str:
     )
 
 
-def _found(result: Recovery, formula: str) -> list[str]:
+def _status(result: Recovery) -> list[str]:
     """Whether a law was found, how sure that is, and alternatives."""
-    told = f"No law was found; the best formula is {formula}: {_failed(result.found_gates)}."
+    group = result.per_group
+    formula = _in_a_line(result.written if group is None else group.form)
+    if result.status == "fitted":
+        numbers = len(result.coefficients)
+        told = [
+            f"The form that was given, fitted and not searched: {formula}{_numbers(result)}. It "
+            f"leaves {_size(result.error)} (rms, of the target's size), and R² on rows kept aside "
+            f"is {fixed(result.r2)}. A free search, without --form, would have to leave less with "
+            f"{numbers} number{'' if numbers == 1 else 's'}, or as much with fewer."
+        ]
+        if missing := failures(result.found_gates):
+            told.append(f"It does not explain the table: {missing}.")
+        return told
     if result.found:
-        told = (
-            f"A law was found: {formula}{_numbers(result)}. It is selected in {result.seeds} and "
-            f"has {percent(result.rivals[0].weight)} of the posterior of what was searched."
+        return [
+            f"A law was found: {formula}{_numbers(result)}. It is selected in {result.agreement} "
+            f"and has {percent(result.rivals[0].weight)} of the posterior of what was searched.",
+            *_rivals(result),
+        ]
+    why = failures(result.found_gates)
+    if result.status == "approximation":
+        names = set(re.findall(r"[^\W\d]\w*", result.expression))
+        ranges = [
+            f"{name} from {low:.4g} to {high:.4g}"
+            for name, (low, high) in result.domain.items()
+            if name in names
+        ]
+        sentence = (
+            f"No law was found; an approximation is {formula}, good to {_size(result.error)} (rms; "
+            f"at worst {_size(result.worst)}) of the target's size for {', '.join(ranges)}: {why}."
         )
-    return [told, *_rivals(result)]
+    else:
+        sentence = f"No law was found; the best formula is {formula}: {why}."
+    sentences = [sentence]
+    if result.gap is not None:
+        gap = result.gap
+        sentences.append(
+            f"The table breaks at {gap.feature} = {gap.value:.4g}: give the rows below and above "
+            "it apart, and each may have a law."
+        )
+    return [*sentences, *_rivals(result)]
+
+
+def _size(error: float | None) -> str:
+    """A relative error: `0.4 %`, or `6e-08` if it is tiny."""
+    if error is None or not math.isfinite(error):
+        return "an unknown error"
+    return f"{100 * error:.2g} %" if error >= 1e-5 else f"{error:.1g}"
 
 
 def _rivals(result: Recovery) -> list[str]:
@@ -233,10 +254,9 @@ def _rivals(result: Recovery) -> list[str]:
     return sentences
 
 
-def _by_group(result: Recovery) -> list[str]:
+def _by_group(result: Recovery, groups: PerGroup) -> list[str]:
     """Which constants all groups share, and the others in each."""
-    assert result.per_group is not None  # for the type checker: asked for such results only
-    groups, sentences = result.per_group, []
+    sentences = []
     for name, coefficients in groups.constants.items():
         known = [interval(result.coefficients[each]) for each in coefficients]
         if len(known) == 1:
@@ -296,8 +316,8 @@ def _truth(quantity: Quantity) -> str:
     return f"; {named} lies {'inside' if quantity.holds_truth else 'outside'}"
 
 
-def _verdict(result: Recovery, least_r2: float) -> str:
-    if result.r2 is None or result.r2 < least_r2:
+def _verdict(result: Recovery) -> str:
+    if result.r2 is None or result.r2 < THRESHOLDS.least_r2:
         found = "none" if result.r2 is None else f"{result.r2:.3f}"
         return f"It does not predict held-out data (R² = {found}): no law."
     if result.reference is None:

@@ -15,12 +15,11 @@ from orbits.forces import ForceLaw, parse_law
 from orbits.time_limit import TooLongError
 from orbits.units import G
 from symreg.engines import choose_engine
-from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, Fitted, charged
+from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, charged
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.pool import search_pool
-from symreg.recovery.search import Search
+from symreg.recovery.selection import Search, select
 from symreg.weighing.errors import rough_covariance
 from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.shapes import Curve, Parameters, Shape
@@ -141,8 +140,7 @@ def searched(
         return []
     engine, _ = choose_engine(config.engine, config.question, own_table=True)
     watch = equations.watch.within(config.limit(any_law=True))
-    outcome, _, rivals = search_pool(samples, Search(engine, config, config.seeds, watch))
-    laws: list[Fitted] = [outcome.law, *(rival.law for rival in rivals)]
+    laws = select(samples, Search(engine, config, watch)).laws
     shapes: dict[str, FormulaShape] = {}
     for whole in (*families, *(law.expression for law in laws[:WEIGHED])):
         for part in (whole, *_shorter(whole)):

@@ -3,27 +3,28 @@
 from dataclasses import replace
 
 import pytest
+from symreg.recovery.discovery import Evidence
 
 from orbits.estimates import Estimate
-from symreg.fit.refine import Fitted
+from symreg.fit.errors import ErrorModel
+from symreg.fit.refine import Law
 from symreg.formulas.compare import Comparison
-from symreg.recovery.discovery import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.judge import law_gates
 from symreg.recovery.result import Quantity
-from symreg.recovery.search import Outcome
+from symreg.recovery.selection import Selection
 from symreg.recovery.thresholds import Thresholds
 
 T = Thresholds()
 
 
-def finding(verdict="up_to_scale", agreeing=5, exponent=-2.0, r2=0.99, seeds=5):
+def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99):
     """A finding of the search, good unless changed."""
-    law = Fitted(None, (39.5,), 0.0, 0.0, 5, "operon")
-    outcome = Outcome(law, None, agreeing, seeds, 0.02, [])
+    law = Law(None, (39.5,), 0.0, 0.0, 5, "operon")
+    selection = Selection(law, None, agreeing, 0.02, ErrorModel())
     interval = Estimate(exponent, exponent - 0.01, exponent + 0.01)
     return Finding(
-        outcome, law, None, Comparison(verdict, ""), r2, None, [], None,
+        selection, law, None, Comparison(verdict, ""), r2, None, [], None,
         {"r": interval}, {"r": -2.0}, None, Evidence(1.0, 1.0, 0.5, 0.0),
     )  # fmt: skip
 
@@ -45,8 +46,7 @@ GM = gm(-0.002)
         (finding(), gm(-0.051), 0.0, "constant GM"),
         (finding(), gm(0.051), 0.0, "constant GM"),
         (finding(r2=0.89), GM, 0.0, "held-out R²"),
-        (finding(agreeing=3), GM, 0.0, "seeds"),
-        (finding(agreeing=15, seeds=20), GM, 0.0, "seeds"),
+        (finding(agreeing=79), GM, 0.0, "agreement"),
         (finding(), GM, 0.16, "central"),
     ],
 )
@@ -58,7 +58,7 @@ def test_each_gate_of_a_law_alone_says_no(found, constant, non_central, gate):
 
 def test_thresholds_stand_where_the_table_says():
     """Just inside passes, just outside does not: no gate has a line of its own."""
-    inside = finding(agreeing=4, exponent=-1.951, r2=0.9)
+    inside = finding(agreeing=80, exponent=-1.951, r2=0.9)
     assert all(g.passed for g in law_gates(inside, [gm(0.049)], T, 0.15))
 
 

@@ -86,7 +86,7 @@ def test_what_holds_the_law_as_a_special_case_is_not_as_good():
     law = fitted("3.0*x/y", samples)
     longer = fitted("3.0*x/y + 0.001*y", samples)
     same = fitted("3.0*x*(1/y)", samples)
-    assert as_good(law, [law, longer, same], samples) == []
+    assert as_good(law, [law, longer, same], samples) == {}
 
 
 def test_formulas_part_beyond_the_table_and_that_is_told():

@@ -14,8 +14,8 @@ from symreg.cli import main
 from symreg.engines.base import Budget
 from symreg.engines.operon import OperonEngine
 from symreg.fit.form import fit_form
+from symreg.fit.outliers import outlying_rows
 from symreg.fit.samples import Samples
-from symreg.fit.wild import standing_out
 from symreg.formulas.watch import Watch
 from symreg.recovery.constants import KNOWN, recognised
 from symreg.recovery.recover import recover
@@ -57,7 +57,7 @@ def test_rows_in_one_piece_are_not_wild_however_they_lie_by_their_features(rows,
     y = m1 * m2 / r**2 * (1 + 1e-3 * rng.standard_normal(1000))
     y[list(rows)] *= 3
     samples = Samples(np.column_stack([r, m1, m2]), y, ("r", "m1", "m2"), np.arange(1000))
-    assert standing_out(samples).sum() == wild
+    assert outlying_rows(samples).sum() == wild
 
 
 @pytest.mark.slow

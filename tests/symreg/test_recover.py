@@ -38,7 +38,7 @@ def test_each_law_is_recovered_as_itself(law, make_force_table):
     assert found.reference == law
     # the smooth error moves the constant by at most about its size
     assert found.constant.relative_error == pytest.approx(0, abs=0.03)
-    assert (found.seeds.run, found.seeds.of) == (5, "searches")
+    assert found.agreement.resamples == 100
     assert not found.nulls["permuted"].recovered
     assert found.nulls["permuted"].verdict == "different"
     assert law.split("(")[0] in found.explanation
@@ -129,14 +129,14 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     ForceSamples(table, attributes).write(tmp_path / "forces.parquet")
     code = run(
         "recover", tmp_path / "forces.parquet", tmp_path / "law.json", "--seeds", "2",
-        "--population", "80", "--generations", "8",
+        "--individuals", "80", "--generations", "8",
     )  # fmt: skip
     assert code == 0
     assert "hooke" in capsys.readouterr().out
     result = read_json(tmp_path / "law.json")
     for name in (
         "reference", "verdict", "recovered", "expression", "raw_expression", "constant",
-        "exponent", "parameters", "r2", "seeds", "nulls", "engine", "engine_reason",
+        "exponent", "parameters", "r2", "agreement", "nulls", "engine", "engine_reason",
         "pareto_front", "rows", "groups", "explanation", "configuration", "versions", "seconds",
     ):  # fmt: skip
         assert name in result
@@ -186,7 +186,7 @@ def test_a_null_that_finds_a_law_leaves_none_to_claim(make_force_table, monkeypa
 def test_no_formula_is_fitted_to_held_out_groups(make_force_table, monkeypatch):
     """A fifth of the orbits, whole; and it is on them that R² is measured."""
     searched, measured = [], []
-    search, r_squared = finding.search_seeds, finding.r_squared
+    search, r_squared = finding.select, finding.r_squared
 
     def watched_search(samples, how):
         searched.append(samples)
@@ -196,7 +196,7 @@ def test_no_formula_is_fitted_to_held_out_groups(make_force_table, monkeypatch):
         measured.append(true)
         return r_squared(found, true)
 
-    monkeypatch.setattr(finding, "search_seeds", watched_search)
+    monkeypatch.setattr(finding, "select", watched_search)
     monkeypatch.setattr(finding, "r_squared", watched_r_squared)
     table, attributes = make_force_table("newton", seed=45, noise=0.01)
     recover(ForceSamples(table, attributes), QUICK, null=False)

@@ -7,7 +7,7 @@ import sympy
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp, weighed
 from symreg.fit.refine import (
-    Fitted,
+    Law,
     is_same_law,
     preferred,
     refitted,
@@ -127,6 +127,6 @@ def test_a_law_written_in_another_way_is_the_same_law(law, other, same):
 
     def fitted(text):
         form, start = skeleton(merged(sympy.sympify(text, locals=local)))
-        return Fitted(form, tuple(start), 0.0, 0.0, 5, "test", 0)
+        return Law(form, tuple(start), 0.0, 0.0, 5, "test", 0)
 
     assert is_same_law(fitted(law), fitted(other), samples) == same

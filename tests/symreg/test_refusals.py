@@ -41,7 +41,8 @@ def test_a_comparison_that_takes_too_long_is_undecided(monkeypatch, table):
 
     monkeypatch.setattr("symreg.formulas.compare.decide", for_ever)
     assert compare("1/r", "1/r**2", limit=0.05).verdict == UNDECIDED
-    options = {"seeds": 1, "null": False, "engine": "projection", "compare_limit": 0.05}
+    monkeypatch.setattr("symreg.recovery.finding.COMPARING", 0.05)
+    options = {"seeds": 1, "null": False, "engine": "projection"}
     found = recover(table, target="F", features="r", law="newton", **options)
     assert found.verdict == UNDECIDED
 

@@ -50,7 +50,7 @@ def test_a_run_leaves_everything_that_it_promises(run):
     assert set(kicked["kick_r2"]) == {str(step) for step in range(1, 9)}
     law = kicked["recovery"]
     assert law["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
-    assert law["seeds"]["run"] == 2
+    assert law["agreement"]["resamples"] == 100
     assert verdict["sources"].keys() == {"orbit", "kicked", "planets"}
     assert law["nulls"].keys() == {"permuted"}
     assert verdict["world_model"]["kind"] == "neither"
@@ -82,7 +82,7 @@ def test_a_run_is_read_back_as_it_was(run):
     [
         lambda text: "[]",
         lambda text: text.replace('"law":', '"lew":', 1),
-        lambda text: text.replace('"seeds"', '"seed"'),
+        lambda text: text.replace('"agreement"', '"agreed"'),
         lambda text: text.replace('"complexity": ', '"complexity": "x'),
         lambda text: text[: len(text) // 2],
     ],

@@ -48,7 +48,7 @@ def evidence(world, control):
     found = {}
     for states in ("orbit", "kicked"):
         forces, law = probe(f"{states}.parquet", "--states", states), world / f"{control}.json"
-        options = ["--seeds", "1", "--no-null", "--population", "100", "--generations", "8"]
+        options = ["--seeds", "1", "--no-null", "--individuals", "100", "--generations", "8"]
         assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
         found[states] = Recovery.read(law)
     jacobian = probe("jacobian.json", "--readout", "jacobian(states=50)")

@@ -18,7 +18,7 @@ from symreg.cli import main
 from symreg.experiments import study as studies
 from symreg.experiments.result import Run, Source
 from symreg.experiments.verdict import WorldModelKind
-from symreg.recovery.result import Quantity, Recovery, Seeds
+from symreg.recovery.result import Agreement, Quantity, Recovery
 
 CONTEXT = Path(__file__).parents[2] / "notebooks" / "studies" / "context.py"
 
@@ -31,7 +31,8 @@ LAW = Recovery(
     recovered=True, verdict="up_to_scale", reference="newton", expression="39.5/r**2",
     raw_expression=None, law="newton", selected_from="operon",
     constant=quantity("GM", 39.5, 39.478), exponents={"r": quantity("r", -2.0, -2.0)},
-    parameters={}, r2=0.99, r2_linear=0.99, r2_log=0.99, seeds=Seeds(1, 1), nulls={}, gates=(),
+    parameters={}, r2=0.99, r2_linear=0.99, r2_log=0.99, agreement=Agreement(1, 1), nulls={},
+    gates=(),
     engine="operon", engine_reason="", pareto_front=(), rows=9, rows_used=9, groups=3,
     non_central=0.0, error_floor=0.02,
 )  # fmt: skip

@@ -43,7 +43,7 @@ from symreg.experiments.verdict import (
 )
 from symreg.experiments.verdict_words import about_the_kind, about_the_law
 from symreg.recovery.gates import agreeing, stated, within
-from symreg.recovery.result import Null, Quantity, Recovery, Seeds
+from symreg.recovery.result import Agreement, Null, Quantity, Recovery
 from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import PERMUTED
 
@@ -57,7 +57,7 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
         stated("structure", True, "exact or up_to_scale", verdict),
         within("exponent of r", -2.01, -2.0, 0.05),
         within("constant GM", 39.4, 39.478, 0.05, relative=True),
-        agreeing("seeds", 5, 5, 0.8),
+        agreeing("agreement", 100, 100, 0.8),
         stated(PERMUTED, True, "not recovered", "not recovered"),
     )
     made = Recovery(
@@ -74,7 +74,7 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
         r2=0.999,
         r2_linear=0.999,
         r2_log=0.999,
-        seeds=Seeds(5, 5),
+        agreement=Agreement(100, 100),
         nulls={"permuted": Null("different", False, "r", -0.1)},
         gates=passing if gates is None else gates,
         engine="operon",

@@ -1,9 +1,9 @@
-"""Wild rows: a few that the others cannot explain, such as slips of the pen.
+"""Outliers: a few rows that the others cannot explain, such as slips of the pen.
 
 One of them in a hundred hides a law from least squares, and a rich family of formulas bends to it.
 So rows that stand out from their neighbours, or from a product of powers, are set aside before the
-search. They count as wild if the formula found without them misses them too; rows that it explains
-come back. Rows that are many, or lie together, are not wild: there the formula is wrong.
+search. They are outliers if the formula found without them misses them too; rows that it explains
+come back. Rows that are many, or lie together, are none: there the formula is wrong.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from scipy.spatial import KDTree
 
 from orbits.printing import plural
 from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
-from symreg.fit.refine import Fitted
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 
 FAR = 8.0
-"""Robust standard deviations that make a row wild."""
+"""Robust standard deviations that make a row an outlier."""
 MOST = 0.05
 """Largest part of the rows."""
 LEAST_ROWS = 20
@@ -25,12 +25,12 @@ NEIGHBOURS = 5
 ABOUT = 15
 """Neighbours whose errors set the local scale."""
 TOGETHER = 0.3
-"""Part of a wild row's neighbours that may be wild."""
+"""Part of an outlier's neighbours that may be outliers."""
 STEPS = 20
 NAMED = 8
 
 
-def standing_out(samples: Samples) -> np.ndarray:
+def outlying_rows(samples: Samples) -> np.ndarray:
     """(row,) whether a row stands out from the others, whatever the law.
 
     Magnitudes are compared with a product of powers of the features fitted to most rows, and with
@@ -57,7 +57,7 @@ def standing_out(samples: Samples) -> np.ndarray:
     return _isolated(far | few, X)
 
 
-def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
+def outliers(law: Law, samples: Samples) -> np.ndarray:
     """(row,) whether a formula misses a row far more than the others."""
     if len(samples.y) < LEAST_ROWS:
         return np.zeros(len(samples.y), dtype=bool)
@@ -67,13 +67,13 @@ def wild_rows(law: Fitted, samples: Samples) -> np.ndarray:
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
 
 
-def note_on(wild: np.ndarray) -> str:
+def outlier_note(outlying: np.ndarray) -> str:
     """A note on them; rows are counted from one, below the header."""
-    rows = np.flatnonzero(wild) + 1
+    rows = np.flatnonzero(outlying) + 1
     named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
     return (
-        f"{plural(len(rows), 'outlier')} of {len(wild)} rows, {FAR:g} or more standard deviations "
-        f"from the rest, left out: row{'' if len(rows) == 1 else 's'} {named}"
+        f"{plural(len(rows), 'outlier')} of {len(outlying)} rows, {FAR:g} or more standard "
+        f"deviations from the rest, left out: row{'' if len(rows) == 1 else 's'} {named}"
     )
 
 
@@ -86,16 +86,16 @@ def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
     return np.asarray(about > np.maximum(FAR * np.maximum(local, robust_spread(errors)), ROUNDED))
 
 
-def _isolated(wild: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours, in features and in the table, are not wild; none if many."""
+def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Those whose neighbours, in features and in the table, are no outliers; none if many."""
     ranks = ranks_of(X)
     _, near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)
-    places = np.arange(len(wild))[:, None]
+    places = np.arange(len(outlying))[:, None]
     _, beside = KDTree(places).query(places, NEIGHBOURS + 1)
-    alone = wild.copy()
+    alone = outlying.copy()
     for others in (near, beside):
-        alone &= wild[others[:, 1:]].mean(axis=1) <= TOGETHER
-    return alone if alone.mean() <= MOST else np.zeros(len(wild), dtype=bool)
+        alone &= outlying[others[:, 1:]].mean(axis=1) <= TOGETHER
+    return alone if alone.mean() <= MOST else np.zeros(len(outlying), dtype=bool)
 
 
 def _unit(X: np.ndarray) -> np.ndarray:

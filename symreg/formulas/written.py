@@ -1,0 +1,163 @@
+"""A fitted formula as a person would write it.
+
+`simplest` writes the same function in fewer characters: powers instead of exp(y·log x), no factor
+1.0, sin² + cos² gone, sums expanded or factored, whichever is shorter. Numbers are symbols
+meanwhile, since sympy's algebra is for exact ones, and the result is evaluated against the
+original. `simple_numbers` then writes a number that its interval allows to be a simple one as that,
+and others with the digits that the interval supports.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+import sympy
+
+from orbits.estimates import Estimate
+from orbits.time_limit import TooLongError, limited
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import complexity, evaluate, written
+
+SECONDS = 2.0
+"""For all ways of writing a formula."""
+LONGEST = 60
+"""Nodes of a formula that sympy still expands and factors quickly."""
+SAME = 1e-12
+"""Relative difference by which two ways of writing a formula may evaluate."""
+MOST_DIGITS = 6
+LARGEST_DENOMINATOR, LARGEST_INTEGER = 12, 1000
+"""Of numbers that are simple to rounding."""
+USUAL_DENOMINATOR, USUAL_INTEGER, SURE = 4, 10, 0.01
+"""Of numbers that are simple within their interval, which has at most that half-width, relative: in
+wider ones there would be a simple number by chance."""
+
+
+def _power(exponent: sympy.Expr) -> sympy.Expr:
+    """`exp(y·log x + z)` as `x^y·exp(z)`."""
+    product, rest = sympy.Integer(1), sympy.Integer(0)
+    for term in sympy.Add.make_args(exponent):
+        logs = [factor for factor in sympy.Mul.make_args(term) if isinstance(factor, sympy.log)]
+        if len(logs) == 1:
+            product *= logs[0].args[0] ** (term / logs[0])
+        else:
+            rest += term
+    return product * sympy.exp(rest)
+
+
+WAYS: tuple[Callable[[sympy.Expr], sympy.Expr], ...] = (
+    lambda formula: formula.replace(sympy.exp, _power),
+    sympy.powsimp,
+    sympy.expand,
+    sympy.factor,
+    sympy.together,
+    sympy.cancel,
+    sympy.trigsimp,
+    lambda formula: sympy.trigsimp(sympy.together(formula)),
+)
+
+
+def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
+    """The shortest way to write a formula with its numbers.
+
+    Args:
+        formula: with floats.
+        samples: rows at which both evaluate alike, to 1e-12 of the values' size.
+    """
+    values = evaluate(formula, samples.names, samples.X)
+    size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
+    best, length = formula, len(written(formula))
+    try:
+        with limited(SECONDS, "it takes too long"):
+            for other in _ways(formula):
+                shorter = len(written(other))
+                if shorter >= length or other.has(sympy.nan, sympy.zoo, sympy.oo, sympy.I):
+                    continue
+                apart = np.abs(evaluate(other, samples.names, samples.X) - values)
+                if np.all(apart <= SAME * size):
+                    best, length = other, shorter
+    except TooLongError:
+        pass
+    return best
+
+
+def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
+    """The formula in other ways, numbers back in place."""
+    floats = sorted(formula.atoms(sympy.Float), key=lambda number: abs(float(number)))
+    symbols: dict[float, sympy.Symbol] = {}
+    exact: dict[sympy.Expr, sympy.Expr] = {}
+    for number in floats:
+        value = float(number)
+        simple = _simple(value, LARGEST_DENOMINATOR, LARGEST_INTEGER)
+        if abs(float(simple) - value) <= SAME * abs(value):
+            exact[number] = simple
+        else:
+            own = symbols.setdefault(abs(value), sympy.Dummy(positive=True))
+            exact[number] = own if value > 0 else -own
+    bare = formula.xreplace(exact)
+    numbers = {own: sympy.Float(value) for value, own in symbols.items()}
+    ways = WAYS if complexity(formula) <= LONGEST else ()
+    for other in (bare, *(way(bare) for way in ways)):
+        back = other.xreplace(numbers)
+        yield back
+        yield _with_unit_sums(back)
+
+
+def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
+    """Powers of sums with a constant term of one: `a/sqrt(b - v²)` is `c/sqrt(1 - v²/b)`."""
+
+    def unit(power: sympy.Expr) -> sympy.Expr:
+        constant, rest = power.base.as_coeff_Add()
+        if not constant.is_positive or constant == 1:
+            return power
+        number = sympy.Float(constant)
+        return number**power.exp * (1 + sympy.expand_mul(rest / number)) ** power.exp
+
+    def is_power_of_sum(node: sympy.Expr) -> bool:
+        return bool(node.is_Pow and node.base.is_Add and node.exp.is_number)
+
+    return formula.replace(is_power_of_sum, unit)
+
+
+def _simple(value: float, denominator: int, integer: int) -> sympy.Rational:
+    """The nearest fraction with a small denominator, or the nearest integer."""
+    near = Fraction(value).limit_denominator(denominator)
+    if abs(near.numerator) > integer:
+        near = Fraction(round(value)) if abs(value) < integer else Fraction(0)
+    return sympy.Rational(near.numerator, near.denominator)
+
+
+def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> sympy.Expr:
+    """The formula with numbers as their intervals allow.
+
+    Args:
+        formula: with floats.
+        intervals: by the fitted value; a number without one keeps six digits.
+    """
+    told: dict[sympy.Expr, sympy.Expr] = {}
+    for number in formula.atoms(sympy.Float):
+        value = float(number)
+        near = (abs(abs(fitted) - abs(value)) <= SAME * abs(value) for fitted in intervals)
+        estimate = next((e for e, same in zip(intervals.values(), near, strict=True) if same), None)
+        told[number] = _told(value, estimate)
+    return formula.xreplace(told)
+
+
+def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
+    half = None if estimate is None else estimate.half_width
+    if half is not None and 0 < half <= SURE * abs(value):
+        near = _simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
+        if near and abs(float(near) - value) <= half:
+            return near
+    return sympy.Float(value, digits_of(value, half))
+
+
+def digits_of(value: float, half: float | None) -> int:
+    """Significant digits that an interval supports: two of the half-width, at least two.
+
+    Six without an interval, and at most.
+    """
+    if half is None or not (half > 0 and value and math.isfinite(half)):
+        return MOST_DIGITS
+    places = math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2
+    return max(2, min(MOST_DIGITS, places))

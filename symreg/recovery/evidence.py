@@ -1,0 +1,195 @@
+"""What is measured on a formula before it is called a law, named or not.
+
+It explains rows outside the fit, a part of the range outside the fit, leaves no misfit smooth in a
+feature, and nothing that an expansion would explain; without noise it leaves rounding alone.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smooth_mean_square
+from symreg.fit.refine import Law, refit_law
+from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import slopes
+from symreg.recovery.expansions import Break, Expansion, break_of, expansion_of
+
+OUTER = 0.15
+"""Share of the rows at either end of a feature for extrapolation."""
+LEAST_ROWS, LEAST_OUTSIDE = 12, 2
+EXACT, NOISELESS = 1e-11, 1e-6
+"""Of a table in double precision: errors, relative to the target's size, below which a formula
+leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
+2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Measurements on a formula; None if the rows are too few.
+
+    Attributes:
+        held_out_ratio: rms error on held-out groups over that of the fit.
+        range_ratio: the same at the ends of the range, the largest over the features.
+        misfit_p: chance of a misfit this smooth in unstructured errors.
+        misfit: rms of the smooth misfit.
+        error: rms error, relative to the target's size.
+        worst: the largest error of a row, likewise.
+        rounding: what rounding of the printed numbers leaves, likewise.
+        numbers: of the formula: constants that are not simple.
+        expansion: the best polynomial beside the formula; None if it leaves rounding alone with
+            few numbers, or cannot be said.
+        gap: where the table breaks in two, if the formula fails and a break explains why.
+    """
+
+    held_out_ratio: float | None
+    range_ratio: float | None
+    misfit_p: float | None
+    misfit: float
+    error: float = 0.0
+    worst: float = 0.0
+    rounding: float = EXACT
+    numbers: int = 0
+    expansion: Expansion | None = None
+    gap: Break | None = None
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether what is left is too little for noise, and too much for rounding."""
+        return self.rounding < self.error < NOISELESS
+
+    @property
+    def beyond_expansion(self) -> float | None:
+        """The formula's error over that of the best polynomial; None if none was fitted."""
+        if self.expansion is None:
+            return None
+        least = self.rounding
+        return max(self.expansion.formula, least) / max(self.expansion.error, least)
+
+
+def evidence_of(
+    law: Law, training: Samples, held_out: Samples, whole: Samples, expanded: bool = True
+) -> Evidence:
+    """Measure a formula, fitted to the training rows, on rows and ranges outside its fit.
+
+    Args:
+        law: fitted to the training rows.
+        training: rows of the search.
+        held_out: rows kept aside.
+        whole: all of them.
+        expanded: whether to compare with expansions, which a field's own smooth error forbids.
+    """
+    inner = _rms(law, training)
+    outer = _rms(law, held_out)
+    residuals = law.residuals(whole)
+    refit = refit_law(law, whole)
+    with np.errstate(all="ignore"):
+        size = float(np.sqrt(np.mean(whole.y**2)))
+        errors = np.abs(refit.values(whole) - whole.y) / size
+    errors = np.where(np.isfinite(errors), errors, np.inf)
+    error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y))
+    numbers = sum(not is_simple(value) for value in refit.constants)
+    expansion = gap = None
+    if expanded and (error > least or numbers > FEW_NUMBERS):
+        expansion = expansion_of(refit, whole, least)
+    evidence = Evidence(
+        outer / max(inner, rounding(whole.y)),
+        _carried(law, whole),
+        misfit_probability(residuals, whole),
+        float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
+        error, float(np.max(errors)), least, numbers, expansion,
+    )  # fmt: skip
+    suspicious = (evidence.beyond_expansion or 0.0) > 1.0 or (evidence.misfit_p or 1.0) < CHANCE
+    if expanded and suspicious:
+        gap = break_of(refit, whole, least)
+    return replace(evidence, gap=gap)
+
+
+FEW_NUMBERS = 2
+"""Constants that no expansion of a curved function does with."""
+CHANCE = 0.01
+"""Of a misfit as smooth, below which a break is looked for."""
+LARGEST_SIMPLE = 12
+COARSEST = 1e-3
+
+
+def is_simple(value: float) -> bool:
+    """Whether a number is a small integer, or a fraction of two, to rounding."""
+    if value == 0 or not np.isfinite(value):
+        return True
+    near = Fraction(value).limit_denominator(LARGEST_SIMPLE)
+    few = abs(near.numerator) <= LARGEST_SIMPLE
+    return few and abs(float(near) - value) <= 1e-9 * abs(value)
+
+
+def printed(y: np.ndarray) -> float:
+    """Half a unit of the last digit to which all numbers are rounded, relative to their size.
+
+    Zero beyond a thousandth: integers may well be exact.
+    """
+    with np.errstate(all="ignore"):
+        size = float(np.sqrt(np.mean(y**2)))
+        if np.array_equal(y, y.astype(np.float32)):
+            return float(np.finfo(np.float32).eps)
+    for decimals in range(-12, 16):
+        if np.array_equal(np.round(y, decimals), y):
+            unit = 0.5 * 10.0**-decimals / size
+            return unit if unit < COARSEST else 0.0
+    for digits in range(3, 13):
+        if all(value == float(f"{value:.{digits}g}") for value in y[:1000]):
+            return 0.5 * 10.0 ** (1 - digits)
+    return 0.0
+
+
+def misfit_of(law: Law, samples: Samples) -> float:
+    """Chance of a misfit as smooth as a formula's; one if negligible."""
+    chance = misfit_probability(law.residuals(samples), samples)
+    return 1.0 if chance is None else chance
+
+
+def _rms(law: Law, samples: Samples) -> float:
+    """Of the errors on samples, without the worst hundredth."""
+    return float(np.sqrt(_without_the_worst(law.residuals(samples) ** 2)))
+
+
+def _carried(law: Law, samples: Samples) -> float | None:
+    """Fit without the ends of a feature's range, extrapolate there; the worst feature."""
+    rows = len(samples.y)
+    if rows < LEAST_ROWS:
+        return None
+    worst, least = 0.0, rounding(samples.y)
+    features = {s.name for s in law.form.free_symbols}
+    for name, column in zip(samples.features, samples.X.T, strict=False):
+        if name not in features:
+            continue
+        low, high = np.quantile(column, [OUTER, 1 - OUTER])
+        for outside in (column > high, column < low):
+            if not LEAST_OUTSIDE <= outside.sum() <= rows / 2:
+                continue
+            inside, away = samples.rows(~outside), samples.rows(outside)
+            carried = refit_law(law, inside)
+            free = max(1, len(inside.y) - len(law.constants))
+            spread = max(_rms(carried, inside) * np.sqrt(len(inside.y) / free), least)
+            # what the constants may be off by, carried to the ends, is no fault of the formula
+            allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
+            squares = (carried.residuals(away) / allowed) ** 2
+            worst = max(worst, float(np.sqrt(_without_the_worst(squares))))
+    return worst
+
+
+def _leverage(law: Law, inside: Samples, away: Samples) -> np.ndarray:
+    """(row,) standard error of a prediction away from the fitted rows, for unit errors there."""
+    if not law.constants:
+        return np.zeros(len(away.y))
+    basis = np.linalg.pinv(slopes(law, inside)[0])
+    return np.asarray(np.linalg.norm(slopes(law, away)[0] @ basis, axis=1))
+
+
+def _without_the_worst(squares: np.ndarray) -> float:
+    """Mean of squares without the worst hundredth: one wild row is no failure."""
+    return float(np.mean(np.sort(squares)[: max(1, int(np.ceil(0.99 * len(squares))))]))
+
+
+def misfit_allowed(floor: float) -> float:
+    """Rms smooth misfit that a floor explains."""
+    return max(LARGEST * floor, DOUBLE)

@@ -1,0 +1,224 @@
+"""What a table shows without any law: the best expansion in polynomials, and breaks between two.
+
+An expansion is no law, but it measures one. If polynomials predict rows kept aside with a third of
+the formula's error, then what the formula leaves is smooth and not noise. If one with as few
+numbers as the formula has is as close, then the formula is an expansion too - unless it ends: a
+quadratic law is an exact polynomial, which shows as a drop of the error by orders of magnitude at
+its last coefficient, where the series of cosh falls by two orders for each.
+
+Every row is kept aside in turn: with Q of the design's QR decomposition the error at row i of the
+fit to all others is r_i / (1 - h_i), h_i = sum_j Q_ij^2.
+
+Source: Allen, Technometrics 16, 125 (1974) for that sum of squares (PRESS).
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from symreg.fit.refine import CLEARLY_BETTER, Law
+from symreg.fit.samples import Samples
+
+MOST_ROWS = 300
+MOST_TERMS = 60
+HIGHEST = 30
+MOST_FEATURES = 4
+"""With more the polynomials have too many terms to say anything."""
+DROP = 1e4
+"""Fall of the error at the last coefficient of a polynomial that ends."""
+PLACES = 40
+"""Values of a feature at which a table may break."""
+LEAST_SIDE = 5
+"""Rows on either side of a break."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Polynomials beside a formula, errors relative to the target's size.
+
+    Attributes:
+        error: rms of rows kept aside one by one, by the best polynomial.
+        formula: rms error of the formula on the same rows, in the same measure.
+        numbers: fewest coefficients of a polynomial as close as the formula; None if there is none.
+        ends: whether that polynomial ends there, and is exact.
+    """
+
+    error: float
+    formula: float
+    numbers: int | None
+    ends: bool
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where a table breaks in two.
+
+    Attributes:
+        feature: that tells the sides apart.
+        value: of it, between the last row of one side and the first of the other.
+        error: what a low polynomial for each side leaves, relative.
+    """
+
+    feature: str
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """A target, a formula's errors in it, and columns within [-1, 1]."""
+
+    y: np.ndarray
+    errors: np.ndarray
+    columns: np.ndarray
+
+
+def expansion_of(law: Law, samples: Samples, least: float) -> Expansion | None:
+    """The best expansion beside a law, in y or log y, whichever is worse for the law.
+
+    Args:
+        law: fitted.
+        samples: the rows.
+        least: relative error that is rounding.
+
+    Returns:
+        None for too many features or too few rows.
+    """
+    results = []
+    samples = _some(samples)
+    for measure in _measures(law, samples):
+        size = float(np.sqrt(np.mean(measure.errors**2)))
+        best, numbers, ends = np.inf, None, False
+        before: dict[str, float] = {}
+        for family, design in _designs(measure.columns, len(measure.y)):
+            inside, aside = _errors(design, measure.y)
+            best = min(best, aside)
+            if inside <= max(size, least) and (numbers is None or design.shape[1] < numbers):
+                numbers = design.shape[1]
+                ends = before.get(family, 1.0) >= DROP * max(inside, 1e-15)
+            before[family] = inside
+        results.append(Expansion(best, size, numbers, ends))
+    return max(
+        results, key=lambda each: max(each.formula, least) / max(each.error, least), default=None
+    )
+
+
+def break_of(law: Law, samples: Samples, least: float) -> Break | None:
+    """Where one break explains what a law and every expansion leave; None if none does.
+
+    Quadratics on either side are compared with the formula and with the best polynomial for all
+    rows by the information criterion of `symreg.fit.refine`.
+    """
+    best: tuple[float, Break] | None = None
+    samples = _some(samples)
+    for measure in _measures(law, samples):
+        rows = len(measure.y)
+        cost = np.log(rows)
+        whole = min(
+            [rows * np.log(max(np.mean(measure.errors**2), least**2)) + len(law.constants) * cost]
+            + [
+                rows * np.log(max(_errors(design, measure.y)[0] ** 2, least**2))
+                + design.shape[1] * cost
+                for _, design in _designs(measure.columns, rows)
+            ]
+        )
+        quadratic = _products(measure.columns, 2)
+        if 2 * quadratic.shape[1] + 2 > rows / 2:
+            continue
+        for i, name in enumerate(samples.features):
+            order = np.argsort(samples.X[:, i], kind="stable")
+            values = samples.X[order, i]
+            side = max(LEAST_SIDE, quadratic.shape[1] + 1)
+            gaps = [k for k in range(side, rows - side + 1) if values[k] > values[k - 1]]
+
+            if not gaps:
+                continue
+            stride = max(1, len(gaps) // PLACES)
+            near = min(
+                range(0, len(gaps), stride),
+                key=lambda g: _broken(quadratic, measure.y, order, gaps[g]),
+            )
+            k = min(
+                gaps[max(0, near - stride) : near + stride + 1],
+                key=lambda g: _broken(quadratic, measure.y, order, g),
+            )
+            error = max(_broken(quadratic, measure.y, order, k), least**2)
+            criterion = rows * np.log(error) + (2 * quadratic.shape[1] + 1) * cost
+            if criterion < whole - CLEARLY_BETTER and (best is None or criterion < best[0]):
+                place = float((values[k - 1] + values[k]) / 2)
+                best = criterion, Break(name, place, float(np.sqrt(error)))
+    return None if best is None else best[1]
+
+
+def _broken(design: np.ndarray, y: np.ndarray, order: np.ndarray, k: int) -> float:
+    """Mean square that fits to the first k rows of an order, and to the others, leave."""
+    parts = order[:k], order[k:]
+    return sum(len(part) * _errors(design[part], y[part])[0] ** 2 for part in parts) / len(y)
+
+
+def _measures(law: Law, samples: Samples) -> Iterator[_Measure]:
+    """The target and, where it is positive, its logarithm, relative to their size."""
+    if not 0 < len(samples.features) <= MOST_FEATURES or len(samples.y) < 2 * LEAST_SIDE:
+        return
+    X, y, values = samples.X, samples.y, law.values(samples)
+    positive = np.all(X > 0, axis=0) & (np.ptp(X, axis=0) > 0)
+    scaled = _scaled(X)
+    logarithms = _scaled(np.where(positive, np.log(np.where(X > 0, X, 1.0)), X))
+    size = float(np.sqrt(np.mean(y**2)))
+    if np.all(np.isfinite(values)) and 0 < size < np.inf:
+        yield _Measure(y / size, (values - y) / size, scaled)
+        if positive.any():
+            yield _Measure(y / size, (values - y) / size, logarithms)
+    if np.all(y > 0) and np.all(values > 0):
+        for columns in (scaled, logarithms):
+            yield _Measure(np.log(y), np.log(values / y), columns)
+
+
+def _some(samples: Samples) -> Samples:
+    return samples.thinned(MOST_ROWS, np.random.default_rng(0))
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.asarray(2 * (X - low) / np.where(high > low, high - low, 1.0) - 1)
+
+
+def _products(columns: np.ndarray, degree: int) -> np.ndarray:
+    """(row, term) products of Chebyshev polynomials up to a total degree."""
+    each = np.stack([np.polynomial.chebyshev.chebvander(c, degree) for c in columns.T])
+    terms = [
+        np.prod([each[i, :, p] for i, p in enumerate(powers)], axis=0)
+        for powers in itertools.product(range(degree + 1), repeat=len(each))
+        if sum(powers) <= degree
+    ]
+    return np.column_stack(terms)
+
+
+def _designs(columns: np.ndarray, rows: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Polynomials of rising degree, of one feature even and odd ones too, each with its family."""
+    most = min(MOST_TERMS, (2 * rows) // 3)
+    for degree in range(HIGHEST + 1):
+        design = _products(columns, degree)
+        if design.shape[1] > most:
+            break
+        yield "all", design
+    if columns.shape[1] == 1:
+        for parity, family in ((0, "even"), (1, "odd")):
+            every = np.polynomial.chebyshev.chebvander(columns[:, 0], 2 * HIGHEST)[:, parity::2]
+            for count in range(1, min(every.shape[1], most) + 1):
+                yield family, every[:, :count]
+
+
+def _errors(design: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Rms error of the fit, and of every row by the fit to the others."""
+    if design.shape[1] >= len(y):
+        return np.inf, np.inf
+    q, _ = np.linalg.qr(design)
+    rest = y - q @ (q.T @ y)
+    left = 1 - np.sum(q**2, axis=1)
+    inside = float(np.sqrt(np.mean(rest**2)))
+    if np.min(left) < 1e-6:
+        return inside, np.inf
+    return inside, float(np.sqrt(np.mean((rest / left) ** 2)))

@@ -1,0 +1,311 @@
+"""One choice from the pooled formulas of all searches, and its robustness: the only selection.
+
+The engine's candidates, the named laws and the user's guesses are refitted and simplified, and the
+neighbours of the best are added. The simplest formula that no other clearly beats is selected;
+then the choice is repeated on resampled groups. How often it recurs is its agreement; the weight of
+every rival is its share of the posterior.
+
+Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+
+from orbits.printing import plural
+from orbits.units import Unit
+from symreg.engines.base import Budget, Candidate, Engine
+from symreg.fit.errors import COMPARED, ErrorModel, errors_of
+from symreg.fit.form import fit_form
+from symreg.fit.grouped import GroupedLaw
+from symreg.fit.named_laws import fitted_laws
+from symreg.fit.noise import sharp
+from symreg.fit.refine import (
+    Law,
+    effective_floor,
+    is_same_law,
+    preferred,
+    refit_law,
+    refitted,
+    simplified,
+)
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate, with_floats, written
+from symreg.formulas.units import constant_units
+from symreg.formulas.watch import Watch
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
+from symreg.recovery.rival import Rival
+
+REFINED = 8
+"""Formulas of the pool, best first, to simplify."""
+WEIGHED = 200
+"""Formulas, best first, considered as good as the selected one."""
+RESAMPLES = 100
+PARALLEL = 2
+"""Searches at a time; the result does not depend on it."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How formulas are searched.
+
+    Attributes:
+        engine: proposes them.
+        config: budget of one search, error that buys nothing, seeds, a form if given.
+        watch: ends the searches, and reports them.
+        guesses: formulas weighed beside those found; symbols that are not features are constants to
+            fit.
+        units: by column and of the target, if known; formulas that cannot match them are dropped.
+    """
+
+    engine: Engine
+    config: RecoverConfig
+    watch: Watch
+    guesses: Sequence[sympy.Expr] = ()
+    units: Mapping[str, Unit] | None = None
+
+    def candidates(self, rows: Samples) -> list[Candidate]:
+        """Those of all seeds, as far as the watch leaves time."""
+        config = self.config
+        budget = Budget(config.individuals, config.generations, config.max_size, watch=self.watch)
+        seeds = range(config.seed, config.seed + config.seeds)
+        fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, PARALLEL)
+        total = sum(map(len, fronts))
+        self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
+        return [candidate for front in fronts for candidate in front]
+
+    def guessed(self, samples: Samples) -> list[Law]:
+        """The guesses, their constants fitted from one on."""
+        laws = []
+        for guess in self.guesses:
+            free = {s: sympy.Float(1) for s in guess.free_symbols if s.name not in samples.names}
+            laws.append(refitted(with_floats(guess.xreplace(free)), samples, "guess"))
+        return [law for law in laws if law is not None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The selected law, and what it was selected from.
+
+    Attributes:
+        law: fitted to the rows of the search.
+        raw: the best that an engine proposed, refitted, nothing snapped; None if it proposed none.
+        agreeing: of `RESAMPLES` draws of groups, those that select it again.
+        floor: relative error that bought nothing.
+        errors: what the target's errors were taken for.
+        candidates: of every search, as the engine returned them.
+        laws: the pool, the selected one first, in the order of `rivals`.
+        rivals: the same as text, with their shares of the posterior.
+        grouped: the law's constants in every group, if groups have their own.
+    """
+
+    law: Law
+    raw: Law | None
+    agreeing: int
+    floor: float
+    errors: ErrorModel
+    candidates: Sequence[Candidate] = ()
+    laws: tuple[Law, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    grouped: GroupedLaw | None = None
+
+
+def select(samples: Samples, search: Search) -> Selection:
+    """Search with every seed and select one formula from all.
+
+    Raises:
+        ValueError: if nothing can be fitted to the rows, or nothing has the units that were given.
+    """
+    config, units = search.config, search.units
+    if config.form is not None:
+        return _form(config.form, samples, config)
+    candidates = search.candidates(samples.rows(sharp(samples)))
+    laws = _refitted(candidates, samples) + search.guessed(samples)
+    named = fitted_laws(samples)
+    if not laws and not named:
+        raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
+    if units:
+        consistent = _consistent(laws, samples.target, units)
+        if config.units and not consistent:
+            raise ValueError(
+                "no formula that was searched can have the units of the columns; check them, or "
+                "leave --units out."
+            )
+        # units that were read from headers may be wrong: better a formula without than none
+        units = units if consistent else None
+        laws = consistent or laws
+        named = _consistent(named, samples.target, units) if units else named
+    floor = effective_floor([*laws, *named], config.floor)
+    errors, laws = errors_of(samples, laws, floor, noise=config.errors)
+    samples, n = errors.of(samples), samples.n_effective
+    best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
+    own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
+    pool = [simplified(law, samples, floor) for law in best]
+    if units:
+        pool = _consistent(pool, samples.target, units)
+    pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
+    if not floor:
+        # within a field's own error neighbours cannot be told apart
+        pool = merged_by_form(widened(pool, samples, floor))
+    if units:
+        pool = _consistent(pool, samples.target, units)
+    pool.sort(key=lambda law: law.criterion(n, floor))
+    law = preferred(pool, n, floor)
+    partings = {} if floor else as_good(law, pool[:WEIGHED], samples)
+    if partings:
+        # of those that the table allows the shortest is told first
+        law = min([law, *partings], key=lambda each: (each.length(n), each.key))
+        partings = as_good(law, pool[:WEIGHED], samples)
+    pool = pool[:COMPARED]
+    unlike = [
+        each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples, True)
+    ]
+    ranked, rivals = rivals_of([law, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
+    return Selection(
+        law=law,
+        raw=preferred(own, n, floor) if own else None,
+        agreeing=agreeing_with(
+            law, pool, samples, floor, config.seed, lambda other: is_same_law(law, other, samples)
+        ),
+        floor=floor,
+        errors=errors,
+        candidates=candidates,
+        laws=ranked,
+        rivals=rivals,
+    )
+
+
+def _form(text: str, samples: Samples, config: RecoverConfig) -> Selection:
+    """A user's form in place of a search."""
+    errors, (law,) = errors_of(
+        samples, [fit_form(text, samples)], config.floor, noise=config.errors
+    )
+    ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
+    return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+
+
+def _consistent(laws: Sequence[Law], target: str, units: Mapping[str, Unit]) -> list[Law]:
+    """Those that some units of their constants make consistent."""
+    kept = []
+    for law in laws:
+        try:
+            constant_units(law.form, units, units[target])
+        except ValueError:
+            continue
+        kept.append(law)
+    return kept
+
+
+def _refitted(candidates: Sequence[Candidate], samples: Samples) -> list[Law]:
+    """Every formula once, the searches' best first."""
+    laws: dict[str, Law] = {}
+    expressions: set[sympy.Expr] = set()
+    for candidate in sorted(candidates, key=lambda candidate: candidate.loss):
+        if candidate.expression in expressions:
+            continue
+        expressions.add(candidate.expression)
+        law = refitted(candidate.expression, samples, candidate.engine, candidate.seed)
+        if law is None:
+            continue
+        same = laws.get(law.key)
+        if same is None or law.mean_square < same.mean_square:
+            laws[law.key] = law
+    return list(laws.values())
+
+
+def merged_by_form(laws: Sequence[Law]) -> list[Law]:
+    """The best fit of each form; an engine's formula equal to a named law gets the name."""
+    best: dict[str, Law] = {}
+    names: dict[str, Law] = {}
+    for law in laws:
+        if law.key not in best or law.mean_square < best[law.key].mean_square:
+            best[law.key] = law
+        if law.name is not None:
+            names.setdefault(law.key, law)
+    return [
+        law if (of := names.get(key)) is None else replace(
+            law, name=of.name, parameters=of.parameters, nodes=min(law.nodes, of.nodes)
+        )
+        for key, law in best.items()
+    ]  # fmt: skip
+
+
+def agreeing_with(
+    law: Law, pool: Sequence[Law], samples: Samples, floor: float, seed: int,
+    same: Callable[[Law], bool],
+) -> int:  # fmt: skip
+    """Of `RESAMPLES` draws of groups, those that select the same law.
+
+    Args:
+        law: selected.
+        pool: it was selected from.
+        samples: the rows.
+        floor: relative error that buys nothing.
+        seed: of the draws.
+        same: whether another law is the same.
+    """
+    squares = np.array(
+        [
+            samples.residuals(evaluate(each.form, samples.names, samples.X, each.constants)) ** 2
+            for each in pool
+        ]
+    )
+    _, groups = np.unique(samples.groups, return_inverse=True)
+    total, n = int(groups.max()) + 1, samples.n_effective
+    rng = np.random.default_rng([seed, 3])
+    chosen: Counter[int] = Counter()
+    for _ in range(RESAMPLES):
+        counts = np.bincount(rng.integers(0, total, total), minlength=total)[groups]
+        errors = squares @ counts / counts.sum()
+        drawn = [
+            replace(each, mean_square=float(error), smooth=min(each.smooth, float(error)))
+            for each, error in zip(pool, errors, strict=True)
+        ]
+        chosen[drawn.index(preferred(drawn, n, floor))] += 1
+    return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
+    """The formulas that differ: not the law plus a term of rounding size."""
+    ours = law.values(samples)
+    return [
+        each
+        for each in pool
+        if each != law and not np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0)
+    ]
+
+
+def rivals_of(
+    laws: Sequence[Law], n: int, floor: float, partings: Mapping[Law, Parting]
+) -> tuple[tuple[Law, ...], tuple[Rival, ...]]:
+    """The selected formula, those as good, and the others, each by its share of the posterior.
+
+    Args:
+        laws: the selected one, and others.
+        n: rows that count.
+        floor: relative error that no formula need explain.
+        partings: where those as good depart from it.
+
+    Returns:
+        The laws in that order, and the same as text.
+    """
+    criteria = np.array([each.criterion(n, floor) for each in laws])
+    shares = np.exp(-(criteria - criteria.min()) / 2)
+    shares /= shares.sum()
+    order = sorted(
+        range(len(laws)), key=lambda i: (i != 0, laws[i] not in partings, -float(shares[i]))
+    )
+    rivals = []
+    for i in order:
+        parting = partings.get(laws[i])
+        rivals.append(
+            Rival(
+                written(laws[i].expression), float(shares[i]), laws[i].nodes, parting is not None,
+                parting.at if parting else {}, parting.difference if parting else None,
+            )
+        )  # fmt: skip
+    return tuple(laws[i] for i in order), tuple(rivals)

@@ -1,0 +1,79 @@
+"""A formula as a person would write it: the same function, never longer."""
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbits.estimates import Estimate
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate, symbol, written
+from symreg.formulas.written import simple_numbers, simplest
+
+X, Y = symbol("x"), symbol("y")
+RNG = np.random.default_rng(0)
+ROWS = Samples(RNG.uniform(0.5, 3, (60, 2)), np.ones(60), ("x", "y"), np.arange(60))
+
+
+def told(formula):
+    return written(simplest(formula, ROWS))
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (
+            4 / (Y**2 * (X**2 / (2 * Y**2) + 0.5 + sympy.sin(X) ** 2 / Y**2
+                         + sympy.cos(X) ** 2 / Y**2)),
+            "8/(x**2 + y**2 + 2)",
+        ),
+        (sympy.exp(1.0 * Y * sympy.log(1.0 * X), evaluate=False), "x**y"),
+        (1.0 * X * (X**6 - 1) / (X - 1), "x*(x**5 + x**4 + x**3 + x**2 + x + 1)"),
+        (X**0.3333333333333333, "x**(1/3)"),
+        (1.0 * X + 2.0 * X * Y, "x*(2*y + 1)"),
+        (0.5 * X**2.0, "x**2/2"),
+    ],
+)  # fmt: skip
+def test_formulas_are_written_as_one_would(formula, text):
+    assert len(told(formula)) <= len(text)
+    assert sympy.simplify(sympy.sympify(told(formula)) - sympy.sympify(text)) == 0
+
+
+NUMBERS = st.sampled_from([0.5, 1.0, 2.0, 1.7, -3.0, -0.25, 12.34567])
+ATOMS = st.sampled_from([X, Y]) | NUMBERS.map(sympy.Float)
+
+
+def joined(parts):
+    two = st.tuples(parts, parts)
+    return (
+        two.map(lambda p: p[0] + p[1])
+        | two.map(lambda p: p[0] * p[1])
+        | parts.map(lambda p: p**2)
+        | parts.map(lambda p: 1 / (1 + p**2))
+        | parts.map(sympy.sin)
+        | parts.map(lambda p: sympy.sin(p) ** 2 + sympy.cos(p) ** 2)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(ATOMS, joined, max_leaves=6))
+def test_what_is_written_is_what_was_fitted_and_never_longer(formula):
+    formula = sympy.sympify(formula)
+    shorter = simplest(formula, ROWS)
+    assert len(written(shorter)) <= len(written(formula))
+    values = evaluate(formula, ROWS.names, ROWS.X)
+    size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
+    apart = np.abs(evaluate(shorter, ROWS.names, ROWS.X) - values)
+    assert np.all((apart <= 1e-12 * size) | ~np.isfinite(values))
+
+
+def test_numbers_are_simple_where_a_narrow_interval_says_so():
+    def of(value, half):
+        return simple_numbers(sympy.Float(value) * X, {value: Estimate.of(value, half / 1.96)})
+
+    assert of(1.99554, 0.01) == 2 * X
+    assert of(0.2499, 0.0005) == X / 4
+    assert str(of(1.5, 0.9)) == "1.5*x"  # anything would be simple in so wide a one
+    assert str(of(475.3, 3.0)) == "475.3*x"
+    assert str(of(1.99554, 0.001)) == "1.99554*x"  # two is outside
