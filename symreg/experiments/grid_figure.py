@@ -1,52 +1,100 @@
-"""Any grid: a point for every cell and a line from the lowest seed to the highest, by setting."""
+"""Any grid: what was measured over one option, a colour for each setting of the others."""
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import CYCLE
-from symreg.experiments.answer import FIXED, MEASURES, settings
+from symreg.experiments.answer import FIXED, MEASURES, settings, telling_axes
 from symreg.experiments.study_figure import StudyFigure, finished
 
 MOST_PANELS = 3
 LOWEST_R2 = -1.0
-"""Lower R² are drawn at the edge, as arrows: how bad they are means nothing."""
-ROW = 0.32
-"""Inches of a setting."""
+"""Lower R² are drawn there, as arrows: how bad they are means nothing."""
+WIDE = 10.0
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
+CROWDED = 40
+"""Characters below an axis that stand side by side; longer ones are turned."""
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
-    """Whatever was measured, by setting: for studies without a figure of their own."""
-    words = settings(frame, frame.attrs.get("axes", axes_of(frame)))
-    names = list(dict.fromkeys(words))
-    known = [name for name in MEASURES if name in frame and frame[name].notna().any()]
-    count = max(1, min(MOST_PANELS, len(known)))
-    height = max(2.4, 1.2 + ROW * len(names))
-    figure = Figure(figsize=(3.5 + 2.8 * count, height), layout="constrained")
-    drawn = list(figure.subplots(1, count, sharey=True, squeeze=False).flat)
-    if not known:
-        finished(drawn[0], False)
-    for axes, name, color in zip(drawn, known, CYCLE, strict=False):
+    """Whatever was measured, for studies without a figure of their own: medians over the seeds."""
+    options = telling_axes(frame, frame.attrs.get("axes", axes_of(frame)))
+    across = next((name for name in options if _numbers(frame[name]) is not None), None)
+    across = across or next(iter(options), None)
+    colours = settings(frame, [name for name in options if name != across])
+    measures = [name for name in MEASURES if name in frame and frame[name].notna().any()]
+    count = max(1, min(MOST_PANELS, len(measures)))
+    figure = Figure(figsize=(1.6 + 3.4 * count, 3.4), layout="constrained")
+    panels = list(figure.subplots(1, count, squeeze=False).flat)
+    if not measures:
+        finished(panels[0], False)
+    x, labels = _places(frame, across)
+    for axes, name in zip(panels, measures, strict=False):
         values = frame[name].astype(float)
-        is_r2 = "r2" in name
-        shown = values.clip(lower=LOWEST_R2) if is_r2 else values
-        for row, setting in enumerate(names):
-            part, raw = shown[words == setting].dropna(), values[words == setting].dropna()
-            axes.plot(part, [row] * len(part), color=color, linewidth=1, alpha=0.5)
-            off = raw < LOWEST_R2 if is_r2 else raw != raw
-            axes.scatter(part[~off], [row] * int((~off).sum()), s=22, color=color)
-            axes.scatter(part[off], [row] * int(off.sum()), s=34, color=color, marker="<")
-        axes.set_xlabel(MEASURES[name])
-        axes.grid(axis="x", linewidth=0.3)
-        if is_r2:
-            axes.set_xlim(LOWEST_R2 - 0.08, 1.08)
-        elif (values.dropna() > 0).all() and values.max() > 30 * values.min():
+        for number, setting in enumerate(dict.fromkeys(colours)):
+            mine = colours == setting
+            color, style = CYCLE[number % len(CYCLE)], "o" if labels else "o-"
+            _draw(
+                axes, x[mine], values[mine], "r2" in name, color=color, style=style, label=setting
+            )
+        axes.set_ylabel(MEASURES[name])
+        axes.grid(axis="y", linewidth=0.3)
+        axes.set_xlabel("" if across is None else across.replace("_", " "))
+        if labels:
+            turned = sum(map(len, labels)) > CROWDED
+            axes.set_xticks(range(len(labels)), labels, rotation=60 if turned else 0)
+        elif _wide(x):
             axes.set_xscale("log")
-    drawn[0].set_yticks(range(len(names)), names)
-    drawn[0].invert_yaxis()
+            places = x.drop_duplicates().sort_values()
+            axes.set_xticks(places, [f"{place:g}" for place in places])
+            axes.minorticks_off()
+        if "r2" not in name and _wide(values.dropna()):
+            axes.set_yscale("log")
+    if measures and colours.nunique() > 1:
+        finished(panels[-1], True, beside=True)
+    over = "" if across is None else f" over {across.replace('_', ' ')}"
     caption = (
-        f"What was measured, by setting: a point for every cell. Arrows are R² below {LOWEST_R2:g}."
+        f"What was measured{over}: medians over the seeds, with a bar from the lowest to the "
+        f"highest, in a colour for each setting of the other options. Arrows: R² below "
+        f"{LOWEST_R2:g}."
     )
     return {"grid": (figure, caption)}
+
+
+def _draw(
+    axes: Axes, x: pd.Series, values: pd.Series, is_r2: bool, color: str, style: str, label: str
+) -> None:
+    """Medians over the seeds at each place, with the range; R² that are too low as arrows."""
+    shown = values.clip(lower=LOWEST_R2) if is_r2 else values
+    seeds = shown.groupby(x).agg(["median", "min", "max"]).dropna()
+    axes.plot(seeds.index, seeds["median"], style, color=color, markersize=4, label=label)
+    axes.vlines(seeds.index, seeds["min"], seeds["max"], color=color, linewidth=1, alpha=0.6)
+    low = x[values < LOWEST_R2] if is_r2 else x[:0]
+    axes.plot(low, np.full(len(low), LOWEST_R2), "v", color=color, markersize=7)
+
+
+def _places(frame: pd.DataFrame, across: str | None) -> tuple[pd.Series, list[str]]:
+    """(cell,) place of each cell on the axis, and what stands below the places, if no numbers."""
+    if across is None:
+        return pd.Series(0.0, frame.index), [""]
+    numbers = _numbers(frame[across])
+    if numbers is not None:
+        return numbers, []
+    words = frame[across].astype("string").fillna("none")
+    labels = list(dict.fromkeys(words))
+    return words.map(labels.index).astype(float), labels
+
+
+def _numbers(column: pd.Series) -> pd.Series | None:
+    """An option's values if all are numbers."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return numbers.astype(float) if numbers.notna().all() else None
+
+
+def _wide(values: pd.Series) -> bool:
+    return bool((values > 0).all() and values.max() > WIDE * values.min())
 
 
 def axes_of(frame: pd.DataFrame) -> list[str]:

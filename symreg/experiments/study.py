@@ -26,8 +26,8 @@ from symreg.experiments.table import finished_run, table, write_table
 
 STUDY = "study.json"
 
-EVERY = 20.0
-"""Seconds of silence after which a line says what a running cell is doing."""
+EVERY = 30.0
+"""Seconds of silence after which a line says what is left, and what the cells are doing."""
 
 
 def check_study(source: str, config: StudyConfig) -> Study:
@@ -139,6 +139,7 @@ def _work(
                 raise KeyboardInterrupt
             ended, pending = wait(pending, min(EVERY, left), FIRST_COMPLETED)
             if not ended:
+                tqdm.write(f"[{done}/{len(study.cells)}] {_left(took, len(pending), at_once)}")
                 for line in _begun(folder, [cells[future] for future in pending]):
                     tqdm.write(line)
             for future in ended:
@@ -151,10 +152,9 @@ def _work(
                 bar.update()
                 frame = table(study, folder, errors)
                 write_table(frame, folder)
-                remaining = len(pending) * sum(took) / max(1, len(took)) / at_once
                 tqdm.write(
                     f"[{done}/{len(study.cells)}] {name}: {_in_words(frame, name)}; "
-                    f"about {_duration(remaining)} left"
+                    f"{_left(took, len(pending), at_once)}"
                 )
 
 
@@ -177,5 +177,9 @@ def _in_words(frame: pd.DataFrame, name: str) -> str:
     return ", ".join([*words, f"{row['seconds']:.0f} s"])
 
 
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+def _left(took: list[float], cells: int, at_once: int) -> str:
+    """How long the remaining cells take, by what the finished ones took."""
+    if not took:
+        return f"{cells} cells left, none finished yet"
+    seconds = cells * sum(took) / len(took) / at_once
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"

@@ -12,7 +12,7 @@ from symreg.experiments.grid import Study
 from symreg.experiments.report import embedded, environment, save
 from symreg.experiments.study_figure import measured
 from symreg.experiments.verdict_words import KINDS
-from symreg.recovery.words import number
+from symreg.recovery.words import IN_WORDS, number
 
 SHOWN = {
     "world_model": "world model",
@@ -86,6 +86,8 @@ def render(
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, str):
+        return IN_WORDS.get(value, value)
     if pd.isna(value):
         return "–"
     return number(value) if isinstance(value, float) else str(value)

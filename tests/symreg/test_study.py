@@ -57,7 +57,8 @@ class Toys:
         config.write(config.folder)
         run = Run(
             config.folder, "newton", True, "", WorldModelKind("Newtonian", (), ()), (),
-            {"kicked": Source(LAW, 0.99, {"1": 0.98, "4": 0.99})}, {}, {"linear": {"x": 0.5}},
+            {"kicked": Source(LAW, 0.99, {"1": 0.98, "4": 0.99})}, {},
+            {"linear": {"none": {"x": 0.5}}},
             {"model": 2.0, "forces/kicked.parquet": 1.0}, {"model": 1.5},
             **provenance(config.identity),
         )  # fmt: skip

@@ -186,3 +186,27 @@ def test_cells_that_are_labelled_are_put_together_by_label():
     rows = answer_table(table, ["seed"])
     assert [row[:2] for row in rows[1:]] == [[name, "6"] for name in table["label"].unique()]
     assert "Newtonian by label: at knows 6 of 6" in answer(table, ["seed"])
+
+
+def test_the_figure_of_any_grid_has_a_line_for_each_setting_on_an_axis_that_the_data_fill():
+    """Over the option of numbers; R² far below any use are arrows at the edge."""
+    rows = [
+        {"cell": f"{kind}{context}{seed}", "status": "done", "attention": kind, "seed": seed,
+         "context_length": context, "kicked.kick_r2_first": 0.9 - 0.01 * seed,
+         "far.error": 0.01 * context}
+        for kind in ("softmax", "lssar") for context in (2, 8, 64) for seed in (0, 1, 2)
+    ]  # fmt: skip
+    rows[0]["kicked.kick_r2_first"] = -300.0
+    table = pd.DataFrame(rows).convert_dtypes()
+    table.attrs["axes"] = ["attention", "context_length", "seed"]
+    (figure, caption), *_ = ANY_GRID.draw(table).values()
+    kicks, errors = figure.axes
+    lines = [line for line in kicks.get_lines() if len(line.get_xdata()) == 3]
+    assert [line.get_label() for line in lines] == ["attention softmax", "attention lssar"]
+    assert list(lines[1].get_ydata()) == pytest.approx([0.89] * 3)
+    low, high = errors.get_ylim()
+    assert low < 0.02
+    assert high > 0.64
+    assert low > 0.01  # nothing else shares the axis
+    assert kicks.get_ylim()[0] > -1.5
+    assert "context length" in caption
