@@ -27,7 +27,8 @@ from orbits.provenance import provenance
 from orbits.workers import lost_worker, worker_count, worker_pool
 
 Call = tuple[Recipe, Layout, Path | None, int]
-Made = tuple[int, Arrays, Quality]
+Finished = tuple[int, Arrays, Quality]
+"""A shard: its number, arrays and quality."""
 
 DISK_MARGIN = 1.05
 """Free space over the estimated size, for metadata."""
@@ -133,7 +134,7 @@ def layout_of(recipe: Recipe) -> Layout:
         **provenance(recipe.identity),
     }
     return Layout(
-        recipe.system, recipe.sizes, config.dt, described, config.dtype, config.shard_orbits
+        recipe.config.system, recipe.sizes, config.dt, described, config.dtype, config.shard_orbits
     )
 
 
@@ -178,12 +179,12 @@ def _workers_worth(seconds: float) -> int:
 
 def _made(
     recipe: Recipe, layout: Layout, folder: Path | None, shards: Sequence[int], workers: int
-) -> Generator[Made]:
+) -> Generator[Finished]:
     """Every shard as it finishes: its number, arrays and quality; a bar on a terminal."""
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
     calls: list[Call] = [(recipe, layout, folder, shard) for shard in shards]
-    results: Iterator[Made] = (_make(*call) for call in calls)
+    results: Iterator[Finished] = (_make(*call) for call in calls)
     if workers > 1 or recipe.config.scheduler:
         results = _side_by_side(calls, workers, recipe.config.scheduler)
     with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
@@ -193,7 +194,7 @@ def _made(
             bar.update(rows.stop - rows.start)
 
 
-def _side_by_side(calls: Sequence[Call], workers: int, scheduler: str) -> Iterator[Made]:
+def _side_by_side(calls: Sequence[Call], workers: int, scheduler: str) -> Iterator[Finished]:
     """Every shard as it finishes, made by processes of this machine or of a dask cluster."""
     modules = [__name__, "orbits.simulators.scipy_ivp", "heyoka"]
     ahead = iter(calls)
@@ -215,7 +216,7 @@ def _side_by_side(calls: Sequence[Call], workers: int, scheduler: str) -> Iterat
         raise lost_worker("making orbits") from None
 
 
-def _make(recipe: Recipe, layout: Layout, folder: Path | None, shard: int) -> Made:
+def _make(recipe: Recipe, layout: Layout, folder: Path | None, shard: int) -> Finished:
     """A shard, whose arrays are written into the folder or, without one, given back."""
     rows = layout.orbits_of(shard)
     arrays, quality = make_shard(recipe, rows.stop - rows.start, shard)

@@ -49,11 +49,6 @@ class Recipe:
         return np.arange(self.config.samples) * self.config.dt
 
     @property
-    def system(self) -> str:
-        """The system as the dataset's format names it."""
-        return self.config.system
-
-    @property
     def sizes(self) -> dict[str, int]:
         """Length of every dimension of the dataset."""
         bodies = {"relative": 1, "barycentric": 2, "nbody": 1 + self.config.planets}

@@ -33,7 +33,7 @@ def make_shard(
     """
     seed = np.random.SeedSequence(recipe.config.seed, spawn_key=(shard,))
     rng = np.random.default_rng(seed)
-    make = _several if recipe.system == "nbody" else _two
+    make = _several if recipe.config.system == "nbody" else _two
     return make(recipe, count, rng, check)
 
 
@@ -65,7 +65,7 @@ def _two(
         "semi_major_axis": orbits.semi_major_axis,
         "eccentricity": orbits.eccentricity,
     }
-    if recipe.system == "barycentric":
+    if recipe.config.system == "barycentric":
         arrays["mass"] = mass
         # drawn is the second body as seen from the first, and x1 - x2 is its negative
         share = relative_shares(mass)
