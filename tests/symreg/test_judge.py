@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from symreg.recovery.discovery import Evidence
 
 from orbits.estimates import Estimate
 from symreg.fit.errors import ErrorModel
 from symreg.fit.refine import Law
 from symreg.formulas.compare import Comparison
+from symreg.recovery.evidence import Evidence
 from symreg.recovery.finding import Finding
 from symreg.recovery.judge import law_gates
 from symreg.recovery.result import Quantity
