@@ -1,8 +1,9 @@
 """Datasets of orbits on disk: written shard by shard, and opened.
 
 `orbits.dataset.schema` says what one is. Every chunk carries a CRC-32C that zarr writes and checks.
-`.manifest.json` is whole or absent, carries its own checksum, and says which shards are finished
-and what `zarr.json` must be: a shard that it does not name does not exist.
+`.manifest.json` is whole or absent, carries its own checksum, and says which shards are finished,
+with the checksum of each, and what `zarr.json` must be: a shard that it does not name, or of other
+bytes, does not exist.
 """
 
 import json
