@@ -147,11 +147,11 @@ def test_a_piece_of_limited_time_stops_and_goes_on(toys, capsys):
 def test_other_options_or_files_in_the_folder_are_refused_before_anything_runs(toys, capsys):
     cell = toys.out / "cells" / "seed=2"
     cell.mkdir(parents=True)
-    write_json(cell / "configuration.json", {"seed": 2, "train": {"steps": 7}})
+    write_json(cell / "configuration.json", {"seed": 2, "steps": 7})
     write_json(toys.out / "study.json", {})
     assert toys.study() == 2
     error = capsys.readouterr().err
-    assert "belongs to another configuration: --steps 7 (now 3000)" in error
+    assert "belongs to another configuration: --steps 7 (now " in error
     assert error.count("\n") == 1
     (toys.out / "study.json").unlink()
     assert toys.study() == 2
