@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from orbits.options import require_known
 from worldmodel.circles import circles
 from worldmodel.model import Network
+from worldmodel.own_code import in_lines
 
 
 class Backbone(nn.Module):
@@ -92,7 +93,10 @@ class HeadInput(Backbone):
     def _pass(self, positions: Tensor) -> None:
         seen = positions if positions.shape[2] > 1 else positions[:, :, 0]
         parameter = next(self.module.parameters(), seen)
-        self.module((seen / self.scale).to(parameter.device, parameter.dtype))
+        with in_lines(
+            f"{type(self.module).__name__} fails on positions of shape {tuple(seen.shape)}"
+        ):
+            self.module((seen / self.scale).to(parameter.device, parameter.dtype))
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]

@@ -1,8 +1,9 @@
 """Inside a torch module: derivatives of its output, outputs of its parts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,6 +62,19 @@ def autograd_jacobians(
     return torch.cat(found).numpy()
 
 
+def tensors_in(output: Any) -> dict[str, Tensor]:
+    """The tensors that a module gives, by name: one, several in a tuple or list, or those of a
+    mapping (a `dict`, a `ModelOutput` of transformers) or dataclass."""
+    if isinstance(output, Tensor):
+        return {"output": output}
+    if is_dataclass(output) and not isinstance(output, Mapping):
+        output = vars(output)
+    if isinstance(output, (tuple, list)):
+        output = dict(enumerate(output))
+    named = output if isinstance(output, Mapping) else {}
+    return {str(name): each for name, each in named.items() if isinstance(each, Tensor)}
+
+
 @contextmanager
 def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, Tensor]]:
     """Submodules' outputs while the block runs, by name; ValueError if a name is unknown."""
@@ -69,8 +83,8 @@ def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, 
         for name in names:
 
             def keep(_module: nn.Module, _inputs: object, output: object, name: str = name) -> None:
-                first = output[0] if isinstance(output, tuple) else output
-                if isinstance(first, Tensor):
+                first = next(iter(tensors_in(output).values()), None)
+                if first is not None:
                     kept[name] = first
 
             part = submodule(module, name, "activation")

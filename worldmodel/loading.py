@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import symtable
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,14 +14,9 @@ from typing import Any
 from orbits.files import sha256_of_file
 from orbits.options import options_from, require_known
 from worldmodel.config import PredictorConfig
+from worldmodel.own_code import in_a_line, in_lines, name_of
 from worldmodel.predictors.base import Predictor
-from worldmodel.predictors.checked import (
-    SPEAK_FOR_THEMSELVES,
-    CheckedPredictor,
-    as_predictor,
-    in_a_line,
-    name_of,
-)
+from worldmodel.predictors.checked import CheckedPredictor, as_predictor
 
 TOLD = ("data", "seed", "folder", "dt")
 """What a factory may request, by the names of its arguments."""
@@ -103,8 +99,34 @@ def load_predictor(
 
 def source_of(spec: str) -> Path | None:
     """The file with a spec's code, which is not executed; None if it is in no file. ValueError if
-    no such file or module exists."""
-    place = spec.rpartition(":")[0]
+    no such file or module exists, or the file neither defines nor imports the name."""
+    place, _, name = spec.rpartition(":")
+    source = _file_of(place, spec)
+    if source is None or source.suffix != ".py":
+        return source
+    code = source.read_text(encoding="utf-8")
+    try:
+        table = symtable.symtable(code, str(source), "exec")
+    except SyntaxError as error:
+        where = f"{place}, line {error.lineno}"
+        raise ValueError(f"--model {spec}: SyntaxError: {error.msg} ({where})") from None
+    names = [each.get_name() for each in table.get_symbols() if _is_bound(each)]
+    # names that a star brings, or a module makes as they are asked for, are known once it runs
+    if "import *" not in code and "__getattr__" not in names:
+        try:
+            require_known("name", name, [each for each in names if each[0] != "_"], show=0)
+        except ValueError as error:
+            raise ValueError(f"--model {spec}: {error}") from None
+    return source
+
+
+def _is_bound(symbol: symtable.Symbol) -> bool:
+    """Whether a module gives a name a meaning."""
+    return symbol.is_assigned() or symbol.is_imported()
+
+
+def _file_of(place: str, spec: str) -> Path | None:
+    """The file of a path or a module; None if a module is in no file."""
     if _is_file(place):
         path = Path(place).expanduser()
         if not path.is_file():
@@ -157,12 +179,8 @@ def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> 
             f"{what} needs {', '.join(lacking)}{hint}; a factory may take data, folder, seed "
             "and dt."
         )
-    try:
+    with in_lines(f"{what} fails"):
         return factory(**known)
-    except SPEAK_FOR_THEMSELVES:
-        raise
-    except Exception as error:
-        raise in_a_line(f"{what} fails", error) from error
 
 
 def _arguments(factory: Any) -> dict[str, bool]:

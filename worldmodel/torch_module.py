@@ -5,15 +5,16 @@ import functools
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from orbits.options import require_known
 from worldmodel.backbone import Backbone, HeadInput
-from worldmodel.inside import Inside, autograd_jacobians, kept_outputs
+from worldmodel.inside import Inside, autograd_jacobians, kept_outputs, tensors_in
 from worldmodel.interventions import Edit, intervene
 from worldmodel.predictors.base import by_windows
 
@@ -35,6 +36,8 @@ class TorchModule:
         scale: au in the module's unit of length, for input and output alike.
         layers: names of submodules whose outputs `activations` returns; by default all that output
             one vector per time.
+        output: which of several outputs counts: a key of a dict or `ModelOutput`, or a place in a
+            tuple; by default the first tensor of a shape that fits.
         dt: the step it was made for, checked against the data.
         name: for reports.
         head: name of the submodule that fine-tuning replaces; by default the last `nn.Linear`
@@ -52,6 +55,7 @@ class TorchModule:
     dt: float | None = None
     name: str = ""
     head: str | None = None
+    output: str | int | None = None
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
@@ -137,16 +141,35 @@ class TorchModule:
     def _next(self, module: nn.Module, contexts: Tensor) -> Tensor:
         """(context[, body], axis) float64 positions after the contexts, au."""
         parameter = next(module.parameters(), contexts)
-        said = module((contexts / self.scale).to(parameter.device, parameter.dtype))
+        output = module((contexts / self.scale).to(parameter.device, parameter.dtype))
         last, before = contexts[:, -1], contexts[:, -2:][:, 0]
+        said = self._answer(output, contexts)
         if said.ndim == contexts.ndim:
             said = said[:, -1]
-        if said.shape != last.shape:
-            raise ValueError(
-                f"{self.name} gives shape {tuple(said.shape)} for contexts of shape "
-                f"{tuple(contexts.shape)}; (batch, time, axis) or (batch, axis) is needed."
-            )
         answer = said.double().to(contexts.device) * self.scale
         if self.target == "position":
             return answer
         return last + answer if self.target == "displacement" else 2 * last - before + answer
+
+    def _answer(self, output: Any, contexts: Tensor) -> Tensor:
+        """What counts of the module's output: (batch, time, axis) or (batch, axis)."""
+        given = tensors_in(output)
+        if self.output is not None:
+            name = require_known("output", str(self.output), given)
+            given = {name: given[name]}
+        shapes = (contexts.shape, contexts[:, -1].shape)
+        for each in given.values():
+            if each.shape in shapes:
+                return each
+        if len(given) == 1:
+            (each,) = given.values()
+            raise ValueError(
+                f"{self.name} gives shape {tuple(each.shape)} for contexts of shape "
+                f"{tuple(contexts.shape)}; (batch, time, axis) or (batch, axis) is needed."
+            )
+        names = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())
+        raise ValueError(
+            f"{self.name} gives {type(output).__name__} with {names or 'no tensor'}, and none of "
+            f"shape (batch, time, axis) or (batch, axis) for contexts of {tuple(contexts.shape)}; "
+            "name the one that counts (output= of TorchModule)."
+        )

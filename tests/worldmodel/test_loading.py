@@ -239,3 +239,39 @@ def make(data, seed, folder, dt):
     model.told = {"data": data, "seed": seed, "folder": folder, "dt": dt}
     return model
 """
+
+
+def test_a_misspelt_factory_is_refused_before_its_code_runs(tmp_path, refused, few_orbits):
+    path = tmp_path / "mine.py"
+    path.write_text("raise SystemExit\ndef make(): ...\nfrom os import sep\n")
+    out = tmp_path / "o.parquet"
+    for name, words in (("mkae", "did you mean 'make'"), ("nothing", "Known: make, sep")):
+        said = refused("worldmodel", "probe", "--model", f"{path}:{name}", few_orbits, out)
+        assert words in said
+    said = refused("symreg", "run", "--model", f"{path}:mkae", "--out", tmp_path / "run")
+    assert "did you mean 'make'" in said
+    assert not (tmp_path / "run").exists()
+    path.write_text("def make(:\n")
+    said = refused("worldmodel", "probe", "--model", f"{path}:make", few_orbits, out)
+    assert "SyntaxError: invalid syntax" in said
+    assert "mine.py, line 1" in said
+
+
+def test_an_exception_of_a_module_names_file_and_line(tmp_path, refused, few_orbits):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import torch, worldmodel\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.layer = torch.nn.Linear(3, 2)\n"
+        "    def forward(self, x):\n"
+        "        return self.layer(x)\n"
+        "def make():\n"
+        "    return worldmodel.TorchModule(Net(), 2)\n"
+    )
+    for readout, out in (("implied", "o.parquet"), ("jacobian", "o.json")):
+        words = ["probe", "--model", f"{path}:make", few_orbits, tmp_path / out]
+        said = refused("worldmodel", *words, "--readout", readout)
+        assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied" in said
+        assert "mine.py, line 7" in said

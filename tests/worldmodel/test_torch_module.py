@@ -1,5 +1,7 @@
 """A torch module as a predictor: what its target means, its derivatives and activations."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -49,3 +51,51 @@ def test_a_torch_module_has_derivatives_and_activations():
     assert module.activations(circles(3))["mix"].shape == (2, 2)
     with pytest.raises(ValueError, match="did you mean 'mix'"):
         worldmodel.TorchModule(Inertia(), 3, layers=["mx"]).activations(circles(3))
+
+
+class Outputs(nn.Module):
+    """The same as `Inertia`, in a tuple, a dict or a dataclass of several tensors."""
+
+    def __init__(self, wrap):
+        super().__init__()
+        self.inner, self.wrap = Inertia(), wrap
+
+    def forward(self, x):
+        hidden = torch.zeros(len(x), 7)
+        return self.wrap(hidden, self.inner(x))
+
+
+@dataclasses.dataclass
+class Answer:
+    hidden: torch.Tensor
+    displacement: torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda hidden, said: (hidden, said),
+        lambda hidden, said: [said, hidden],
+        lambda hidden, said: {"loss": None, "hidden": hidden, "displacement": said},
+        Answer,
+    ],
+)
+def test_the_first_tensor_of_a_shape_that_fits_is_the_answer(wrap):
+    x = circles(9)
+    plain = worldmodel.TorchModule(Inertia(), 3, target="displacement").predict(x)
+    module = worldmodel.TorchModule(Outputs(wrap), 3, target="displacement")
+    np.testing.assert_array_equal(module.predict(x), plain)
+
+
+def test_an_output_is_named_where_none_fits():
+    several = Outputs(lambda hidden, said: {"hidden": hidden, "said": said, "other": 2 * said})
+    x = circles(9)
+    named = worldmodel.TorchModule(several, 3, target="displacement", output="other").predict(x)
+    plain = worldmodel.TorchModule(Inertia(), 3, target="displacement").predict(x)
+    np.testing.assert_allclose((named - x)[:, 2:], 2 * (plain - x)[:, 2:], atol=1e-6)
+    nothing = worldmodel.TorchModule(Outputs(lambda hidden, said: (hidden, said[..., :1])), 3)
+    with pytest.raises(ValueError, match=r"gives tuple with 0 \(2, 7\), .*output= of TorchModule"):
+        nothing.predict(circles(3))
+    wrong = worldmodel.TorchModule(several, 3, output="sad")
+    with pytest.raises(ValueError, match="did you mean 'said'"):
+        wrong.predict(circles(3))

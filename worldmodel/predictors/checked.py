@@ -3,13 +3,9 @@
 import hashlib
 import html
 import inspect
-import os
-import sysconfig
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +13,7 @@ from jaxtyping import Float
 
 from worldmodel.circles import circles
 from worldmodel.config import PredictorConfig
+from worldmodel.own_code import in_lines, name_of
 from worldmodel.predictors.base import ArcPredictor, Predictor, central_differences
 from worldmodel.source import DataFacts
 
@@ -45,10 +42,6 @@ NOISES = 8.0
 """Of 32 times two draws of normal noise, the largest lies within six medians of a difference."""
 
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
-SPEAK_FOR_THEMSELVES = (MemoryError, ModuleNotFoundError)
-"""Exceptions from a user's code that pass through unchanged."""
-INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
-OWN = Path(__file__).parents[2]
 
 
 class CheckedPredictor:
@@ -186,7 +179,8 @@ class CheckedPredictor:
         found, length = own(what), self.config.length
 
         def following(contexts: "Tensor") -> "Tensor":
-            said = found.following(_alone(contexts) / length) * length
+            with in_lines(f"{self.name} fails on positions of shape {tuple(contexts.shape)}"):
+                said = found.following(_alone(contexts) / length) * length
             return said.reshape(len(contexts), *contexts.shape[2:])
 
         return replace(found, following=following)
@@ -216,13 +210,8 @@ class CheckedPredictor:
     def _answer(self, seen: np.ndarray) -> np.ndarray:
         """The predictor's own output, of the right shape and type, au."""
         shown = _alone(seen)
-        try:
+        with in_lines(f"{self.name} fails on positions of shape {shown.shape}"):
             said = self.predictor.predict(shown / self.config.length)
-        except SPEAK_FOR_THEMSELVES:
-            raise
-        except Exception as error:
-            what = f"{self.name} fails on positions of shape {shown.shape}"
-            raise in_a_line(what, error) from error
         self.precision = max(self.precision, precision_of(self.predictor, said))
         answer = checked(said, shown, self.context_length, self.name) * self.config.length
         return answer.reshape(seen.shape)
@@ -249,7 +238,8 @@ class CheckedPredictor:
         states, times = contexts.shape[:2]
         flat = contexts.reshape(states, times, -1)
         if own is not None:  # lengths cancel: au by au is unit by unit
-            found = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
+            with in_lines(f"{self.name} fails to give jacobians"):
+                found = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
             needed = (states, times, flat.shape[2], flat.shape[2])
             if found.shape != needed:
                 raise ValueError(
@@ -280,7 +270,8 @@ class CheckedPredictor:
                 f"{self.name} has no activations(contexts), which the read-out linear needs; leave "
                 "that out, or give the predictor such a method."
             )
-        said = own(_alone(contexts) / self.config.length)
+        with in_lines(f"{self.name} fails to give activations"):
+            said = own(_alone(contexts) / self.config.length)
         found = {name: np.asarray(values, np.float64) for name, values in said.items()}
         for name, values in found.items():
             if values.ndim != 2 or len(values) != len(contexts):
@@ -477,30 +468,6 @@ def _differ(first: np.ndarray, second: np.ndarray, allowed: np.ndarray | float) 
     """(context,) whether two answers differ; not knowing is an answer."""
     unlike = (np.isnan(first) != np.isnan(second)) | (np.abs(first - second) > allowed)
     return np.asarray(unlike.any(axis=tuple(range(1, unlike.ndim))))
-
-
-def name_of(thing: Any) -> str:
-    """Of a function or an object's class."""
-    return str(getattr(thing, "__name__", None) or type(thing).__name__)
-
-
-def in_a_line(what: str, error: Exception) -> ValueError:
-    """What to raise for an exception in a user's code: one line, with its place.
-
-    A ValueError that this package raised when called by that code is returned unchanged.
-    """
-    place = None
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if any(path.is_relative_to(OWN / name) for name in ("orbits", "worldmodel", "symreg")):
-            break
-        if not frame.filename.startswith((*INSTALLED, "<frozen")):
-            place = f"{os.path.relpath(path)}, line {frame.lineno}"
-            break
-    if place is None and isinstance(error, ValueError):
-        return error
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return ValueError(f"{what}: {said}" + (f" ({place})" if place else ""))
 
 
 def _alone(positions: Any) -> Any:

@@ -1,0 +1,50 @@
+"""Code of a user's own: what it is called, and its exceptions as one line with their place."""
+
+import os
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+SPEAK_FOR_THEMSELVES = (MemoryError, ModuleNotFoundError)
+"""Exceptions from a user's code that pass through unchanged."""
+LIBRARY = sysconfig.get_paths()["stdlib"]
+OWN = Path(__file__).parents[1]
+
+
+def name_of(thing: Any) -> str:
+    """Of a function or an object's class."""
+    return str(getattr(thing, "__name__", None) or type(thing).__name__)
+
+
+def in_a_line(what: str, error: Exception) -> ValueError:
+    """What to raise for an exception in a user's code: one line, with its place.
+
+    A ValueError that this package raised when called by that code is returned unchanged.
+    """
+    place = None
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if any(path.is_relative_to(OWN / name) for name in ("orbits", "worldmodel", "symreg")):
+            break
+        installed = {"site-packages", "dist-packages"} & set(path.parts)
+        if not installed and not frame.filename.startswith((LIBRARY, "<frozen")):
+            place = f"{os.path.relpath(path)}, line {frame.lineno}"
+            break
+    if place is None and isinstance(error, ValueError):
+        return error
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{what}: {said}" + (f" ({place})" if place else ""))
+
+
+@contextmanager
+def in_lines(what: str) -> Iterator[None]:
+    """Raise an exception of a user's code inside the block as one line with its place."""
+    try:
+        yield
+    except SPEAK_FOR_THEMSELVES:
+        raise
+    except Exception as error:
+        raise in_a_line(what, error) from error
