@@ -42,7 +42,7 @@ SMALL = {
     "orbits generate": "--orbits 20 --samples 12 --workers 1",
     "orbits ephemeris": "--start 1990 --stop 1993",
     "worldmodel train": "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8",
-    "worldmodel probe": "--orbits 2 --bootstrap 2",
+    "worldmodel probe": "--orbits 2",
     "symreg recover": "--engine projection --seeds 1 --no-null",
 }
 """Options that make an invocation that is accepted a short one."""
@@ -228,7 +228,7 @@ def world(tmp_path_factory):
         run("orbits generate data.zarr --orbits 20 --samples 12 --workers 1 --shard-orbits 16")
         small = SMALL["worldmodel train"].replace("--steps 1", "--steps 2")
         run(f"worldmodel train data.zarr model {small}")
-        run("worldmodel probe model data.zarr forces.parquet --orbits 2 --bootstrap 2")
+        run("worldmodel probe model data.zarr forces.parquet --orbits 2")
         run("orbits plot data.zarr picture.png")
         run("worldmodel probe model data.zarr done.json --readout evaluate --orbits 2")
         run(f"symreg recover forces.parquet found.json {SMALL['symreg recover']}")

@@ -224,7 +224,7 @@ PROBE = options(
         "straight_line", "autoregression",
     ),
     states=("orbit", "kicked"), correction=("numerov", "none"), orbits=(1, 2, 100),
-    kick_angle=(0.1, 3), kick_first=(0, 1, 30), kick_steps=(1, 8, 64), bootstrap=(2, 20),
+    kick_angle=(0.1, 3), kick_steps=(1, 8, 64),
     seed=(0, 7), checkpoint=("last", "best"),
     **{"evaluate.steps": (0, 1, 5, 1000), "causal.states": (1, 60), "causal.steps": (0, 2)},
 )  # fmt: skip

@@ -24,7 +24,7 @@ NETWORK = (
 )
 TRANSFER = "labelled=4,few=2,target=vector,frozen=true,points=20,steps=3,batch_tokens=32"
 BIAS = "datasets=2,examples=4,tests=4,steps=2"
-KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-first 2 --kick-steps 4 --bootstrap 50"
+KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-steps 4"
 SEARCH = (
     "--engine operon --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
     "--generations 3 --max-size 12 --error-floor 0.03 --no-null --time-limit 60"

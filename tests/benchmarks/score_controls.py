@@ -40,7 +40,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     found, options = {}, RecoverConfig(**SEARCH, law="newton")
     with tempfile.TemporaryDirectory() as folder:
         for states in ("orbit", "kicked"):
-            forces = probe(states=states, bootstrap=20)
+            forces = probe(states=states)
             path = Path(folder) / f"{states}.parquet"
             forces.write(path)
             found[states] = recover(path, options)

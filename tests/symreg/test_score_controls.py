@@ -41,7 +41,7 @@ def evidence(world, control):
     def probe(out, *options):
         path = world / f"{control}-{out}"
         data = str(world / "held_out.zarr")
-        common = ["--control", control, "--bootstrap", "20"]
+        common = ["--control", control]
         assert worldmodel(["probe", str(world / "model"), data, str(path), *common, *options]) == 0
         return path
 

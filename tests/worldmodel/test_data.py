@@ -52,6 +52,6 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
 
 def test_standardised_targets_have_unit_size(few_orbits):
     position = Source(few_orbits).read(range(40)).position
-    scales = measure_scales(position, ModelConfig())
+    scales = measure_scales(position, ModelConfig(target="displacement"))
     step = np.diff(position, axis=1) / scales.target
     assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)

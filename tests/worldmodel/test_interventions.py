@@ -14,7 +14,7 @@ from worldmodel import ablate, exchange, intervene, steer
 def model():
     data = orbits.generate(orbits=20, samples=24, simulator="kepler")
     options = {"d_model": 16, "n_layers": 2, "n_heads": 2, "batch_tokens": 64}
-    return worldmodel.train(data, steps=1, context_length=4, **options)
+    return worldmodel.train(data, steps=1, context_length=4, target="displacement", **options)
 
 
 @pytest.fixture

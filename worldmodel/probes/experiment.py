@@ -170,7 +170,7 @@ class Experiment:
         """Kicked orbits: the steps after the kick that the options name, or the first ones."""
         config, first = self.config, 1
         if steps is None:
-            first = config.kick_first or (2 if orbits.gm_varies else 1)
+            first = 2 if orbits.gm_varies else 1
             # through the whole context: some models are wrong only while the kick is in it
             steps = max(config.kick_steps, self.predictor.context_length) + first - 1
         kick = config.kick_angle, config.kick_scale, self.random()

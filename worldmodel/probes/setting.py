@@ -1,10 +1,10 @@
 """Options of an experiment on a model: what predicts, and on which states. Imports no torch."""
 
 import dataclasses
-from typing import Annotated, Literal
+from typing import Literal
 
-from orbits.options import Between, OptionError, require_known
-from worldmodel.config import Checkpoint, Count, FromZero, KickConfig, Seed, Threads
+from orbits.options import OptionError, require_known
+from worldmodel.config import Checkpoint, Count, KickConfig, Seed, Threads
 from worldmodel.predictors import CONTROLS
 
 
@@ -23,13 +23,9 @@ Args:
     """Correct the second difference for the finite step, from neighbouring steps alone."""
     orbits: Count = 100
     """Read at most this many orbits outside the training set."""
-    kick_first: FromZero = 0
-    """First step read after the kick (kicked); 0 means 1, or 2 where masses differ between
-    orbits."""
     kick_steps: Count = 8
-    """Number of steps read after the kick (kicked)."""
-    bootstrap: Annotated[int, Between(2, 10**6)] = 200
-    """Resamplings over orbits for the interval of the exponent."""
+    """Least number of steps read after the kick, from the first on, or the second where masses
+    differ between orbits; as many as the context has positions, if these are more (kicked)."""
     seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
 

@@ -49,7 +49,7 @@ def needs(name):
 
 def answers(predictor, data, **options):
     """What the kick test gives on a few orbits: numbers, whatever the model."""
-    found = worldmodel.probe(predictor, data, states="kicked", orbits=6, bootstrap=5, **options)
+    found = worldmodel.probe(predictor, data, states="kicked", orbits=6, **options)
     assert np.isfinite(found.table["a_norm"]).all()
     return found
 

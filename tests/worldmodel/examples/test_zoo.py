@@ -16,7 +16,7 @@ UNTRAINED = ["law", "ellipse", "copier", "autoregression"]
 def test_a_family_that_learns_nothing_answers(name, newton_orbits):
     spec = f"{importlib.import_module(name).__file__}:make"
     predictor = worldmodel.load_predictor(spec, dt=0.008)
-    forces = worldmodel.probe(predictor, newton_orbits, orbits=10, bootstrap=5)
+    forces = worldmodel.probe(predictor, newton_orbits, orbits=10)
     assert forces.metrics["r2"] > 0.5
 
 

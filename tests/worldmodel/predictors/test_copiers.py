@@ -51,8 +51,8 @@ def test_hooke_is_linear():
 
 
 def test_a_parrot_is_right_before_a_kick_and_lost_after_it(held_out):
-    orbit = worldmodel.probe(worldmodel.Parrot(32), held_out, bootstrap=5)
-    kicked = worldmodel.probe(worldmodel.Parrot(32), held_out, states="kicked", bootstrap=5)
+    orbit = worldmodel.probe(worldmodel.Parrot(32), held_out)
+    kicked = worldmodel.probe(worldmodel.Parrot(32), held_out, states="kicked")
     assert orbit.metrics["r2"] > 0.8
     assert kicked.metrics["kick_r2"]["1"] < 0.5
     # it is the copier that it is compared with
@@ -64,16 +64,16 @@ def test_a_parrot_of_the_training_orbits_stands_beside_one(held_out, tmp_path):
     train = orbits.generate(orbits=300, samples=80, simulator="kepler", seed=6)
     parrot = worldmodel.Parrot(8, memory=train.position.values)
     for states in ("orbit", "kicked"):
-        found = worldmodel.probe(parrot, held_out, states=states, bootstrap=5, trained_on=train)
+        found = worldmodel.probe(parrot, held_out, states=states, trained_on=train)
         assert found.metrics["training_copier"]["gain"] == 0
         assert found.metrics["training_copier"]["likeness"] == pytest.approx(1)
-        unknown = worldmodel.probe(parrot, held_out, states=states, bootstrap=5)
+        unknown = worldmodel.probe(parrot, held_out, states=states)
         assert "training_copier" not in unknown.metrics
         assert unknown.metrics["copier"] == found.metrics["copier"]
     # another kind of model, or another memory, is not it
     other = worldmodel.Parrot(8, memory=held_out.position.values[:, ::-1])
     for model, control in ((parrot, "keplerian"), (parrot, "injected"), (other, "none")):
-        told = {"trained_on": train, "control": control, "bootstrap": 5}
+        told = {"trained_on": train, "control": control}
         apart = worldmodel.probe(model, held_out, **told)
         assert apart.metrics["training_copier"]["likeness"] < 0.5
 
@@ -82,14 +82,14 @@ def test_a_run_remembers_its_training_orbits(held_out, make_orbits, tmp_path):
     make_orbits(tmp_path / "t.zarr", orbits=20, samples=40)
     small = {"steps": 1, "d_model": 16, "n_heads": 2, "batch_tokens": 64}
     model = worldmodel.train(str(tmp_path / "t.zarr"), context_length=2, **small)
-    assert "training_copier" in worldmodel.probe(model, held_out, bootstrap=5).metrics
+    assert "training_copier" in worldmodel.probe(model, held_out).metrics
     # of the data set it has seen the first nine tenths
     own = Experiment(model, str(tmp_path / "t.zarr"), ProbeConfig())
     assert own.training_positions.shape == (18, 40, 2)
     (tmp_path / "t.zarr").rename(tmp_path / "elsewhere.zarr")
-    assert "training_copier" not in worldmodel.probe(model, held_out, bootstrap=5).metrics
+    assert "training_copier" not in worldmodel.probe(model, held_out).metrics
 
 
 def test_a_law_gains_what_the_copier_lacks(held_out):
-    law = worldmodel.probe(worldmodel.Parrot(32), held_out, control="injected", bootstrap=5)
+    law = worldmodel.probe(worldmodel.Parrot(32), held_out, control="injected")
     assert law.metrics["copier"]["gain"] > 0.99

@@ -21,7 +21,8 @@ def some_run(tmp_path_factory):
 
     def make(data, steps=2, **options):
         run = tmp_path_factory.mktemp("runs") / "some"
-        defaults = {"d_model": 16, "n_layers": 1, "n_heads": 2, "batch_tokens": 256}
+        defaults = {"target": "displacement", "d_model": 16, "n_layers": 1, "n_heads": 2}
+        defaults |= {"batch_tokens": 256}
         train(data, out=run, steps=steps, **(defaults | options))
         return str(run)
 

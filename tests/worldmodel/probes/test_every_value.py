@@ -32,7 +32,7 @@ def model(few_orbits):
 )
 def test_every_read_out_takes_every_control(model, few_orbits, readout, control):
     data, few = few_orbits, READOUTS[readout](**TINY.get(readout, {}))
-    found = worldmodel.probe(model, data, readout=few, control=control, orbits=20, bootstrap=5)
+    found = worldmodel.probe(model, data, readout=few, control=control, orbits=20)
     assert found.metrics
     assert READOUTS[readout].question
     assert CONTROLS[control].label

@@ -6,7 +6,7 @@ import pytest
 from orbits.forces import parse_law
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.pasts import other_pasts
-from worldmodel.probes.readouts.inductive_bias import biases
+from worldmodel.probes.readouts.inductive_bias import InductiveBias, biases
 from worldmodel.probes.states import read_orbits, undisturbed
 from worldmodel.source import Source
 
@@ -48,15 +48,15 @@ def test_another_past_ends_in_the_same_state(few_orbits):
 
 
 def test_the_true_state_has_both(trained, newton_orbits, read_json_of):
-    options = {"control": "injected", "inductive_bias": SMALL}
-    metrics = read_json_of(trained, newton_orbits, "inductive_bias", **options)["metrics"]
+    readout = InductiveBias(**SMALL)
+    metrics = read_json_of(trained, newton_orbits, readout, control="injected")["metrics"]
     assert metrics["r_ib"] == 1
     assert metrics["d_ib"] == pytest.approx(1, abs=1e-6)
 
 
 def test_trained_and_untrained_stand_side_by_side(some_run, newton_orbits, read_json_of):
     run = some_run(newton_orbits, context_length=6)
-    found = read_json_of(run, newton_orbits, "inductive_bias", inductive_bias=SMALL)
+    found = read_json_of(run, newton_orbits, InductiveBias(**SMALL))
     metrics = found["metrics"]
     assert metrics["states"] == 80
     for name in ("r_ib", "r_ib_untrained"):

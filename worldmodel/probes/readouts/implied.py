@@ -41,7 +41,7 @@ class Implied(ReadOut):
             law, dt = experiment.known_law, experiment.facts.dt
             table = probes.force_table(arcs, acceleration, law, dt, kept)
             beside = probes.against_known(experiment, arcs, acceleration, kept)
-        metrics = probes.measure(table, config.bootstrap, config.seed)
+        metrics = probes.measure(table, config.seed)
         metrics |= {"correction": config.correction, **beside}
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 

@@ -78,7 +78,7 @@ class Transfer(ReadOut):
             kept = experiment.within(arcs)
         acceleration = _as_acceleration(found, arcs)
         table = probes.force_table(arcs, acceleration, experiment.law, experiment.facts.dt, kept)
-        metrics = probes.measure(table, config.bootstrap, config.seed)
+        metrics = probes.measure(table, config.seed)
         metrics |= {"correction": "none", "frozen": self.frozen}
         sizes = [
             np.linalg.norm(table.filter(regex=f"^{prefix}[xyz]$"), axis=1)[:, None]
