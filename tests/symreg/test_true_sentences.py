@@ -1,0 +1,169 @@
+"""Predictors and the sentences printed of them: every number is true of the predictor itself.
+
+The truth is computed from the predictor's force, on states drawn here, without the read-outs.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import orbits
+import worldmodel
+from orbits import GM_SUN
+from symreg.experiments.far_field import Comparison, FarField
+from symreg.experiments.verdict import LOOKUP, NEITHER, NEWTONIAN, WorldModelKind
+from symreg.experiments.verdict_words import about_the_kind
+from worldmodel.probes.states import FAR
+
+DT = 0.008
+
+
+def newton(x, v):
+    return -GM_SUN * x / np.linalg.norm(x, axis=-1, keepdims=True) ** 3
+
+
+def distance(x):
+    return np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def speed(x, v):
+    """In circular ones."""
+    return distance(v) * distance(x) ** 0.5 / (2 * np.pi)
+
+
+def spin(x, v):
+    return x[..., :1] * v[..., 1:] - x[..., 1:] * v[..., :1]
+
+
+PREDICTORS = {
+    "the law": newton,
+    "8 % too strong": lambda x, v: 1.08 * newton(x, v),
+    "no force at rest": lambda x, v: newton(x, v) * (speed(x, v) > 0.3),
+    "no force beyond 1.5 au": lambda x, v: newton(x, v) * (distance(x) < 1.5),
+    "half of it one way round": lambda x, v: newton(x, v) * np.where(spin(x, v) > 0, 1.0, 0.5),
+    "silent beyond 1.6 au": lambda x, v: np.where(distance(x) < 1.6, newton(x, v), np.nan),
+    "15 % short above 1.5 circular speeds": lambda x, v: (
+        newton(x, v) * np.where(speed(x, v) > 1.5, 0.85, 1.0)
+    ),
+}
+
+
+class Pushed:
+    """Störmer's rule under a force of place and velocity."""
+
+    context_length = 2
+
+    def __init__(self, force):
+        self.force = force
+
+    def predict(self, positions):
+        said = np.full(positions.shape, np.nan)
+        x, step = positions[:, 1:], np.diff(positions, axis=1) / DT
+        v = step
+        for _ in range(4):
+            v = step + self.force(x, v) * DT / 2
+        said[:, 1:] = x + step * DT + DT**2 * self.force(x, v)
+        return said
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Far enough out that a step of Störmer's rule is the force within 1 %."""
+    ranges = {"semi_major_axis": (0.9, 2.0), "eccentricity": (0.0, 0.3)}
+    return orbits.generate(orbits=60, dt=DT, simulator="kepler", seed=5, **ranges)
+
+
+def drawn(nearest, farthest, families, count=4000):
+    """Positions and velocities of families of states, in a plane."""
+    random = np.random.default_rng(3)
+    parts = []
+    for motion in families:
+        size = count * motion.share
+        r = np.exp(random.uniform(np.log(nearest), np.log(farthest), size))
+        at, turn = random.uniform(0, 2 * np.pi, size), random.uniform(*motion.angle, size)
+        turn *= random.choice([-1, 1], size)
+        fast = random.uniform(*motion.speed, size) * 2 * np.pi * r**-0.5
+        x = r[:, None] * np.stack((np.cos(at), np.sin(at)), axis=1)
+        v = fast[:, None] * np.stack((np.cos(at + turn), np.sin(at + turn)), axis=1)
+        parts.append((x, v))
+    return (np.concatenate(each) for each in zip(*parts, strict=True))
+
+
+def truth(force, nearest, farthest, families):
+    """Relative errors of a force; NaN where it says nothing."""
+    x, v = drawn(nearest, farthest, list(families))
+    return np.linalg.norm(force(x, v) - newton(x, v), axis=1) / np.linalg.norm(newton(x, v), axis=1)
+
+
+def percent(text):
+    return float(text) / 100
+
+
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
+    force = PREDICTORS[name]
+    reading = worldmodel.probe(Pushed(force), data, readout="far").to_dict()
+    far = FarField.of(reading)
+    said = " ".join(about_the_kind(WorldModelKind(NEITHER, (), _GATES, far=far), "newton"))
+
+    share, states, start, stop, median = re.search(
+        r"On ([\d.]+) % of (\d+) states from ([\d.]+) to ([\d.]+) au.*error ([\d.e-]+) %", said
+    ).groups()
+    radius = np.linalg.norm(data["position"].to_numpy(), axis=-1)
+    error = truth(force, radius.min(), radius.max(), FAR.values())
+    answered = np.isfinite(error)
+    assert percent(share) == pytest.approx(np.mean(error[answered] <= 0.1), abs=0.05)
+    if not 0.4 < percent(share) < 0.6:  # else the median may be that of either half
+        assert percent(median) == pytest.approx(np.median(error[answered]), rel=0.1, abs=0.01)
+    assert radius.min() * 0.98 <= float(start) < float(stop) <= radius.max() * 1.02
+    if not answered.all():
+        assert float(stop) <= 1.6
+        told = re.search(r"Of the states asked it answers ([\d.]+) %", said)
+        assert percent(told[1]) == pytest.approx(answered.mean(), abs=0.06)
+        assert int(states) < far.all.states
+    for word, ends in {
+        "closer in than any orbit": (radius.min() / 1.5, radius.min()),
+        "farther out": (radius.max(), radius.max() * 1.5),
+    }.items():
+        outside = truth(force, *ends, [FAR["any"]])
+        told = re.search(rf"{word} by ([\d.e-]+) %", said)
+        if np.isfinite(outside).any():
+            assert percent(told[1]) == pytest.approx(np.nanmedian(outside), rel=0.1, abs=0.02)
+        else:
+            assert told is None
+    for cell in re.findall(r"([\d.]+) to ([\d.]+) au, ([\d.]+) to ([\d.]+) circular .*?\(", said):
+        near, outer, slow, quick = map(float, cell)
+        assert not np.nanmean(_of_cell(force, near, outer, slow, quick) <= 0.1) > 0.85
+    if (
+        ways := re.search(r"is ([\d.e-]+) % for bodies that move (\w+), and ([\d.]+)", said)
+    ) is not None:
+        assert ways[2] == "anticlockwise"
+        assert percent(ways[3]) == pytest.approx(0.5, abs=0.02)
+    assert ("anticlockwise" in said) == ("one way round" in name)
+    assert "know" not in said
+
+
+def _of_cell(force, near, outer, slow, quick):
+    x, v = drawn(near, outer, [FAR["any"]])
+    fast = speed(x, v)[:, 0]
+    inside = (fast >= slow) & (fast <= quick)
+    return (
+        np.linalg.norm(force(x, v) - newton(x, v), axis=1)[inside]
+        / np.linalg.norm(newton(x, v), axis=1)[inside]
+    )
+
+
+class _Passed:
+    name, passed, found = "R² on undisturbed orbits", True, "0.99"
+
+
+_GATES = (_Passed(), _Passed(), _Passed())
+
+
+def test_a_ratio_is_said_of_the_lookup_that_it_belongs_to():
+    beside = Comparison("spline", 8.04, 7.1, 9.2, 0.123)
+    said = " ".join(about_the_kind(WorldModelKind(NEWTONIAN, (), _GATES, beside=beside), "newton"))
+    assert "8.04" not in said  # without far states nothing is said of them
+    for word in (LOOKUP, NEWTONIAN):
+        assert "know" not in " ".join(about_the_kind(WorldModelKind(word, (), _GATES), "newton"))
