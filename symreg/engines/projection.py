@@ -64,6 +64,7 @@ POOR, FEW_SIMPLIFIED = 0.25, 3
 SUMS = 8
 """Sums of each number of terms."""
 MOST_VARIABLES = 10
+"""Of more the functions have no arguments: monomials of three among 20 are 30 000."""
 FEW = 100
 """With so few rows structure is hard to see and sums cost little: they are tried too."""
 SIMPLE = 2

@@ -22,11 +22,11 @@ from symreg.projection.bases import (
     power_product,
 )
 
-HIGHEST_DEGREE = 4
-MOST_POLYNOMIAL = 70
-MOST_ATOMS = 2500
-MOST_WITH_WAVES = 14_000
-MOST_SCALED = 8000
+HIGHEST_DEGREE, MOST_POLYNOMIAL = 4, 70
+"""Degree and terms of a whole polynomial: four variables to the fourth have 70."""
+MOST_ATOMS, MOST_WITH_WAVES, MOST_SCALED = 2500, 14_000, 8000
+"""Terms of each kind: pairs of 2 x 2500 are a matrix of 100 MB in blocks, longer lists are paired
+with their best alone."""
 LINEAR_BELOW = 0.05
 """Largest argument of a scaled term below which it is none."""
 LARGEST_SIZE = 3.0
@@ -98,6 +98,7 @@ class Function:
 
 Term = Atom | ScaledTerm
 
+# steps of 1.4: between two of them an exponential differs by less than a polish covers
 _REACHES = np.geomspace(0.1, 30.0, 18)
 EXPONENTIAL = Function(np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
 """Of either sign."""

@@ -13,16 +13,21 @@ import numpy as np
 import sympy
 
 LARGEST_ANGLE = 4.2 * np.pi
+"""Two turns, with room for their ends: columns beyond are seldom angles."""
 SAME_SIZE = 30.0
 """Two variables may be subtracted if their medians are within this factor."""
 WAVE_SIZE = 4.0
+"""Size of a wave among exponents: as x^4, so that only 1 + u takes one as its argument."""
 SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 PAIRS = (
     (1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2), (0.5, 0.5), (0.5, -0.5),
     (1, 3), (1, -3), (3, 1), (3, -1), (3, -3), (1, 0.5), (1, -0.5), (0.5, 1), (0.5, -1), (1, 1.5),
     (1, -1.5), (1.5, 1), (1.5, -1),
 )  # fmt: skip
+"""Exponents of one variable and of two: those of the laws of physics that have a function, small
+first."""
 MOST_VARIABLES_OF_FOUR = 6
+"""Of more variables arguments hold three: there are C(n, 4) products of four, 8 signs each."""
 
 
 @dataclass(frozen=True)

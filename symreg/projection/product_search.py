@@ -34,7 +34,9 @@ MOST_KEPT = 20_000_000
 """Numbers in a dictionary that is evaluated once and kept."""
 LEAST_NOVELTY = 1e-9
 """Share of a column's mean square that the monomials must leave for it to count."""
-KEPT = 120
+KEPT, POLISHED = 120, 60
+"""Columns of a chunk that a ranking keeps, and those of all that are polished: grids are coarse, so
+that the law's own column is often only among the first few dozen before a polish."""
 STARTS = (14, 60)
 """Fewest and most starts of a second step."""
 LOOKED_ELSEWHERE = 8.0
@@ -43,17 +45,16 @@ NESTED = 8
 """Starts with a function to try inside a second factor."""
 PAIRS = 3_000_000
 """Columns times starts allowed in a second step."""
-POLISHED = 60
 ZOOMS = 4
 """Times that the grid around a scale is refined fourfold."""
 LARGEST = 9.0
 """Size of arguments with a function."""
 NEARLY = 0.3
+"""Relative distance of a scale to a simple number that is tried in its place."""
 LEAST_LEFT = 1e-7
 """Share of a column's square that its partner must leave."""
-MOST_PAIRED = 6000
-"""Columns with all pairs tried."""
-PAIRED_ROWS = 400
+MOST_PAIRED, PAIRED_ROWS = 6000, 400
+"""Columns with all pairs tried, and how many at a time: 400 x 6000 products are 19 MB."""
 
 
 @dataclass(frozen=True)

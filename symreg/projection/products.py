@@ -28,6 +28,7 @@ EXACT = 3e-13
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
 WORST = 1e6
+"""Residual of what is not finite: above any logarithm of a float64."""
 
 
 @dataclass(frozen=True)

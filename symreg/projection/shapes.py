@@ -9,6 +9,7 @@ import sympy
 STEPS_PER_RADIAN = 3.0
 """Frequencies tried per radian of the argument's range."""
 MOST_RADIANS = 40.0
+"""Six turns over the rows; three times that for one variable, where a grid is short."""
 LARGEST_SIMPLE = 1e4
 """Radians up to which frequencies 1/2, 1 and 2 are tried, however fast the wave."""
 LARGEST_EXPONENT = 300.0

@@ -22,6 +22,8 @@ from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 ROUNDING = 1e-11
 """Relative error of exact data."""
 MORE_STEPS = 60
+"""Of the polish before numbers are set, four times the usual: it decides what is near a simple one.
+"""
 FITTED, FACTOR = 3.0, 6.0
 """Nats beyond half log n for a fitted number; for a function with its argument."""
 LARGEST_LOG = 700.0

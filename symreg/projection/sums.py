@@ -24,8 +24,11 @@ CERTAIN = 5.0
 PAIRED = 1500
 """Terms, the best singly, paired with all others where there are more."""
 BEAM = 100
+"""Sums extended at each step."""
 SCREENED_ROWS = 150
+"""Rows that rank sums: noise alone correlates with a term by 1/sqrt(150) = 0.08 there."""
 MOST_TERMS = 6
+"""Of a sum: a longer one is an expansion."""
 CANCELLED = 1e-6
 """Least size of a denominator, over that of its parts."""
 TOO_ALIKE = 1e-10
