@@ -94,7 +94,8 @@ class PortfolioEngine(Engine):
     def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.
 
-        Of one or two columns larger expressions are exhausted in less time than products. With
+        Of one or two columns larger expressions are exhausted in less time than products, and
+        hold what the sums of the projection do. With
         noise a small formula may explain the rows by chance and the law be a product, so products
         are searched before a formula that is not exact is enough.
         """
@@ -104,7 +105,7 @@ class PortfolioEngine(Engine):
         yield RationalEngine(self.question, exact=False), is_exact
         if columns <= FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), is_exact
-        yield ProjectionEngine(self.question), explains_all
+        yield ProjectionEngine(self.question, sums=columns > FEW_COLUMNS), explains_all
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield ExpressionsEngine(self.question, (large,)), explains_all

@@ -11,7 +11,15 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, Engine, explains_all, is_exact, pareto_front
+from symreg.engines.base import (
+    Budget,
+    Candidate,
+    Engine,
+    Question,
+    explains_all,
+    is_exact,
+    pareto_front,
+)
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import (
@@ -172,6 +180,10 @@ class ProjectionEngine(Engine):
     name: ClassVar[str] = "projection"
     exhaustive: ClassVar[bool] = True
 
+    def __init__(self, question: Question | None = None, sums: bool = True) -> None:
+        super().__init__(question)
+        self.sums = sums
+
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
@@ -181,14 +193,16 @@ class ProjectionEngine(Engine):
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        expressions = search(X[chosen], y[chosen], feature_symbols(names, X), budget.watch)
+        expressions = search(
+            X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True
 ) -> list[sympy.Expr]:
     """The best formulas of both families for the rows given.
 
@@ -197,6 +211,7 @@ def search(
         y: (row,).
         symbols: (feature,) of sympy.
         watch: may end the search between its parts.
+        sums: whether to search longer sums, where no product is the law.
     """
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
@@ -207,10 +222,10 @@ def search(
     names = [s.name for s in symbols]
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
-    sums = two_terms(y, atoms)[:4]
-    if all(each.mean_square > EXACT**2 for each in sums):
-        sums += sums_with_scales(y, np.abs(y), atoms, scaled_terms(columns), 2)[:4]
-    short = [*_around(X, y, symbols), *(each.expression() for each in sums)]
+    pairs = two_terms(y, atoms)[:4]
+    if all(each.mean_square > EXACT**2 for each in pairs):
+        pairs += sums_with_scales(y, np.abs(y), atoms, scaled_terms(columns), 2)[:4]
+    short = [*_around(X, y, symbols), *(each.expression() for each in pairs)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):
         return expressions
@@ -224,9 +239,9 @@ def search(
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
-    sums = _sums(X, y, columns, atoms, watch)
-    expressions += sums
-    if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in sums[:SUMS])):
+    longer = _sums(X, y, columns, atoms, watch) if sums else []
+    expressions += longer
+    if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in longer[:SUMS])):
         return expressions
     inner = _inner(LOGARITHMS[0], X, y, symbols)
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):

@@ -5,16 +5,15 @@ from itertools import combinations
 
 import numpy as np
 
-from symreg.enumeration.library import Library
 from symreg.enumeration.tree import COLUMN, POWER, SCALE, SHIFT, Tree
 
-ARGUMENTS = 40
+ARGUMENTS, FACTORS = 40, 12
 """Columns, their squares, products and quotients; of many columns not all."""
-MOST = 40_000
-"""Trees in all: what fits into a second."""
+MOST, MOST_MIXED = 40_000, 26_000
+"""Trees in all, and products of two numbered ones among them: what fits into a second."""
 
 
-def numbered(library: Library, X: np.ndarray) -> tuple[list[Tree], list[Tree], np.ndarray]:
+def numbered(X: np.ndarray) -> tuple[list[Tree], list[Tree], np.ndarray]:
     """Trees with a free number, products of these, and the (tree, row) values of all.
 
     The number is of the order of one over the argument: a wave may turn a few times over the rows,
@@ -23,18 +22,18 @@ def numbered(library: Library, X: np.ndarray) -> tuple[list[Tree], list[Tree], n
     """
     columns = [Tree(COLUMN, (), float(i)) for i in range(X.shape[1])]
     plain = _trees(_arguments(columns), X, 50)
-    own = [each for column in columns for each in _trees([column], X, 24)]
+    # up to seven turns of one column or two; of more columns there are too many products
+    turns = max(16, 72 // max(1, len(columns) - 1))
+    own = [each for column in columns for each in _trees([column], X, turns)]
     values = _values(plain, X)
-    # each with a factor from the library, and the numbered ones of two columns with each other
+    # each times a column or two, and the numbered ones of two columns with each other
     mixed = [Tree("*", (a, b)) for a, b in combinations(own, 2) if _worth_mixing(a, b)]
-    mixed = mixed[: MOST // 2]
+    mixed = mixed[:MOST_MIXED]
     factors = max(2, (MOST - len(plain) - len(mixed)) // max(1, len(plain)))
-    short = [i for i in range(len(library)) if library.size[i] <= 3][: min(factors, 10)]
     every, rows = list(mixed), [_values(mixed, X)]
-    for i in short:
-        factor = library.tree(i)
+    for factor in _arguments(columns)[: min(factors, FACTORS)]:
         every += [Tree("*", (factor, tree)) for tree in plain]
-        rows.append(values * library.values[i])
+        rows.append(values * factor.values(X))
     return plain, every, np.concatenate([values, *rows])
 
 

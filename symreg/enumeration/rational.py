@@ -29,9 +29,13 @@ from symreg.formulas.watch import Watch
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
 """Total degrees by number of variables; 2 beyond."""
+SAME_NATS = 0.1
+"""Nats within which two descriptions are one: what rounding moves."""
+NO_MORE, MOST_TRIES = 1e-12, 4
+"""Error that may be rounding, and quotients that leave no more whose numbers are looked at."""
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
-MOST_NUMBERS, MOST_TERMS = 30, 7
+MOST_NUMBERS, MOST_TERMS = 24, 7
 BEAM, REDUCED, HANDED = 30, 6, 6
 
 
@@ -53,8 +57,9 @@ class Quotient:
 
     @property
     def is_exact(self) -> bool:
-        """Whether rounding is all that is left, as `leaves_rounding` has it."""
-        return leaves_rounding(self.mean_square, int(np.count_nonzero(self.coefficients)) - 1)
+        """Whether rounding is all that is left, simple numbers being no fitted ones."""
+        fitted = sum(not np.isfinite(price(float(c))) for c in self.coefficients)
+        return leaves_rounding(self.mean_square, fitted)
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""
@@ -122,7 +127,7 @@ def search_quotients(
     scale[scale == 0] = 1.0
     scaled = replace(table, X=table.X / scale)
     whole: list[Quotient] = []
-    told = ""
+    told, tries = "", 0
     for above, below in _degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
@@ -132,19 +137,21 @@ def search_quotients(
         quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
         if quotient is None:
             continue
-        if quotient.is_exact:
-            whole = [quotient]
-            break
+        if quotient.mean_square < NO_MORE**2 and tries < MOST_TRIES:
+            # an expansion gets as near; a law has simple numbers, or few
+            tries += 1
+            simple = _simplified(_unscaled(_reduced(quotient, scaled), scale), table)
+            if simple.is_exact:
+                return [simple], told
         # as many numbers as half of the rows bend to any noise
         if count <= min(rows // 2, MOST_NUMBERS):
             whole.append(quotient)
-    exact = bool(whole) and whole[-1].is_exact
-    if only_exact and not exact:
+    if only_exact:
         return [], told
-    if not exact:
-        whole.sort(key=lambda each: each.description(rows))
-        polynomials = [each for each in whole if len(each.below) == 1]
-        whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
+    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in whole]
+    whole.sort(key=lambda each: each.description(rows))
+    polynomials = [each for each in whole if len(each.below) == 1]
+    whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
     found = [_reduced(each, scaled) for each in whole]
     found.sort(key=lambda each: each.description(rows))
     back = [_simplified(_unscaled(each, scale), table) for each in found[:HANDED]]
@@ -191,18 +198,32 @@ def _degrees(variables: int) -> Iterator[tuple[int, int]]:
 
 
 def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
-    """The coefficients, rows weighted by 1/q, and the error that p/q leaves."""
+    """The coefficients, rows weighted by 1/q, and the error that p/q leaves.
+
+    The first step is the smallest singular vector, which needs no coefficient to be nonzero. It
+    takes the errors of every column for equal, though only those with y have any; so the steps
+    that follow set the largest coefficient of q to one, and solve for the others.
+    """
     count, y = len(quotient.above), table.y
     above, below = monomials(table.X, quotient.above), monomials(table.X, quotient.below)
-    weight = 1 / table.sigma
+    rows = np.column_stack([above, -y[:, None] * below])
+    weight, pivot = 1 / table.sigma, -1
     best: Quotient | None = None
-    for _ in range(REWEIGHTED if len(quotient.below) > 1 else 1):
-        rows = np.column_stack([above, -y[:, None] * below]) * weight[:, None]
-        size = np.linalg.norm(rows, axis=0)
+    for step in range(REWEIGHTED if len(quotient.below) > 1 else 2):
+        weighted = rows * weight[:, None]
+        size = np.linalg.norm(weighted, axis=0)
         if not np.all(np.isfinite(size)) or np.any(size == 0):
             return best
-        _, _, vectors = np.linalg.svd(rows / size, full_matrices=False)
-        vector = vectors[-1] / size
+        if step == 0:
+            _, _, vectors = np.linalg.svd(weighted / size, full_matrices=False)
+            vector = vectors[-1] / size
+            pivot = count + int(np.argmax(np.abs(vectors[-1][count:])))
+        else:
+            others = np.delete(np.arange(len(size)), pivot)
+            solution, *_ = np.linalg.lstsq(
+                weighted[:, others] / size[others], -weighted[:, pivot], rcond=1e-14
+            )
+            vector = np.insert(solution / size[others], pivot, 1.0)
         denominator = below @ vector[count:]
         with np.errstate(all="ignore"):
             residuals = (above @ vector[:count] / denominator - y) / table.sigma
@@ -211,6 +232,8 @@ def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
             return best
         if best is None or square < best.mean_square:
             best = replace(quotient, coefficients=vector, mean_square=square)
+        if best.mean_square < NO_MORE**2:
+            break
         weight = 1 / (np.abs(denominator) * table.sigma)
     return best
 
@@ -225,7 +248,9 @@ def _reduced(best: Quotient, table: Table) -> Quotient:
             np.sqrt(np.mean((table.y[:, None] * monomials(table.X, best.below)) ** 2, axis=0)),
         ])  # fmt: skip
         trials = []
-        for place in np.argsort(parts)[: 4 if best.is_exact or len(parts) > 12 else 8]:
+        for place in np.argsort(parts)[
+            : 4 if best.mean_square < NO_MORE**2 or len(parts) > 12 else 8
+        ]:
             trial = _without(best, int(place))
             trial = _null_vector(trial, table) if trial is not None else None
             if trial is not None:
@@ -272,7 +297,7 @@ def _unscaled(quotient: Quotient, scale: np.ndarray) -> Quotient:
 
 def _simplified(quotient: Quotient, table: Table) -> Quotient:
     """Fitted as p/q, its coefficients set to simple numbers where that is shorter."""
-    rows, best = len(table.y), _fitted(quotient, table, frozenset())
+    rows, best = len(table.y), _fitted(quotient, table)
     fixed: frozenset[int] = frozenset()
     for place in range(len(best.coefficients)):
         for near in simple_numbers(float(best.coefficients[place])):
@@ -280,13 +305,13 @@ def _simplified(quotient: Quotient, table: Table) -> Quotient:
             changed[place] = near
             trial = _fitted(replace(best, coefficients=changed), table, fixed | {place})
             # a number that costs nothing to set is set: equal up to rounding
-            if trial.description(rows) <= best.description(rows) + 1e-6:
+            if trial.description(rows) <= best.description(rows) + SAME_NATS:
                 best, fixed = trial, fixed | {place}
                 break
     return best
 
 
-def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int]) -> Quotient:
+def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int] = frozenset()) -> Quotient:
     """The coefficients fitted to y, apart from those that are set and the largest of q."""
     count, start = len(quotient.above), quotient.coefficients
     held = set(fixed)
@@ -294,9 +319,20 @@ def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int]) -> Quotient
         held.add(count + int(np.argmax(np.abs(start[count:]))))
     free = [i for i in range(len(start)) if i not in held]
 
+    above, below = monomials(table.X, quotient.above), monomials(table.X, quotient.below)
+
     def residuals(coefficients: np.ndarray) -> np.ndarray:
-        error = (quotient.values(table.X, coefficients) - table.y) / table.sigma
+        error = (above @ coefficients[:count]) / (below @ coefficients[count:]) - table.y
+        error = error / table.sigma
         return np.where(np.isfinite(error), error, 1e3)
+
+    def slopes(coefficients: np.ndarray) -> np.ndarray:
+        # d(p/q) is m/q for a term m of p, and -(p/q)·m/q for one of q
+        denominator = below @ coefficients[count:]
+        ratio = (above @ coefficients[:count]) / denominator
+        whole = np.column_stack([above, -ratio[:, None] * below])
+        whole = whole[:, free] / (denominator * table.sigma)[:, None] * start[free]
+        return np.where(np.isfinite(whole), whole, 0.0)
 
     def at(step: np.ndarray) -> np.ndarray:
         moved = start.copy()
@@ -307,8 +343,9 @@ def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int]) -> Quotient
     best = replace(quotient, mean_square=first)
     if 0 < len(free) < len(table.y):
         found = least_squares(
-            lambda step: residuals(at(step)), np.ones(len(free)), method="lm", xtol=1e-15,
-            ftol=1e-15, gtol=1e-15, max_nfev=20 * (len(free) + 1),
+            lambda step: residuals(at(step)), np.ones(len(free)),
+            jac=lambda step: slopes(at(step)), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15,
+            max_nfev=40,
         )  # fmt: skip
         square = float(np.mean(found.fun**2))
         if square < first:

@@ -30,15 +30,22 @@ class Effort:
         paired: entries tried in all pairs; the first quarter is tried with four times as many.
         terms: of the longest sum.
         numbered: whether functions of an argument times any number are tried too.
+        improved: whether numbers are improved where nothing is exact; a first look leaves that to
+            the rounds that follow.
     """
 
     entries: int
     paired: int
     terms: int
     numbered: bool = False
+    improved: bool = True
 
 
-EFFORTS = (Effort(4_000, 1_500, 3), Effort(40_000, 5_000, 5, True), Effort(250_000, 12_000, 5))
+EFFORTS = (
+    Effort(4_000, 1_500, 3, improved=False),
+    Effort(40_000, 5_000, 5, numbered=True),
+    Effort(250_000, 12_000, 5),
+)
 """About 0.5, 4 and 15 s; see notebooks/log/discovery.md."""
 LARGEST = 9
 SINGLE_ENTRIES = 60_000
@@ -138,7 +145,7 @@ class Search:
                 self._with_numbers(library)
             if self._done():
                 break
-        return self._best()
+        return self._best(effort.improved)
 
     def _library(self, entries: int) -> tuple[Library, Pool]:
         library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch)
@@ -189,7 +196,7 @@ class Search:
 
     def _with_numbers(self, library: Library) -> None:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
-        plain, products, values = numbered(library, self.few.X)
+        plain, products, values = numbered(self.few.X)
         entries = np.flatnonzero(library.size <= 4)[:300]
         every = [*(library.tree(int(i)) for i in entries), *plain, *products]
         values = np.concatenate([library.values[entries], values])
@@ -255,7 +262,7 @@ class Search:
     def _done(self) -> bool:
         return any(model.is_exact for model in self.models.values()) or self.watch.over
 
-    def _best(self) -> list[Model]:
+    def _best(self, improved: bool) -> list[Model]:
         """The shortest descriptions, their numbers improved, what is not needed left out."""
         rows = len(self.table.y)
 
@@ -265,6 +272,8 @@ class Search:
         ranked = sorted(self.models.values(), key=length)
         if not ranked:
             return []
+        if not ranked[0].is_exact and not improved:
+            return ranked[:HANDED]
         if not ranked[0].is_exact:
             # of every number of terms: five that bend to a law hide one that lacks a number
             groups: dict[int, list[Model]] = {}

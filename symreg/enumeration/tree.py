@@ -102,7 +102,9 @@ class Tree:
             parts = (_scaled(parts[0]),)
         elif self.kind in ("+", "-"):
             parts = (parts[0], _scaled(parts[1]))
-        return replace(self, parts=parts, free=self.free or self.kind == SHIFT)
+        # of 1 + s·u only s is free: a shift too would say nothing more, but for a factor in front
+        scaled = bool(parts) and parts[0].kind == SCALE and parts[0].free
+        return replace(self, parts=parts, free=self.free or (self.kind == SHIFT and not scaled))
 
 
 def _scaled(tree: Tree) -> Tree:
