@@ -1,8 +1,9 @@
 """The command `symreg`: run experiments and studies, recover laws, compare formulas."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import orbits
+import symreg
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
 from orbits.command_line import main as run_command
 from symreg.experiments.config import RunConfig, StudyConfig
@@ -11,24 +12,16 @@ from symreg.recovery.config import EnginesConfig
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.weighing.config import WeighConfig
 
-if TYPE_CHECKING:
-    from symreg.experiments.result import Run
-    from symreg.experiments.study import StudyResult
-    from symreg.formulas.compare import Comparison
-    from symreg.recovery.result import Recovery
-    from symreg.weighing.result import Weighing
 
-
-def recover(table: str, out: str, config: RecoverFileConfig) -> "Recovery":
+def recover(table: str, out: str, config: RecoverFileConfig) -> "symreg.Recovery":
     """Recover the law of a table and write the result as JSON."""
     from symreg.recovery.motion import forces_in
-    from symreg.recovery.recover import recover as search
 
     require_possible(table, config)
     forces = forces_in(table, config, announce=lambda line: say(f"{table}: {line}."))
     if forces is not None:
         say(f"{table}: {forces.attributes['summary']}")
-    result = search(table if forces is None else forces, config, progress=say)
+    result = symreg.recover(table if forces is None else forces, config, progress=say)
     if out != STANDARD_OUTPUT:
         result.write(out)
     return result
@@ -43,13 +36,12 @@ def require_possible(table: str, config: RecoverFileConfig) -> None:
     Raises:
         ValueError: says what is known; or what to add, with the columns that are there.
     """
-    from orbits.forces import parse_law
     from symreg.engines import choose_engine
     from symreg.formulas.reading import is_law
 
     choose_engine(config.engine, config.question)
     if config.law is not None and is_law(config.law):
-        parse_law(config.law)
+        orbits.parse_law(config.law)
     if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
         return
     from orbits.tables import read_columns
@@ -66,53 +58,47 @@ def require_possible(table: str, config: RecoverFileConfig) -> None:
     )
 
 
-def compare(first: str, second: str, config: CompareConfig) -> "Comparison":
+def compare(first: str, second: str, config: CompareConfig) -> "symreg.Comparison":
     """Compare two formulas."""
     from symreg.formulas.compare import CONSTANT_NAMES
-    from symreg.formulas.compare import compare as decide
     from symreg.formulas.reading import read_formula
 
     symbols = read_formula(first).free_symbols | read_formula(second).free_symbols
     names = sorted({symbol.name for symbol in symbols} - CONSTANT_NAMES)
     variables = list(config.variables) or names
     domain = dict.fromkeys(variables, (config.low, config.high))
-    return decide(first, second, variables, domain, config.margin, config.limit)
+    return symreg.compare(first, second, variables, domain, config.margin, config.limit)
 
 
 def engines(config: EnginesConfig) -> dict[str, str]:
     """Which engines can run here, why not, and how to get them."""
-    from symreg.engines import ENGINES
     from symreg.engines.installing import install_julia
 
-    if config.install and not ENGINES[config.install].availability().available:
+    if config.install and not symreg.ENGINES[config.install].availability().available:
         install_julia(say)
-    told = {}
-    for name, engine in ENGINES.items():
-        found = engine.availability()
-        told[name] = f"{'yes' if found.available else 'no'}: {found.reason}"
-        if not found.available:
-            told[name] += f"; to get it: {found.how_to_get}"
-    return told
+    lines = {}
+    for name, engine in symreg.ENGINES.items():
+        here = engine.availability()
+        lines[name] = f"{'yes' if here.available else 'no'}: {here.reason}"
+        if not here.available:
+            lines[name] += f"; to get it: {here.how_to_get}"
+    return lines
 
 
-def weigh(data: str, out: str, config: WeighConfig) -> "Weighing":
+def weigh(data: str, out: str, config: WeighConfig) -> "symreg.Weighing":
     """Weigh the bodies of a dataset or of a table of forces; write the result as JSON."""
-    from symreg.weighing.weigh import weigh as find
-
-    result = find(data, config, progress=say)
+    result = symreg.weigh(data, config, progress=say)
     if out != STANDARD_OUTPUT:
         result.write(out)
     return result
 
 
-def run(config: RunConfig) -> "Run":
+def run(config: RunConfig) -> "symreg.Run":
     """Run an experiment to its verdict."""
-    from symreg.experiments.run import run as run_all
-
-    return run_all(config, progress=say)
+    return symreg.run(config, progress=say)
 
 
-def study(source: str, config: StudyConfig) -> "StudyResult":
+def study(source: str, config: StudyConfig) -> object:
     """Run every cell of a study."""
     from symreg.experiments.study import run_study
 

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import worldmodel
 from orbits.files import fingerprint, sha256_of_json
 from symreg.experiments.config import RunConfig
-
-if TYPE_CHECKING:
-    from worldmodel.predictors.checked import CheckedPredictor
 
 IN_MEMORY = "object:"
 """Prefix for a predictor that is not text; its fingerprint follows."""
@@ -20,22 +18,23 @@ class OwnModel:
     """A predictor, made when first needed unless it is there already: training may take hours."""
 
     def __init__(
-        self, config: RunConfig, made: "CheckedPredictor | None" = None, training: Any = None
+        self,
+        config: RunConfig,
+        own: "worldmodel.CheckedPredictor | None" = None,
+        training: Any = None,
     ) -> None:
         self.config = config
         self.training = training.result() if isinstance(training, Future) else training
-        if made is not None:
-            self.__dict__["predictor"] = made
+        if own is not None:
+            self.__dict__["predictor"] = own
 
     @cached_property
-    def predictor(self) -> "CheckedPredictor":
+    def predictor(self) -> "worldmodel.CheckedPredictor":
         """The predictor, checked."""
-        from worldmodel import load_predictor
-
         config = self.config
         data = None if self.training is None else self.training.path
         folder = config.folder / "model"
-        return load_predictor(
+        return worldmodel.load_predictor(
             config=config.predictor,
             data=data,
             seed=config.seed,
@@ -68,10 +67,8 @@ def require_model(config: RunConfig) -> None:
 
 def in_memory(
     config: RunConfig, predictor: Any, untrained: Callable[..., Any] | None
-) -> "tuple[CheckedPredictor, dict[str, str | None]]":
+) -> "tuple[worldmodel.CheckedPredictor, dict[str, str | None]]":
     """A predictor that is an object or function, and the options that represent it."""
-    from worldmodel import load_predictor
-
-    made = load_predictor(predictor, config.predictor, untrained=untrained)
-    spec = f"{IN_MEMORY}p{made.fingerprint[:16]}"
-    return made, {"model": spec, "untrained_model": spec if untrained else None}
+    model = worldmodel.load_predictor(predictor, config.predictor, untrained=untrained)
+    spec = f"{IN_MEMORY}p{model.fingerprint[:16]}"
+    return model, {"model": spec, "untrained_model": spec if untrained else None}

@@ -3,6 +3,9 @@ result. They call the public API of the three packages and compute nothing thems
 
 from pathlib import Path
 
+import orbits
+import symreg
+import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.files import write_json
 from symreg.experiments.own_model import OwnModel
@@ -13,25 +16,18 @@ from worldmodel.probes.config import ProbeConfig
 
 def simulate(out: Path, config: GenerateConfig) -> str:
     """Orbits under a law."""
-    from orbits.generation.generate import write
-    from orbits.generation.recipe import resolve
-
-    write(out, resolve(config))
+    orbits.generate(out, config)
     return f"{config.orbits} orbits of {config.samples} states"
 
 
 def planets(out: Path, config: EphemerisConfig) -> str:
     """Real planets."""
-    import orbits
-
-    found = orbits.ephemeris(out, config)
-    return f"{found.sizes['orbit']} segments of {found.sizes['time']} states"
+    data = orbits.ephemeris(out, config)
+    return f"{data.sizes['orbit']} segments of {data.sizes['time']} states"
 
 
 def train(out: Path, data: Path, config: TrainConfig) -> str:
     """A world model."""
-    import worldmodel
-
     model = worldmodel.train(data, config, out=out)
     return f"{model.step} steps"
 
@@ -54,15 +50,14 @@ def probe(
     """Force samples, or another read-out's numbers."""
     from worldmodel.probes.probe import read
 
-    asked = model.predictor if isinstance(model, OwnModel) else model
-    reading = read(asked, data, config, trained_on)
+    predictor = model.predictor if isinstance(model, OwnModel) else model
+    reading = read(predictor, data, config, trained_on)
     reading.write(out)
     return reading.text.splitlines()[0]
 
 
 def recover(out: Path, forces: Path, config: RecoverConfig) -> str:
     """The law in force samples."""
-    import symreg
     from symreg.recovery.words import IN_WORDS
 
     law = symreg.recover(forces, config)
