@@ -17,23 +17,11 @@ from symreg.weighing.search import FormulaShape, curve_error, explaining_curve, 
 from symreg.weighing.shapes import Curve, Given, Power, ScreenedPower, Shape, families
 from symreg.weighing.weak import Equations
 
-GAIN = 10.0
-"""Nats that an extra parameter must gain."""
-LEAST_GAIN = 0.8
-"""Part of a power's squares that another law must stay below: rounding is not independent."""
 SHOWN = 5
 """Formulas from engines to list."""
-SHOWN_POINTS = 9
 EXPLAINED = 0.1
 """Largest share of a simpler law's residual that a law may leave: an unseen body cannot be written
 into a law, but a little of it can."""
-NAMED = 2.0
-"""Half-widths of the interval within which an exponent is a half-integer: one table in twenty lies
-outside one, one in ten thousand outside two."""
-SNAP = 1e-6
-"""Exponents this close to a half-integer are set to it, however sure the fit."""
-CURVE_STEPS = 1
-"""Steps from the best power to the free curve, which is nearly linear there."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +43,7 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
     """
     power = nearest_power(equations, config, extra)
     if config.law:
-        return Selection(fitted(equations, _granted(config), (), extra), power)
+        return Selection(fitted(equations, granted_shape(config.law), (), extra), power)
     tried, best = [power], power
     errors = errors_of(equations, power, config.noise)
     if (
@@ -110,7 +98,10 @@ def simple(equations: Equations, power: LawFit, errors: Errors, extra: np.ndarra
     (n,), k = power.parameters, len(power.masses)
     half = round(2 * n) / 2
     half_width = STANDARD_ERRORS * float(np.sqrt(errors.covariance[k, k]))
-    if not abs(n - half) < max(SNAP, NAMED * half_width):
+    # half-widths of the interval within which an exponent is a half-integer: one table in
+    # twenty lies outside one, one in ten thousand outside two
+    # exponents this close to a half-integer are set to it, however sure the fit
+    if not abs(n - half) < max(1e-6, 2.0 * half_width):
         return power
     assert isinstance(power.shape, Power)
     return fitted(equations, replace(power.shape, fixed=half), (), extra)
@@ -132,7 +123,9 @@ def _best(equations: Equations, tried: Sequence[LawFit], power: LawFit) -> LawFi
 
     best = min(tried, key=nats)
     # rounding is not independent: a number more must gain more than chance does
-    near = [fit for fit in tried if LEAST_GAIN * fit.loss <= best.loss]
+    # part of a power's squares that another law must stay below: rounding is not
+    # independent
+    near = [fit for fit in tried if 0.8 * fit.loss <= best.loss]
     if any(fit is power for fit in near):
         return power
     return min(near, key=lambda fit: (len(fit.parameters), nats(fit)))
@@ -142,11 +135,17 @@ def _description(equations: Equations, fit: LawFit, loss: float) -> float:
     """Nats to describe a family's residuals and parameters."""
     independent = sum((equations.counts / equations.overlap).tolist()) / len(equations.sets)
     nats = 0.5 * independent * float(np.log(fit.loss / loss))
-    return nats + GAIN * len(fit.parameters) + fit.shape.nodes
+    # nats that an extra parameter must gain
+    return nats + 10.0 * len(fit.parameters) + fit.shape.nodes
 
 
-def _granted(config: WeighConfig) -> Shape:
-    law = parse_law(config.law)
+def granted_shape(text: str) -> Shape:
+    """The shape of a law taken as known.
+
+    Raises:
+        ValueError: if there is no such law, or it is not proportional to the attracting mass.
+    """
+    law = parse_law(text)
     if not law.linear_in_gm:
         raise ValueError(
             f"--law {law.name} is not proportional to the mass that attracts; bodies cannot be "
@@ -167,8 +166,9 @@ def _curve_points(
     )
     shape = Curve.over(distances, base)
     start = shape.start(base, equations.system.separations)[0]
-    curve = fitted(equations, shape, start, extra, law.weights, CURVE_STEPS)
-    r = np.geomspace(*equations.system.separations, SHOWN_POINTS)
+    # steps from the best power to the free curve, which is nearly linear there
+    curve = fitted(equations, shape, start, extra, law.weights, 1)
+    r = np.geomspace(*equations.system.separations, 9)
     scale = float(np.sum(curve.masses) / np.sum(law.masses))
     ratio = scale * curve.strength(r) / law.strength(r)
     error = curve_error(equations, curve, r) * scale / np.abs(law.strength(r))

@@ -9,9 +9,6 @@ from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covarian
 from symreg.weighing.fit import LawFit, fitted, solved
 from symreg.weighing.weak import Equations
 
-DRAGGED = 0.3
-"""Largest share of the unexplained part that a drag may leave; five standard errors are needed
-too."""
 SURE = 5.0
 
 
@@ -32,7 +29,9 @@ def beside_drag(
     accelerations = extra + pulled
     beside = fitted(equations, fit.shape, fit.parameters, accelerations)
     errors_beside = errors_of(equations, beside, noise)
-    explained = np.max(errors_beside.misfit) <= DRAGGED * np.max(errors.misfit)
+    # largest share of the unexplained part that a drag may leave; five standard errors
+    # are needed too
+    explained = np.max(errors_beside.misfit) <= 0.3 * np.max(errors.misfit)
     return drag, (beside, errors_beside, accelerations) if explained else None
 
 

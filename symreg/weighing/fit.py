@@ -9,21 +9,11 @@ import numpy as np
 from symreg.weighing.shapes import Parameters, Power, Shape
 from symreg.weighing.weak import Equations
 
-EXPONENTS = np.arange(-2.0, 4.01, 0.5)
-"""Exponents of powers, the best of which is the start."""
 ROUNDS = 12
 """Of new weights, each after a few Gauss-Newton steps."""
-STEADY = 0.03
-"""Relative change below which the weights have settled."""
 STEPS = 25
-LONGEST_STEP = 1.0
-"""Of a parameter: exponents, logarithms and coefficients of order one."""
 SETTLED = 1e-6
 """Relative change of the weighted residuals that ends the fit."""
-SMALLEST_STEP = 1e-13
-"""Of a parameter: rounding."""
-FLOOR = 1e-14
-"""Residuals over accelerations that are rounding."""
 NULL = 1e-9
 """Singular value, over the largest, of a combination of masses left undetermined."""
 
@@ -57,7 +47,8 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
     """The best-fitting exponent on a grid: where every search starts."""
     weights = group_weights(equations, equations.left)
     least, best = np.inf, 2.0
-    for exponent in EXPONENTS:
+    # exponents of powers, the best of which is the start
+    for exponent in np.arange(-2.0, 4.01, 0.5):
         shape = Power(fixed=float(exponent))
         design = equations.by_body(partial(shape.value, parameters=()))
         masses = solved(design, equations.left - extra, weights)
@@ -71,7 +62,8 @@ def first_exponent(equations: Equations, extra: np.ndarray) -> float:
 
 def group_weights(equations: Equations, residuals: np.ndarray) -> np.ndarray:
     """(row,) one over the rms of the residuals of each width and body."""
-    least = FLOOR**2 * np.max(equations.mean_square(equations.left))
+    # residuals over accelerations that are rounding
+    least = 1e-14**2 * np.max(equations.mean_square(equations.left))
     square = equations.mean_square(residuals)
     return (1 / np.sqrt(np.maximum(square, least)))[equations.group]
 
@@ -113,7 +105,8 @@ def fitted(
         if fixed:
             break
         fit = replace(fit, weights=group_weights(equations, fit.residuals))
-        if np.max(np.abs(np.log(fit.weights / before))) < STEADY:
+        # relative change below which the weights have settled
+        if np.max(np.abs(np.log(fit.weights / before))) < 0.03:
             break
     return fit
 
@@ -164,9 +157,11 @@ def _descended(equations: Equations, fit: LawFit, extra: np.ndarray, steps: int 
         # Variable projection: for any parameters the best masses solve a linear problem, so only
         # the parameters are searched, along Gauss-Newton's direction for both together.
         step = solved(fit.jacobian, fit.residuals, fit.weights)
-        share = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step[count:]))), 1e-300))
+        # no parameter moves further: exponents, logarithms and coefficients are of order one
+        share = min(1.0, 1.0 / max(float(np.max(np.abs(step[count:]))), 1e-300))
         gained = None
-        if np.max(np.abs(step[count:])) < SMALLEST_STEP:
+        # rounding of a parameter
+        if np.max(np.abs(step[count:])) < 1e-13:
             return fit
         shortest = 0.05 * share
         while share > shortest:

@@ -22,23 +22,13 @@ EPOCHS = 2000
 """Times at which the motion is compared with positions; more are thinned out."""
 STEP = 1e-6
 """Of differences: of a coordinate, au, of a velocity, au/yr, of a mass, parts of the largest."""
-STEP_OF_TERM = 0.1
-"""Of the coefficient of the post-Newtonian term, whose effect is small."""
-ROUNDS = 60
-"""Most evaluations in a fit."""
-LOST = 1e12
-"""Residual, in standard errors, if a motion cannot be followed."""
 SETTLED, NEAR, ENOUGH = 1e-10, 1e-2, 1e-6
 """Relative change of the sum of squares below which a fit has ended (the first also of the
 parameters); one from which another fit starts; and one that stays far from noise."""
 NULL = 1e-13
 """Singular value, over the largest, of an undetermined combination of parameters."""
-KEPT = 0.2
-"""Largest part of the residual a step may leave for derivatives to be reused."""
 GROWING, FEWEST = (1 / 32, 1 / 8, 1 / 2), 8
 """Parts of the time used first; least times in each."""
-LAGS = 0.1
-"""Part of the record over which the residuals' correlation is measured."""
 BLOCKS = 5
 """Parts of the time, left out one at a time."""
 BEYOND, FAR = 1.1, 10.0
@@ -182,7 +172,8 @@ class MotionProblem:
     def steps(self) -> np.ndarray:
         """Of the differences, by parameter."""
         masses = np.full(self.bodies, STEP * np.max(np.abs(self.like.mass)))
-        term = [STEP_OF_TERM] if self.like.term_free else []
+        # of the coefficient of the post-Newtonian term, whose effect is small
+        term = [0.1] if self.like.term_free else []
         return np.concatenate([np.full(2 * self.states, STEP), masses, term])
 
     def jacobian(self, vector: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -197,7 +188,8 @@ class MotionProblem:
         try:
             predicted = self.predicted(vector[None])[0]
         except IntegrationError:
-            return np.full(self.target.size, LOST)
+            # residual, in standard errors, if a motion cannot be followed
+            return np.full(self.target.size, 1e12)
         return predicted - (self.target * self.weights).ravel()
 
     def fit(
@@ -236,12 +228,14 @@ class MotionProblem:
             """The previous one, while every step with it leaves little of the residual."""
             nonlocal size, latest
             before, size = size, rms  # it is asked for where the residuals were asked for last
-            if latest is None or size > KEPT * before:
+            # largest part of the residual a step may leave for derivatives to be reused
+            if latest is None or size > 0.2 * before:
                 latest = counted(self.jacobian(vector(values), free))
             return latest
 
+        # most evaluations in a fit
         solution = least_squares(
-            residuals, whole[free], jac=jacobian, x_scale="jac", max_nfev=ROUNDS, ftol=settled,
+            residuals, whole[free], jac=jacobian, x_scale="jac", max_nfev=60, ftol=settled,
             xtol=SETTLED, gtol=None,
         )  # fmt: skip
         return MotionFit(self, vector(solution.x), solution.fun, solution.jac)
@@ -301,7 +295,8 @@ class MotionFit:
         residuals = residuals - residuals.mean(axis=0)
         count = len(residuals)
         power = np.abs(np.fft.rfft(residuals, 2 * count, axis=0)) ** 2
-        covariance = np.fft.irfft(power, axis=0)[: max(2, int(LAGS * count))]
+        # part of the record over which the residuals' correlation is measured
+        covariance = np.fft.irfft(power, axis=0)[: max(2, int(0.1 * count))]
         correlation = covariance / np.maximum(covariance[0], 1e-300)
         # Residuals of a wrong model are waves, not noise: the variance of a mean of them is larger
         # by 1 + 2 sum rho(lag), counted up to the first lag at which nothing is left of rho.

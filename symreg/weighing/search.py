@@ -25,20 +25,10 @@ from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.shapes import Curve, Parameters, Shape
 from symreg.weighing.weak import Equations
 
-SPAN = 0.2
-"""Range of log r per knot of the searched curve: its splines are then right to 1e-5."""
-PIECES = (8, 16)
-"""Least and largest number of pieces of the searched curve."""
 POINTS = 120
 """Distances at which the curve is sampled."""
-SEEN = (0.002, 0.998)
-"""Quantiles of the distances beyond which the curve is not sampled."""
-BIASED = 1e-5
-"""Relative error of a spline through a smooth law, which no formula need explain."""
 UNKNOWN = 0.1
 """Relative error beyond which the curve says nothing at a distance."""
-GAINED = 0.5
-"""Share of a power's squares that the free curve must stay below to search for formulas."""
 WEIGHED = 12
 """Formulas of the search, best first, to fit to the equations."""
 R = symbol("r")
@@ -183,11 +173,15 @@ def explaining_curve(equations: Equations, power: LawFit, extra: np.ndarray) -> 
     """
     distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
     base = power.parameters[0]
-    shape = Curve.over(distances, base, SPAN, PIECES)
+    # range of log r per knot of the searched curve: its splines are then right to 1e-5
+    # least and largest number of pieces of the searched curve
+    shape = Curve.over(distances, base, 0.2, (8, 16))
     start = shape.start(base, equations.system.separations)[0]
     # far from the law the weights of its own residuals lead astray: those of the power come first
     near = fitted(equations, shape, start, extra, power.weights)
-    if not near.loss <= GAINED * power.loss:
+    # share of a power's squares that the free curve must stay below to search for
+    # formulas
+    if not near.loss <= 0.5 * power.loss:
         return None
     return fitted(equations, shape, near.parameters, extra)
 
@@ -195,11 +189,13 @@ def explaining_curve(equations: Equations, power: LawFit, extra: np.ndarray) -> 
 def _samples(equations: Equations, curve: LawFit) -> Samples | None:
     """The curve at the distances seen, in the unit of the masses found, with its errors."""
     distances = np.concatenate([pair.r.ravel() for pair in equations.system.pairs])
-    low, high = np.quantile(distances, SEEN)
+    # quantiles of the distances beyond which the curve is not sampled
+    low, high = np.quantile(distances, (0.002, 0.998))
     r = np.geomspace(low, high, POINTS)
     g = curve.strength(r) / G
     error = curve_error(equations, curve, r) / G
-    error = np.hypot(error, BIASED * np.abs(g))
+    # relative error of a spline through a smooth law, which no formula need explain
+    error = np.hypot(error, 1e-5 * np.abs(g))
     sure = (g > 0) & (error < UNKNOWN * np.abs(g))
     if np.count_nonzero(sure) < POINTS // 4:
         return None

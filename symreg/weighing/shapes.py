@@ -16,8 +16,6 @@ from scipy.interpolate import BSpline
 from orbits.forces import LAWS, ForceLaw, law_of_power, parse_law
 from orbits.units import G, parse_unit
 
-STEP = 1e-6
-"""Relative step of derivatives by parameters: central differences, whose error is its square."""
 LARGEST = 20.0
 """Of an exponent, a logarithm or a coefficient: larger ones describe nothing."""
 LENGTHS = (-0.3, 0.1, 0.5, 1.0)
@@ -72,7 +70,9 @@ class Shape(ABC):
         return [self._derivative(parameters, k) for k in range(len(parameters))]
 
     def _derivative(self, parameters: Parameters, k: int) -> Field:
-        step = STEP * max(1.0, abs(parameters[k]))
+        # relative step of derivatives by parameters: central differences, whose error is
+        # its square
+        step = 1e-6 * max(1.0, abs(parameters[k]))
         before, here, after = parameters[:k], parameters[k], parameters[k + 1 :]
         up, down = ((*before, here + move, *after) for move in (step, -step))
         return lambda r: (self.value(r, up) - self.value(r, down)) / (2 * step)

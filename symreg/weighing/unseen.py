@@ -32,62 +32,31 @@ from symreg.weighing.motion import (
 
 LONGITUDES = 24
 """Of the circular orbits tried."""
-APART = 0.1
-"""Turns by which trial orbits of neighbouring size part over the time; and the largest difference
-in log size."""
-TIMES = 400
-"""At which trial orbits are compared with positions."""
 INNERMOST, OUTERMOST = 0.3, 4.0
 """Radii tried: times that of the first body, and of the last."""
-TURNS = 60
-"""A body with more turns in the record is merged with the centre in the search."""
-FASTEST = 30
-"""Turns of the innermost orbit tried."""
 TINY = 1e-12
 """Negligible rise of the sum of squares."""
-ALIKE = 1e-3
-"""Relative difference in sums of squares of the same orbit found twice."""
 FEWEST = 2
 """Bodies in the search besides the centre, if there are as many."""
-MASS = 1e-7
-"""Of a trial body, over the centre's."""
 SHELL, REFINED = 0.25, 3
 """Range of log size, and number of orbits in it fitted as if the others responded linearly: one
 that strongly disturbs a neighbour is not the only kind."""
-RANKED = 1e-4
-"""Relative change of the sum of squares below which such a fit has ended: it only ranks them."""
-TRIED = 3
-"""Orbits among those fitted in full, until one leaves only noise."""
 PARTS = (1 / 8, 1 / 4, 1 / 2)
 """Of the time, from the first on, searched before all of it."""
 SHOWN = 0.05
 """Least residual of a part that is searched, over that of the whole: in a shorter one other small
 effects may be all there is."""
-PER_PARAMETER = 4
-"""Fewest coordinates in a part for each parameter."""
 AT_ONCE = 96
 """Orbits integrated together."""
-LEFT = 0.1
-"""Largest share of the residual that a body may leave; otherwise it is no explanation."""
-FOLLOWED = 0.02
-"""Largest share that a body found in a shorter part may leave without a new search."""
-NEEDED = 30.0
-"""Least gain in twice the log-likelihood; see `unseen_body`."""
 LINEAR = 0.02
 """Relative standard error of the mass up to which the covariance suffices."""
-STRIDE = 0.15
-"""Step in log mass between motions of a valley, or a standard error if more."""
-FARTHEST = 12
-"""Motions on each side of a valley."""
-LEVEL = STANDARD_ERRORS**2
-"""Rise of the weighted sum of squares at the ends of a 95 % interval."""
 
 
 @dataclass(frozen=True)
 class Valley:
     """Least-squares motions for masses of the unseen body on both sides of the best.
 
-    The ends, (end, parameter), are the two motions where the sum of squares is `LEVEL` higher; none
+    The ends, (end, parameter), are the two motions where the sum of squares is 1.96² higher; none
     if the best one's covariance suffices.
     """
 
@@ -119,7 +88,9 @@ class UnseenSearch:
     @property
     def exists(self) -> bool:
         """Whether a body is needed, explains most of the rest, and has a mass above 0."""
-        if self.beside is None or self.gain < self.needed or self.left > LEFT:
+        # largest share of the residual that a body may leave; otherwise it is no
+        # explanation
+        if self.beside is None or self.gain < self.needed or self.left > 0.1:
             return False
         at = self.beside.problem.of_last[-1]
         error = float(np.sqrt(self.beside.covariance[at, at]))
@@ -130,7 +101,7 @@ def unseen_body(seen: Observations, start: Motion, watch: Watch) -> UnseenSearch
     """The body that best explains the others' residuals, and whether one is needed.
 
     It is if the likelihood, with noise as the residuals show it, grows by more than a body's
-    parameters cost (BIC) and by `NEEDED`, which a search among so many orbits does not reach by
+    parameters cost (BIC) and by 30, which a search among so many orbits does not reach by
     chance; and if at least nine tenths of the residual disappear.
     """
     whole = followed_on(seen, start, watch, rough=True)
@@ -138,7 +109,8 @@ def unseen_body(seen: Observations, start: Motion, watch: Watch) -> UnseenSearch
     beside = None
     for share in PARTS:
         part = seen.begun(share)
-        if part.position.size < PER_PARAMETER * (start.position.size * 2 + 7):
+        # fewest coordinates in a part for each parameter
+        if part.position.size < 4 * (start.position.size * 2 + 7):
             continue
         without = followed_on(part, start, watch, rough=True)
         if np.max(without.by_body) > least:
@@ -146,7 +118,8 @@ def unseen_body(seen: Observations, start: Motion, watch: Watch) -> UnseenSearch
     beside = _explained(whole, beside, watch)
     free = 2 * seen.position.shape[2] + 1
     effective = float(np.sum(len(seen.times) / whole.alike))
-    needed = max(NEEDED, free * np.log(effective))
+    # least gain in twice the log-likelihood; see `unseen_body`
+    needed = max(30.0, free * np.log(effective))
     search = UnseenSearch(whole, beside, gain(whole, beside) if beside else 0.0, needed)
     if beside is not None and search.exists:
         return replace(search, beside=beside.ended)
@@ -164,7 +137,8 @@ def _explained(without: MotionFit, before: MotionFit | None, watch: Watch) -> Mo
         fits.append(
             MotionProblem(without.problem.seen, before.motion, watch).roughly(before.motion)
         )
-    enough = max(BEYOND, FOLLOWED * float(np.max(without.by_body)))
+    # largest share that a body found in a shorter part may leave without a new search
+    enough = max(BEYOND, 0.02 * float(np.max(without.by_body)))
     if not fits or np.max(fits[0].by_body) >= enough:
         fits += _searched(without, watch)
     return min(fits, key=lambda fit: float(np.sum(fit.residuals**2)), default=None)
@@ -175,7 +149,8 @@ def _searched(without: MotionFit, watch: Watch) -> list[MotionFit]:
     near, less = _slow(without, watch)
     rough = MotionProblem(near, less, watch).fit(less)
     fits: list[MotionFit] = []
-    for candidate in _candidates(rough, watch)[:TRIED]:
+    # orbits among those fitted in full, until one leaves only noise
+    for candidate in _candidates(rough, watch)[:3]:
         fits.append(MotionProblem(near, candidate, watch).fit(candidate))
         if np.max(fits[-1].by_body) < BEYOND:
             break
@@ -196,7 +171,7 @@ def valley(fitted: MotionFit) -> Valley:
 
     A lighter body closer in does nearly the same as a heavier one farther out. So its mass is fixed
     at values on both sides, all else is refitted, and the ends are where the sum of squares,
-    weighted by the residuals, has risen by `LEVEL`.
+    weighted by the residuals, has risen by 1.96².
     """
     problem = fitted.problem
     at = problem.of_last[-1]
@@ -212,13 +187,16 @@ def valley(fitted: MotionFit) -> Valley:
 
     for way in (-1, 1):
         side = [fitted]
-        for _ in range(FARTHEST):
+        # motions on each side of a valley
+        for _ in range(12):
             moved = side[-1].vector.copy()
-            moved[at] *= np.exp(way * max(STRIDE, error))
+            # step in log mass between motions of a valley, or a standard error if more
+            moved[at] *= np.exp(way * max(0.15, error))
             side.append(problem.fit(problem.motion(moved), others))
             if rise(side[-1]) < 0:
                 best = side[-1]
-            elif rise(side[-1]) > LEVEL:
+            # rise of the weighted sum of squares at the ends of a 95 % interval
+            elif rise(side[-1]) > STANDARD_ERRORS**2:
                 break
         sides.append(side)
     best = problem.fit(best.motion)
@@ -240,12 +218,14 @@ def _slow(without: MotionFit, watch: Watch) -> tuple[Observations, Motion]:
     Positions are the motion of these few plus the residuals of all.
     """
     seen, motion = without.problem.seen, without.motion
-    times = np.unique(np.linspace(0, len(seen.times) - 1, TIMES).round().astype(int))
+    # times at which trial orbits are compared with positions
+    times = np.unique(np.linspace(0, len(seen.times) - 1, 400).round().astype(int))
     centre = motion.centre
     others = np.delete(np.arange(len(motion.mass)), centre)
     gm, size, _ = motion.conics(others)
     turns = seen.times[-1] / period(np.where(size > 0, size, np.inf), gm)
-    count = max(FEWEST, np.count_nonzero(turns <= TURNS))
+    # a body with more turns in the record is merged with the centre in the search
+    count = max(FEWEST, np.count_nonzero(turns <= 60))
     slow = sorted(others[np.argsort(turns)][:count])
     core = [k for k in range(len(motion.mass)) if k not in slow]
     share = motion.mass[core] / motion.mass[core].sum()
@@ -291,7 +271,8 @@ def _candidates(rough: MotionFit, watch: Watch) -> list[Motion]:
     place = sizes[:, None, None] * way
     speed = (sizes * _rate(motion, sizes))[:, None, None] * ahead
     place, speed = (part.reshape(-1, x.shape[1]) for part in (place, speed))
-    mass = MASS * motion.mass[0]
+    # of a trial body, over the centre's
+    mass = 1e-7 * motion.mass[0]
     place, speed = place + motion.position[0], speed + motion.velocity[0]
     with_one = MotionProblem(problem.seen, motion.beside(place[0], speed[0], mass), watch)
     own = np.linalg.qr(rough.jacobian)[0]
@@ -328,10 +309,13 @@ def _candidates(rough: MotionFit, watch: Watch) -> list[Motion]:
     refined = []
     for k, one in enumerate(tried):
         watch.say(partial("orbits of an unseen body: the best {} of {}".format, k, len(tried)))
-        refined.append(with_one.fit(one, free, own, settled=RANKED))
+        # relative change of the sum of squares below which such a fit has ended: it only
+        # ranks them
+        refined.append(with_one.fit(one, free, own, settled=1e-4))
     squares = [float(np.sum(fit.residuals**2)) for fit in refined]
     order = np.argsort(squares)
-    apart = np.diff(np.log(squares)[order], prepend=-np.inf) > ALIKE
+    # relative difference in sums of squares of the same orbit found twice
+    apart = np.diff(np.log(squares)[order], prepend=-np.inf) > 1e-3
     return [refined[k].motion for k in order[apart]]
 
 
@@ -340,9 +324,12 @@ def _sizes(problem: MotionProblem, motion: Motion, low: float, high: float) -> n
     sizes, span = [high], problem.seen.times[-1]
     while sizes[-1] > low:
         turns = span * float(_rate(motion, np.array(sizes[-1:]))[0]) / (2 * np.pi)
-        if turns > FASTEST:
+        # turns of the innermost orbit tried
+        if turns > 30:
             break
-        sizes.append(sizes[-1] * np.exp(-APART / max(1.0, turns)))
+        # turns by which trial orbits of neighbouring size part over the time; and the
+        # largest difference in log size
+        sizes.append(sizes[-1] * np.exp(-0.1 / max(1.0, turns)))
     return np.array(sizes)
 
 

@@ -32,10 +32,6 @@ from symreg.formulas.watch import Watch
 
 NARROWEST = 8
 """Samples in half the narrowest bump."""
-OVERLAP = 3
-"""Bumps begun per half-width."""
-MOST_ROWS = 600
-"""Bumps of one width in all stretches: the narrowest would be tens of thousands."""
 
 PAIRS_AT_ONCE = 64
 """Pairs of bodies with forces in memory at once."""
@@ -85,7 +81,9 @@ def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bum
 def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps:
     phi, second = bump(half_width)
     length = len(phi)
-    step = max(1, half_width // OVERLAP, samples * stretches // MOST_ROWS)
+    # bumps begun per half-width
+    # bumps of one width in all stretches: the narrowest would be tens of thousands
+    step = max(1, half_width // 3, samples * stretches // 600)
     starts = np.arange(0, samples - length + 1, step)
     columns = (starts[:, None] + np.arange(length)).ravel()
     pointer = np.arange(0, len(columns) + 1, length)

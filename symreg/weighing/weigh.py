@@ -19,8 +19,9 @@ from orbits.options import keywords_of, options_from
 from orbits.provenance import versions
 from orbits.simulators.relativity import post_newtonian
 from orbits.units import G
+from symreg.engines import choose_engine
 from symreg.formulas.watch import Watch
-from symreg.weighing.candidates import select, simple
+from symreg.weighing.candidates import granted_shape, select, simple
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
@@ -36,8 +37,6 @@ from symreg.weighing.words import explanation_of, name_of, scale_of, summary_of
 
 FINE_A_TURN, FEWEST_A_TURN = 20, 6
 """States per turn, where fastest, for integrals to be right, and to exist at all."""
-OFF = 1e-3
-"""Part of a step by which a row may begin early or late and still continue another."""
 
 Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 
@@ -75,6 +74,9 @@ def weigh(
     began = time.monotonic()
     config = options_from(WeighConfig, config, options)
     integrated = bool(config.unseen) or config.relativity == "fitted"
+    choose_engine(config.engine, config.search.question, own_table=True)
+    if config.law:
+        granted_shape(config.law)
     if integrated:
         require_possible(config)
     equations, notes, config = _equations(data, config)
@@ -222,7 +224,8 @@ def _follow(data: xr.Dataset) -> bool:
     if len(starts) != data.sizes["orbit"]:
         return False
     dt = float(data.attrs["dt"])
-    return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < OFF))
+    # part of a step by which a row may begin early or late and still continue another
+    return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < 1e-3))
 
 
 def _parameters(fit: LawFit, errors: Errors) -> dict[str, Estimate]:

@@ -18,15 +18,10 @@ from symreg.weighing.records import Mass, Relativity, Unseen
 from symreg.weighing.unseen import UnseenSearch, unseen_body, valley
 from symreg.weighing.weak import System
 
-ARC_SECONDS = np.degrees(1.0) * 3600
-CENTURY = 100.0
-"""yr."""
 SHORTEST = 16
 """Least times at which motions are compared with positions."""
 PLACES = 21
 """Times at which an unseen body's place is reported; odd, to include the middle."""
-QUIET = 1e-10
-"""au: least noise of a position; an ephemeris leaves more."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,8 @@ def _seen(system: System, masses: Sequence[Mass]) -> Observations:
         raise ValueError(f"{count} states are too few for the motion as a whole ({SHORTEST}).")
     rows = np.unique(np.linspace(0, count - 1, min(count, EPOCHS)).round().astype(int))
     assert system.velocity is not None
-    noise = np.array([max(mass.noise, QUIET) for mass in masses])
+    # au: the least noise of a position; an ephemeris leaves more
+    noise = np.array([max(mass.noise, 1e-10) for mass in masses])
     return Observations(
         rows * system.dt, position[rows], system.velocity[0, 0], noise, system.inertial
     )
@@ -160,8 +156,9 @@ def _relativity(system: System, fitted: MotionFit) -> Relativity:
     others = np.delete(np.arange(system.bodies), fitted.motion.centre)
     gm, size, eccentricity = fitted.motion.conics(others)
     advance = 6 * np.pi * gm / (SPEED_OF_LIGHT**2 * size * (1 - eccentricity**2))
-    turns = CENTURY / period(np.abs(size), gm)
-    rates = np.where(size > 0, advance * turns, 0.0) * ARC_SECONDS
+    # in a century
+    turns = 100.0 / period(np.abs(size), gm)
+    rates = np.where(size > 0, advance * turns, 0.0) * (np.degrees(1.0) * 3600)
     most = int(np.argmax(rates))
     by_einstein = float(rates[most])
     return Relativity(
