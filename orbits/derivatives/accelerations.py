@@ -17,7 +17,7 @@ from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
 from orbits.options import keywords_of, options_from
 from orbits.provenance import provenance
-from orbits.units import G
+from orbits.units import LENGTHS, G
 
 
 @keywords_of(ForcesConfig)
@@ -74,7 +74,7 @@ def measure_forces(
         "one_system": bool(data.attrs.get("one_system")),
         **{name: data.attrs[name] for name in ("length_unit", "time_unit") if name in data.attrs},
         "metrics": metrics,
-        "summary": _summary(table, metrics, methods),
+        "summary": _summary(table, metrics, methods, str(data.attrs.get("length_unit", "au"))),
         **provenance(config),
     }
     return ForceSamples(table, attributes)
@@ -211,10 +211,10 @@ def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
     return metrics
 
 
-def _summary(table: pd.DataFrame, metrics: dict[str, Any], methods: set[str]) -> str:
+def _summary(table: pd.DataFrame, metrics: dict[str, Any], methods: set[str], unit: str) -> str:
     text = (
         f"{len(table)} force samples of {metrics['orbits']} orbit(s), by {' and '.join(methods)}; "
-        f"noise of the positions {metrics['noise']:.2g} au, accelerations to "
+        f"noise of the positions {metrics['noise'] / LENGTHS[unit]:.2g} {unit}, accelerations to "
         f"{metrics['median_relative_error']:.2g} (median standard error)"
     )
     if "within_95" in metrics:

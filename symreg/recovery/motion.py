@@ -29,13 +29,6 @@ from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.velocity import VelocityLaw, VelocityPart, velocity_law
 
-WORDS = {
-    "drag": "a drag proportional to the velocity, against it",
-    "quadratic drag": "a drag proportional to the velocity's square, against it",
-    "magnetic": "a part across the velocity, as of a magnetic field or a turning frame (Coriolis)",
-    "uniform": "a uniform field",
-}
-
 
 def forces_in(
     table: str, config: RecoverFileConfig, announce: Callable[[str], object] | None = None
@@ -168,11 +161,10 @@ def _notes(law: VelocityLaw | None, units: GivenUnits) -> tuple[str, ...]:
     if law is None or not law.parts:
         return ()
     lines = []
-    for name, group in itertools.groupby(law.parts, key=lambda part: part.name):
-        parts = list(group)
-        unit = units.unit(*parts[0].powers).text
+    for term, group in itertools.groupby(law.parts, key=lambda part: part.term):
+        parts, unit = list(group), units.unit(*term.powers).text
         numbers = ", ".join(f"{part.axis} {_given(part, units)}".strip() for part in parts)
-        lines.append(f"{WORDS[name]}: {numbers} {unit}")
+        lines.append(f"{term.words}: {numbers} {unit}")
     beside = "beside the central force there is " if law.central else "the motion shows "
     return (beside + "; and ".join(lines),)
 
@@ -180,7 +172,7 @@ def _notes(law: VelocityLaw | None, units: GivenUnits) -> tuple[str, ...]:
 def _metrics(law: VelocityLaw | None, units: GivenUnits) -> dict[str, Any]:
     """The same as numbers."""
     parts = [
-        {"name": part.name, "axis": part.axis, "unit": units.unit(*part.powers).text}
+        {"name": part.term.name, "axis": part.axis, "unit": units.unit(*part.term.powers).text}
         | {key: getattr(_given(part, units), key) for key in ("value", "low", "high")}
         for part in (() if law is None else law.parts)
     ]
@@ -188,4 +180,4 @@ def _metrics(law: VelocityLaw | None, units: GivenUnits) -> dict[str, Any]:
 
 
 def _given(part: VelocityPart, units: GivenUnits) -> Estimate:
-    return part.coefficient.times(units.factor(*part.powers))
+    return part.coefficient.times(units.factor(*part.term.powers))

@@ -14,6 +14,7 @@ body such a term can explain 99.9 % of what the curve does not.
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,39 +28,71 @@ from orbits.force_samples import axes_of, vectors
 CURVE_ERROR = 3e-5
 """Relative error of accelerations that no term needs to explain: that of the curve, with pieces of
 a fifth of a factor e in distance."""
-PIECE, MOST_PIECES, DEGREE = 0.2, 16, 3
 NOISE_LIKE = 2.0
 """Mean square residual, in standard errors, up to which nothing is left to explain."""
-NOTHING = 0.25
-"""Mean square residual below which there is not even noise: no term of any size is missing."""
-MISSED = 0.1
-"""Share of what all terms explain, in noise, that fewer may miss."""
 SURE = 6.0
 """Standard errors by which a coefficient must differ from zero: of `BLOCKS` parts, chance does so
 twice in ten thousand (Student's t)."""
 BLOCKS = 10
 """Parts of the time, left out one at a time."""
-MOST_ROWS = 2000
 
 Vectors = Float[np.ndarray, "row axis"]
 
 
 @dataclass(frozen=True)
-class VelocityPart:
-    """One term of the force, with a name.
+class Term:
+    """A force that depends on the velocity alone, or on nothing.
 
     Attributes:
-        name: drag, quadratic drag, magnetic or uniform.
-        axis: of a vector's component; empty for a number, and for what is across the velocity in a
-            plane.
-        coefficient: au and yr.
+        name: of it.
+        words: what it is, for people.
         powers: of length and of time in the coefficient's unit.
+        columns: (row, axis, component) accelerations by unit coefficients, of (row, axis) velocities.
     """
 
     name: str
+    words: str
+    powers: tuple[int, int]
+    columns: Callable[[Vectors], Float[np.ndarray, "row axis component"]]
+
+
+def _across(velocity: Vectors) -> np.ndarray:
+    if velocity.shape[1] == 2:  # v x e, e out of the plane
+        return (velocity[:, ::-1] * [1, -1])[:, :, None]
+    return np.stack([np.cross(velocity, axis) for axis in np.eye(3)], axis=2)
+
+
+def _quadratic(velocity: Vectors) -> np.ndarray:
+    return (-np.linalg.norm(velocity, axis=1, keepdims=True) * velocity)[:, :, None]
+
+
+def _uniform(velocity: Vectors) -> np.ndarray:
+    return np.tile(np.eye(velocity.shape[1]), (len(velocity), 1, 1))
+
+
+TERMS = (
+    Term("drag", "a drag proportional to the velocity, against it", (0, -1),
+         lambda velocity: -velocity[:, :, None]),
+    Term("quadratic drag", "a drag proportional to the velocity's square, against it", (-1, 0),
+         _quadratic),
+    Term("magnetic",
+         "a part across the velocity, as of a magnetic field or a turning frame (Coriolis)",
+         (0, -1), _across),
+    Term("uniform", "a uniform field", (1, -2), _uniform),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VelocityPart:
+    """One term of a force: its coefficient, au and yr.
+
+    `axis` is that of a vector's component; empty for a number, and for what is across the velocity
+    in a plane.
+    """
+
+    term: Term
     axis: str
     coefficient: Estimate
-    powers: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -90,7 +123,7 @@ def velocity_law(table: pd.DataFrame) -> VelocityLaw | None:
     if f"sigma_a_{axes[0]}" in table:
         error = np.hypot(error, table[[f"sigma_a_{axis}" for axis in axes]].to_numpy())
     weight = 1 / np.maximum(error, np.finfo(float).tiny)
-    every = max(1, -(-len(table) // MOST_ROWS))
+    every = max(1, -(-len(table) // 2000))  # of neighbours, more say nothing new
     fit = _Fit(position[::every], velocity[::every], acceleration[::every], weight[::every])
     return fit.law(axes, position, velocity)
 
@@ -102,19 +135,19 @@ class _Fit:
         self.size = np.maximum(np.linalg.norm(a, axis=1), np.finfo(float).tiny)
         self.weight, self.wanted = weight, (a * weight).ravel()
         self.curve = _curve(position, a)
-        self.terms = _terms(velocity)
+        self.terms = {term: term.columns(velocity) for term in TERMS}
 
-    def design(self, names: tuple[str, ...], curve: bool = True) -> Float[np.ndarray, "row term"]:
+    def design(self, terms: tuple[Term, ...], curve: bool = True) -> Float[np.ndarray, "row term"]:
         """(row * axis, term) weighted columns, those of the terms first."""
-        columns = [self.terms[name] for name in names] + [self.curve] * curve
+        columns = [self.terms[term] for term in terms] + [self.curve] * curve
         if not columns:
             return np.zeros((self.wanted.size, 0))
         whole = np.concatenate(columns, axis=2) * self.weight[:, :, None]
         return whole.reshape(self.wanted.size, -1)
 
-    def left(self, names: tuple[str, ...], curve: bool = True) -> float:
+    def left(self, terms: tuple[Term, ...], curve: bool = True) -> float:
         """Mean square residual, in squared standard errors."""
-        design = self.design(names, curve)
+        design = self.design(terms, curve)
         residual = self.wanted - design @ _solution(design, self.wanted)
         return float(np.mean(residual**2))
 
@@ -122,38 +155,39 @@ class _Fit:
         """The fewest terms that explain what the curve does not; a curve counts as one of them."""
         none = np.zeros_like(position)
         alone, every = self.left(()), tuple(self.terms)
-        if alone < NOTHING:
+        # not even noise is left: no term of any size is missing
+        if alone < 0.25:
             return VelocityLaw((), none, True, True)
         least = self.left(every)
         noise_like = alone <= NOISE_LIKE
         for count in range(1, len(every) + 2):
-            for names, curve in _sets(every, count):
-                left = self.left(names, curve)
-                # in noise, only what a term explains beyond it counts
-                enough = least + MISSED * (alone - least) if noise_like else NOISE_LIKE
-                if not names or left > enough:
+            for terms, curve in _sets(every, count):
+                left = self.left(terms, curve)
+                # in noise, what counts is what all terms explain beyond it, nine tenths of that
+                enough = least + 0.1 * (alone - least) if noise_like else NOISE_LIKE
+                if not terms or left > enough:
                     continue
-                coefficients, errors = self.coefficients(names, curve)
-                if self._all_sure(names, coefficients, errors):
-                    parts = self._parts(names, axes, coefficients, errors)
-                    terms = np.concatenate([_terms(velocity)[name] for name in names], axis=2)
-                    return VelocityLaw(parts, terms @ coefficients, curve, True)
+                coefficients, errors = self.coefficients(terms, curve)
+                if self._all_sure(terms, coefficients, errors):
+                    parts = self._parts(terms, axes, coefficients, errors)
+                    columns = np.concatenate([term.columns(velocity) for term in terms], axis=2)
+                    return VelocityLaw(parts, columns @ coefficients, curve, True)
         return VelocityLaw((), none, True, noise_like)
 
-    def _all_sure(self, names: tuple[str, ...], c: np.ndarray, errors: np.ndarray) -> bool:
+    def _all_sure(self, terms: tuple[Term, ...], c: np.ndarray, errors: np.ndarray) -> bool:
         """Whether every term has a component far from zero, and far above the curve's own error."""
-        ends = np.cumsum([self.terms[name].shape[2] for name in names])[:-1]
-        for name, part, error in zip(names, np.split(c, ends), np.split(errors, ends), strict=True):
-            term = self.terms[name] @ part
-            share = np.median(np.linalg.norm(term, axis=1) / self.size)
+        ends = np.cumsum([self.terms[term].shape[2] for term in terms])[:-1]
+        for term, part, error in zip(terms, np.split(c, ends), np.split(errors, ends), strict=True):
+            size = np.linalg.norm(self.terms[term] @ part, axis=1)
+            share = np.median(size / self.size)
             if share < SURE * CURVE_ERROR or not np.any(np.abs(part) > SURE * error):
                 return False
         return True
 
-    def coefficients(self, names: tuple[str, ...], curve: bool) -> tuple[np.ndarray, np.ndarray]:
+    def coefficients(self, terms: tuple[Term, ...], curve: bool) -> tuple[np.ndarray, np.ndarray]:
         """(term,) coefficients, and their standard errors by leaving out parts of the time."""
-        design = self.design(names, curve)
-        count = sum(self.terms[name].shape[2] for name in names)
+        design = self.design(terms, curve)
+        count = sum(self.terms[term].shape[2] for term in terms)
         block = np.arange(self.wanted.size) * BLOCKS // self.wanted.size
         others = np.array(
             [_solution(design[block != k], self.wanted[block != k])[:count] for k in range(BLOCKS)]
@@ -163,42 +197,21 @@ class _Fit:
         return _solution(design, self.wanted)[:count], errors
 
     def _parts(
-        self, names: tuple[str, ...], axes: tuple[str, ...], values: np.ndarray, errors: np.ndarray
+        self, terms: tuple[Term, ...], axes: tuple[str, ...], values: np.ndarray, errors: np.ndarray
     ) -> tuple[VelocityPart, ...]:
-        parts, estimates = [], iter(map(Estimate.of, values.tolist(), errors.tolist()))
-        for name in names:
-            count = self.terms[name].shape[2]
-            components = axes if count > 1 else ("",)
-            parts += [
-                VelocityPart(name, axis, next(estimates), POWERS[name]) for axis in components
-            ]
+        # Student's t of nine degrees of freedom, over the normal distribution's 1.96
+        wider = 1.154 * errors
+        parts, estimates = [], iter(map(Estimate.of, values.tolist(), wider.tolist()))
+        for term in terms:
+            components = axes if self.terms[term].shape[2] > 1 else ("",)
+            parts += [VelocityPart(term, axis, next(estimates)) for axis in components]
         return tuple(parts)
 
 
-def _sets(every: tuple[str, ...], count: int) -> list[tuple[tuple[str, ...], bool]]:
+def _sets(every: tuple[Term, ...], count: int) -> list[tuple[tuple[Term, ...], bool]]:
     """Terms, and whether the curve is beside them: so many in all, those without it first."""
-    without = [(names, False) for names in itertools.combinations(every, count)]
-    return without + [(names, True) for names in itertools.combinations(every, count - 1)]
-
-
-POWERS = {"drag": (0, -1), "quadratic drag": (-1, 0), "magnetic": (0, -1), "uniform": (1, -2)}
-"""Of length and time in a coefficient's unit."""
-
-
-def _terms(velocity: Vectors) -> dict[str, Float[np.ndarray, "row axis term"]]:
-    """Acceleration by every named term at unit coefficients."""
-    axes = velocity.shape[1]
-    speed = np.linalg.norm(velocity, axis=1, keepdims=True)
-    if axes == 2:  # v x e with e out of the plane
-        across = (velocity[:, ::-1] * [1, -1])[:, :, None]
-    else:
-        across = np.stack([np.cross(velocity, axis) for axis in np.eye(3)], axis=2)
-    return {
-        "drag": -velocity[:, :, None],
-        "quadratic drag": (-speed * velocity)[:, :, None],
-        "magnetic": across,
-        "uniform": np.broadcast_to(np.eye(axes), (len(velocity), axes, axes)),
-    }
+    without = [(terms, False) for terms in itertools.combinations(every, count)]
+    return without + [(terms, True) for terms in itertools.combinations(every, count - 1)]
 
 
 def _curve(position: Vectors, acceleration: Vectors) -> Float[np.ndarray, "row axis spline"]:
@@ -212,14 +225,15 @@ def _curve(position: Vectors, acceleration: Vectors) -> Float[np.ndarray, "row a
     span = float(np.ptp(logs))
     if span > 0 and some.sum() > 1:
         slope = float(np.polyfit(logs[some], np.log(size[some]), 1)[0])
-    pieces = int(np.clip(np.ceil(span / PIECE), 1, min(MOST_PIECES, max(1, len(r) // 50))))
+    # pieces of a fifth of a factor e: cubic splines err by some 1e-5 there; 50 rows each at least
+    pieces = int(np.clip(np.ceil(span / 0.2), 1, min(16, max(1, len(r) // 50))))
     low, high = logs.min() - 1e-9, logs.max() + 1e-9
     even = np.linspace(low, high, pieces + 1)
     dense = np.quantile(logs, np.linspace(0, 1, pieces + 1))
     inner = np.unique(0.5 * (even + dense)[1:-1])
-    ends = np.full(DEGREE + 1, 1.0)
+    ends = np.full(3 + 1, 1.0)
     knots = np.concatenate([low * ends, inner, high * ends])
-    splines = BSpline.design_matrix(logs, knots, DEGREE).toarray() * (r**slope)[:, None]
+    splines = BSpline.design_matrix(logs, knots, 3).toarray() * (r**slope)[:, None]
     return unit[:, :, None] * splines[:, None, :]
 
 

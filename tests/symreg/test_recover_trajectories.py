@@ -94,7 +94,7 @@ def test_an_unknown_law_has_no_truth_and_a_drag_stands_beside_it(drag, two_stars
 
 def drag_of(data):
     law = velocity_law(orbits.measure_forces(data).table)
-    return {part.name: part.coefficient.value for part in law.parts}
+    return {part.term.name: part.coefficient.value for part in law.parts}
 
 
 @pytest.mark.parametrize("drag", [0.0, 0.003])
