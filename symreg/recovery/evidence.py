@@ -68,7 +68,12 @@ class Evidence:
 
 
 def evidence_of(
-    law: Law, training: Samples, held_out: Samples, whole: Samples, expanded: bool = True
+    law: Law,
+    training: Samples,
+    held_out: Samples,
+    whole: Samples,
+    expanded: bool = True,
+    floor: float = 0.0,
 ) -> Evidence:
     """Measure a formula, fitted to the training rows, on rows and ranges outside its fit.
 
@@ -78,6 +83,7 @@ def evidence_of(
         held_out: rows kept aside.
         whole: all of them.
         expanded: whether to compare with expansions, which a field's own smooth error forbids.
+        floor: relative error that no law need explain.
     """
     inner = _rms(law, training)
     outer = _rms(law, held_out)
@@ -87,7 +93,7 @@ def evidence_of(
         size = float(np.sqrt(np.mean(whole.y**2)))
         errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
-    error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y))
+    error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y), floor)
     numbers = sum(not is_simple(value) for value in refit.constants)
     expansion = gap = None
     if expanded and (error > least or numbers > FEW_NUMBERS):

@@ -142,6 +142,7 @@ def find(problem: Problem, search: Search) -> Finding:
         evidence=evidence_of(
             selection.law, parts.training, held_out, whole,
             expanded=config.own_table and whole.spread is None and not whole.indicators,
+            floor=config.floor,
         ),
         covariance=spread,
         outliers=outlying,

@@ -19,11 +19,13 @@ from orbits.derivatives.accelerations import measure_forces
 from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.options import values_of
+from orbits.powers import non_central_part
 from orbits.statistics import varies
 from orbits.trajectories.from_table import from_table
 from orbits.units import BASES, LENGTHS, YEARS, Unit, parse_unit, powers
 from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.thresholds import THRESHOLDS
@@ -65,17 +67,24 @@ def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
     alone = len(samples.attributes.get("bodies") or ()) < 2
     if law is None or (law.explained and law.central) or not alone:
         rest = samples if law is None else _without(samples, law)
-        return [_of_distance(of_force_samples(rest, config), units, law)]
+        return [_of_distance(rest, config, units, law)]
     if law.explained:
         return _of_components(samples, units, law, ())
-    problem = of_force_samples(samples, config)
-    if (problem.non_central or 0.0) <= THRESHOLDS.non_central:
-        return [_of_distance(problem, units, law)]
+    if non_central_part(vectors(samples.table, "a_"), vectors(samples.table)) <= (
+        THRESHOLDS.non_central
+    ):
+        return [_of_distance(samples, config, units, law)]
     note = (
         "no drag, no part across the velocity and no uniform field explains what is not along the "
         "line to the centre, so every component was searched"
     )
     return _of_components(samples, units, law, (note,))
+
+
+def _floor(samples: ForceSamples) -> float:
+    """The error of accelerations without noise: differences truncate, and tables interpolate."""
+    error = samples.metrics.get("median_relative_error", np.inf)
+    return NOISELESS if error < NOISELESS else 0.0
 
 
 class GivenUnits:
@@ -95,8 +104,11 @@ class GivenUnits:
         return float(LENGTHS[self.length] ** -length * YEARS[self.time] ** -time)
 
 
-def _of_distance(problem: Problem, units: GivenUnits, law: VelocityLaw | None) -> Problem:
+def _of_distance(
+    forces: ForceSamples, config: RecoverConfig, units: GivenUnits, law: VelocityLaw | None
+) -> Problem:
     """The attraction against the distance, in the units given, and what acts beside it."""
+    problem = of_force_samples(forces, config)
     samples = problem.samples
     scaled = replace(samples, X=samples.X * units.factor(1, 0), y=samples.y * units.factor(1, -2))
     if samples.names != ("r",):  # masses came with it, in our own units
@@ -106,6 +118,7 @@ def _of_distance(problem: Problem, units: GivenUnits, law: VelocityLaw | None) -
         samples=scaled,
         notes=(*problem.notes, *_notes(law, units)),
         metrics=problem.metrics | _metrics(law, units),
+        floor=_floor(forces),
         units={"r": units.unit(1, 0), samples.target: units.unit(1, -2)},
     )
 
@@ -140,6 +153,7 @@ def _of_components(
             len(table),
             (*notes, *_notes(law, units)) if axis == axes[0] else (),
             metrics=samples.metrics | _metrics(law, units),
+            floor=_floor(samples),
             units={name: unit for name, (_, unit) in columns.items()}
             | {f"a_{axis}": units.unit(1, -2)},
         )

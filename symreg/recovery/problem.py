@@ -60,6 +60,7 @@ class Problem:
         columns: names of columns that formulas cannot contain, by their spelling there.
         group_values: of the column whose groups have their own constants.
         every: all rows of a large table that the samples are part of.
+        floor: relative error of the target that no law need explain, unless another is given.
     """
 
     samples: Samples
@@ -75,6 +76,7 @@ class Problem:
     columns: dict[str, str] = field(default_factory=dict)
     group_values: tuple[str | float, ...] = ()
     every: Samples | None = None
+    floor: float = 0.0
 
     @property
     def si_units(self) -> dict[str, str]:

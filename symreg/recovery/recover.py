@@ -122,7 +122,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
-        config = replace(config, error_floor=0.0)
+        config = replace(config, error_floor=problem.floor)
     engine, reason = choose_engine(config.engine, question, problem.any_law)
     watch = Watch(config.limit(problem.any_law), progress)
     # threads that wait for one another count as computing, and change the last digits

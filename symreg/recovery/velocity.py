@@ -47,7 +47,7 @@ class Term:
         name: of it.
         words: what it is, for people.
         powers: of length and of time in the coefficient's unit.
-        columns: (row, axis, component) accelerations by unit coefficients, of (row, axis) velocities.
+        columns: (row, axis, component) accelerations of unit coefficients, by the velocities.
     """
 
     name: str

@@ -169,7 +169,7 @@ def test_a_spring_comes_back_in_metres_and_seconds(tmp_path, capsys):
     assert main(words) == 0
     told = capsys.readouterr()
     whole = told.out + told.err
-    assert re.search(r"law +4\.0*·r", told.out)
+    assert re.search(r"law +4(\.0+)?·r", told.out)
     assert "s^-2" in told.out
     assert "GM" not in whole
     assert "e+" not in whole  # neither au nor solar masses, in progress as in the result
@@ -184,11 +184,11 @@ def test_a_charge_in_a_magnetic_field_comes_back_by_components(tmp_path, capsys)
     words = ["recover", str(tmp_path / "charge.csv"), str(tmp_path / "out.json"), *SECONDS]
     assert main(words) == 0
     told = capsys.readouterr().out
-    assert re.search(r"a_x = 2\.0*·v_y", told)
-    assert re.search(r"a_y = -2\.0*·v_x", told)
+    assert re.search(r"a_x = 2(\.0+)?·v_y", told)
+    assert re.search(r"a_y = -2(\.0+)?·v_x", told)
     assert "s^-1" in told
     assert "across the velocity" in told
     found = json.loads((tmp_path / "out.json").read_text())
-    assert found["found"]
+    assert found["status"] == "found"
     assert found["constant"]["unit"] == "s^-1"
     assert found["constant"]["value"] == pytest.approx(2, rel=1e-6)
