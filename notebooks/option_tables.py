@@ -13,7 +13,7 @@ from orbits.options import every_option, leaves
 from worldmodel.probes.readouts import READOUTS
 
 MARK = re.compile(r"<!-- options: ([\w.]+) -->")
-READOUTS_MARK = "<!-- options of read-outs -->"
+READOUTS_MARK = "<!-- options of probes -->"
 
 KINDS = {int: "whole number", float: "number", str: "text", bool: "yes or no", type(None): "none"}
 ENDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
