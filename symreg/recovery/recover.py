@@ -56,8 +56,8 @@ RIVALS = 5
 """Formulas of the pool to list."""
 SHOWN = 200
 """Rows kept in a result for its picture."""
-NULL_SEEDS = 2
-"""Searches on permuted targets."""
+NULL_SEEDS, NULL_SHARE = 2, 0.4
+"""Searches on permuted targets, and the share of the time limit that they may take beside it."""
 
 Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
@@ -131,6 +131,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         watch.say(lambda: told, True)
         search = Search(engine, config, watch, read, problem.units)
         finding = find(problem, search)
+        exhausted = engine.exhausted
         nulls = {}
         if config.null and config.form is None:
             watch.say(lambda: "search permuted targets, which no law explains", True)
@@ -147,9 +148,13 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     constant = with_unit(constant, problem.constant_unit(reference, constant.name))
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
+    status = _status(config, of_any_law)
+    notes = [*_notes(finding, problem, watch)]
+    if exhausted and status != "found":
+        notes.append(f"gone through without omission: {'; '.join(exhausted)}")
     result = Recovery(
         recovered=config.form is None and passed(gates),
-        status=_status(config, of_any_law),
+        status=status,
         found_gates=tuple(of_any_law),
         gates=tuple(gates),
         matches=reference if finding.comparison.verdict in MATCHING else None,
@@ -196,7 +201,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=selection.floor,
-        notes=tuple(_notes(finding, problem, watch)),
+        notes=tuple(notes),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
         versions=versions() | engine.versions,
@@ -303,7 +308,7 @@ def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find."""
     config = replace(search.config, seeds=min(NULL_SEEDS, search.config.seeds))
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    watch = Watch(config.limit(problem.any_law))
+    watch = Watch(NULL_SHARE * config.limit(problem.any_law))
     finding = find(
         replace(problem, samples=shuffled, every=None),
         replace(search, config=config, watch=watch, units=None),
