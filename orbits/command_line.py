@@ -116,6 +116,10 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         return complain(name, f"the package {error.name!r} is not installed: {error}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        try:
+            os.getcwd()
+        except OSError:
+            return complain(name, "the working folder was removed; change to another.")
         return complain(name, f"{where}{error.strerror or error}.")
     except (ValueError, MemoryError, RuntimeError) as error:
         if out_of_memory(error):

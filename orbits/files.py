@@ -109,6 +109,9 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             with open(aside, "rb") as file:
                 os.fsync(file.fileno())
             os.replace(aside, path)
+        except OSError as error:  # of a full disk it does not say which
+            error.filename = error.filename or str(path)
+            raise
         finally:
             aside.unlink(missing_ok=True)
 

@@ -238,8 +238,12 @@ def write_shard(path: Path, shard: int, arrays: Mapping[str, np.ndarray]) -> dic
     with zarr.config.set({"array.write_empty_chunks": True}):  # arcs have no elements: all NaN
         group = _group(path, "r+")
         first = shard * int(group.attrs["shard_orbits"])  # type: ignore[arg-type]
-        for name, values in arrays.items():
-            group[name][first : first + len(values)] = values  # type: ignore[index]
+        try:
+            for name, values in arrays.items():
+                group[name][first : first + len(values)] = values  # type: ignore[index]
+        except OSError as error:  # zarr does not say where the disk was full
+            error.filename = error.filename or str(path)
+            raise
     return {"crc32": _checksum(path, str(group.attrs["system"]), shard)}
 
 

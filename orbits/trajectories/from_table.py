@@ -181,6 +181,11 @@ def _checked(positions: np.ndarray, velocities: np.ndarray | None) -> list[np.nd
         raise ValueError(
             f"positions and velocities must be finite throughout, and at most {LARGEST:g}."
         )
+    at_rest = ~np.any(np.ptp(states[0], axis=1), axis=1)
+    if len(shape) == 3 and at_rest.any():
+        raise ValueError(
+            f"the body of orbit {int(np.argmax(at_rest))} does not move; leave it out."
+        )
     return states
 
 

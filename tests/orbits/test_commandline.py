@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbits.cli import main as orbits_command
 from orbits.command_line import Command, Positional, main
 from orbits.options import AtLeast, Options
 
@@ -258,3 +259,12 @@ def test_a_terminal_of_ascii_alone_shows_the_result():
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert r"\u03b8" in done.stdout
+
+
+def test_a_working_folder_that_was_removed_is_named(tmp_path, monkeypatch, capsys):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert orbits_command(["generate", "x.zarr", "--orbits", "2"]) == 2
+    assert "the working folder was removed" in capsys.readouterr().err

@@ -346,6 +346,7 @@ T = np.arange(50) * 0.02
 CIRCLE = np.stack([np.cos(6 * T), np.sin(6 * T)], axis=-1)[None]
 ARRAYS = {
     "either dt, the time between states, or time": {},
+    "the body of orbit 0 does not move": {"dt": 0.1, "positions": 0 * CIRCLE},
     "length_unit 'mas' is not known": {"dt": 0.1, "length_unit": "mas"},
     "time_unit 'year' is not known": {"dt": 0.1, "time_unit": "year"},
     r"time has the shape \(49,\); \(50,\) or \(1, 50\)": {"time": T[1:]},
