@@ -1,6 +1,6 @@
 """The positive control for Kepler: an ellipse through the context, continued by the area law.
 
-It knows Kepler's first and second laws and no force: it fits a conic with one focus at the origin
+It has Kepler's first and second laws and no force: it fits a conic with one focus at the origin
 to a context of positions, and advances by the area swept in each step. On undisturbed Newtonian
 orbits it is exact, and its implied acceleration follows 1/r²; after a kick it is wrong until the
 kick has left the context.

@@ -2,7 +2,7 @@
 
 Time-series foundation models have been found to copy motifs from their context
 (Zhang & Gilpin, arXiv:2505.11349). This does nothing else, so a model that is no better can be told
-from one that knows something.
+from one that holds something.
 """
 
 from collections.abc import Iterator

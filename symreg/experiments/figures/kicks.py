@@ -56,7 +56,7 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
 FIGURE = RunFigure(
     "kicks",
     (
-        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that knows "
+        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that holds "
         "the force stays right (R² near 1); one that fits ellipses to what it saw fails."
     ),
     draw,
