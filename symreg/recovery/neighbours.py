@@ -57,6 +57,9 @@ CORRECTION = 0.3
 CORRECTED = 3
 """Shorter ones to correct, and products that correct each, the nearest first."""
 
+WIDE = 20
+"""Features of which all products of two are tried: 190 pairs, 16 powers of each."""
+
 Made = Callable[[sympy.Expr], sympy.Expr]
 ODD: dict[type, Made] = {
     sympy.sin: sympy.sin, sympy.tan: sympy.tan, sympy.tanh: sympy.tanh, sympy.asin: sympy.asin,
@@ -195,7 +198,7 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
     with np.errstate(all="ignore"):
-        for product, column in _products(samples) if nearest else ():
+        for product, column in _products(expression, samples) if nearest else ():
             centred = column - column.mean()
             size = max(float(centred @ centred), np.finfo(float).tiny)
             slope = departures @ centred / size
@@ -207,18 +210,25 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
             yield base / (1 - change)
 
 
-def _products(samples: Samples) -> Iterator[tuple[sympy.Expr, np.ndarray]]:
+def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.Expr, np.ndarray]]:
     """Products of powers, -2 to 2, of one or two features, and their values by row.
 
-    One at a time: all of a wide table would fill the memory.
+    One at a time: all of a wide table would fill the memory. There one of two is the formula's own:
+    a thousand features have half a million pairs.
     """
-    features = zip(feature_symbols(samples.names, samples.X), samples.X.T, strict=True)
+    symbols = feature_symbols(samples.names, samples.X)
     powers = [
-        [(symbol**p, column ** float(p)) for p in (1, 2, -1, -2)] for symbol, column in features
+        [(symbol**p, column ** float(p)) for p in (1, 2, -1, -2)]
+        for symbol, column in zip(symbols, samples.X.T, strict=True)
     ]
+    own = {symbol.name for symbol in expression.free_symbols}
+    wide = len(symbols) > WIDE
     pairs = (
         (a * b, x * y)
-        for one, other in itertools.combinations(powers, 2)
+        for (first, one), (second, other) in itertools.combinations(
+            zip(samples.names, powers, strict=True), 2
+        )
+        if not wide or first in own or second in own
         for (a, x), (b, y) in itertools.product(one, other)
     )
     for product, column in itertools.chain(*powers, pairs):
