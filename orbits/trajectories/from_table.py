@@ -3,6 +3,7 @@
 import hashlib
 import math
 import os
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -232,11 +233,16 @@ def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
     if isinstance(table, (pd.DataFrame, np.ndarray)) or Path(table).suffix != ".npz":
         return None
     path = require_input(table)
+    if not zipfile.is_zipfile(path):
+        return None
+    with zipfile.ZipFile(path) as archive:
+        if "position.npy" not in archive.namelist():
+            return None
     try:
         arrays = read_npz(path)
-    except (ValueError, OSError, RuntimeError, NotImplementedError):  # `read_table` says what
-        return None
-    if "position" not in arrays or arrays["position"].ndim < 3:
+    except (ValueError, OSError, RuntimeError, NotImplementedError) as error:
+        raise ValueError(f"{path} is not readable ({error}).") from None
+    if arrays["position"].ndim < 3:
         return None
     if "time" not in arrays:
         raise ValueError(f"{path} has no array time beside position; it has {', '.join(arrays)}.")
