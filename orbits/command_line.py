@@ -137,10 +137,10 @@ def interruptible() -> Iterator[None]:
     The request is remembered: a library interrupted during its import may raise anything. A signal
     that is ignored (a shell's background jobs ignore Ctrl-C) stays so.
     """
-    asked = []
+    signals = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
+        signals.append(number)
         raise KeyboardInterrupt
 
     earlier: dict[signal.Signals, Any] = {}
@@ -151,7 +151,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception:
-        if asked:
+        if signals:
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -239,15 +239,15 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
         near = nearest(word.partition("=")[0], parser._option_string_actions, cutoff=0.6)
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
-    found = vars(options)
-    typed_in = {name: value for name, value in found.items() if name[0] not in "- "}
-    config = with_options(_from_file(command.config, found.get("--config")), typed_in)
-    positionals = [found.get(f" {p.name}") for p in command.positionals]
+    values = vars(options)
+    typed_in = {name: value for name, value in values.items() if name[0] not in "- "}
+    config = with_options(_from_file(command.config, values.get("--config")), typed_in)
+    positionals = [values.get(f" {p.name}") for p in command.positionals]
     _require_paths(command, positionals, config)
     return _show(
         lambda: command.run(*positionals, config),
-        in_json="--json" in found or STANDARD_OUTPUT in positionals,
-        quiet="--quiet" in found,
+        in_json="--json" in values or STANDARD_OUTPUT in positionals,
+        quiet="--quiet" in values,
     )
 
 
@@ -259,15 +259,15 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
         stack.enter_context(redirect_stdout(progress))
         stack.enter_context(redirect_stderr(progress))
         try:
-            found = find()
+            result = find()
         except BrokenPipeError as error:  # none of ours: what we say goes through `_Progress`
             raise ValueError(f"a pipe was closed in mid-work ({error}); run it again.") from None
     if in_json:
-        told = found.to_dict() if hasattr(found, "to_dict") else found
-        print(json.dumps(as_json(told, nan="null"), indent=2))
+        content = result.to_dict() if hasattr(result, "to_dict") else result
+        print(json.dumps(as_json(content, nan="null"), indent=2))
     elif not quiet:
-        print(facts(found) if isinstance(found, Mapping) else found)
-    return getattr(found, "exit_code", 0)
+        print(facts(result) if isinstance(result, Mapping) else result)
+    return getattr(result, "exit_code", 0)
 
 
 class _Progress:
@@ -309,13 +309,13 @@ def _fill(
             parser.add_argument(f" {each.name}", metavar=each.name, help=each.help)
     parser.add_argument(*HELP, action="help", help="This page.")
     parser.add_argument(ALL_HELP, action="help", help="All options, rare ones too.")
-    told = "YAML file with any options."
-    parser.add_argument("--config", dest="--config", metavar="FILE", help=told)
-    for flag, told in (
+    words = "YAML file with any options."
+    parser.add_argument("--config", dest="--config", metavar="FILE", help=words)
+    for flag, words in (
         ("--json", "Print the result as JSON."),
         ("--quiet", "Print no progress, and no result but with --json."),
     ):
-        parser.add_argument(flag, dest=flag, action="store_true", help=told)
+        parser.add_argument(flag, dest=flag, action="store_true", help=words)
     groups: dict[type, Any] = {}
     for option in every_option(command.config):
         _add(parser, option, shown, option.name in command.config.RARE, groups)
@@ -337,11 +337,11 @@ def _add(
 
 
 def _help(option: Option) -> str:
-    told = _docs(option.kind).get(option.name, "")
+    text = _docs(option.kind).get(option.name, "")
     if option.default not in (None, "", ()):
         listed = isinstance(option.default, tuple)
-        told += f" (default: {' '.join(map(str, option.default)) if listed else option.default})"
-    return told.replace("%", "%%")
+        text += f" (default: {' '.join(map(str, option.default)) if listed else option.default})"
+    return text.replace("%", "%%")
 
 
 @cache
@@ -372,32 +372,32 @@ def _reading(hint: Any) -> dict[str, Any]:
         return word
 
     names = {int: "INT", float: "FLOAT", str: "TEXT"}
-    known = ",".join(str(part) for part in parts if isinstance(part, (str, int)))
+    choices = ",".join(str(part) for part in parts if isinstance(part, (str, int)))
     shown = next((names[part] for part in parts if part in names), "VALUE")
-    settings = {"type": read, "metavar": f"{{{known}}}" if known else shown}
+    settings = {"type": read, "metavar": f"{{{choices}}}" if choices else shown}
     if any(typing.get_origin(part) is tuple for part in (hint, *typing.get_args(hint))):
         settings |= {"nargs": "*", "action": "extend"}
     return settings
 
 
 def _from_file(kind: type[Options], path: str | None) -> Options:
-    held = None if path is None else read_yaml(path)
-    if not isinstance(held, Mapping | None):
+    content = None if path is None else read_yaml(path)
+    if not isinstance(content, Mapping | None):
         raise ValueError(f"{path} holds no options; a line of it reads `name: value`.")
-    return kind.of(held or {})
+    return kind.of(content or {})
 
 
 def _require_paths(command: Command, positionals: Sequence[Any], config: Any) -> None:
     """Refuse empty paths, which would mean the current folder, and unusable outputs: one that is an
     input, or lies in one, would destroy it."""
-    given = [pair for pair in zip(command.positionals, positionals, strict=True) if pair[1]]
+    paths = [pair for pair in zip(command.positionals, positionals, strict=True) if pair[1]]
     for positional, path in zip(command.positionals, positionals, strict=True):
         if positional.path is not None and path == "":
             raise ValueError(f"{positional.name} is empty; a path is needed.")
-    files = [pair for pair in given if pair[0].path == "output" and pair[1] != STANDARD_OUTPUT]
+    files = [pair for pair in paths if pair[0].path == "output" and pair[1] != STANDARD_OUTPUT]
     outputs = [(positional.name, path) for positional, path in files]
     replaced = [name for name, _ in outputs]  # whole; a folder of an option is added to
-    for positional, path in given:
+    for positional, path in paths:
         if positional.path == "output" and path == STANDARD_OUTPUT and not positional.text:
             raise ValueError(
                 f"{positional.name} is -, standard output, which takes text alone; name a path."
@@ -408,9 +408,9 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
         if not option.default:
             raise OptionError(option.name, "is empty; a path is needed.")
         outputs.append((option.name, option.default))
-    inputs = [(p.name, Path(path).resolve()) for p, path in given if p.path == "input"]
+    inputs = [(p.name, Path(os.path.realpath(path))) for p, path in paths if p.path == "input"]
     for name, path in outputs:
-        place = require_output(path).resolve()
+        place = Path(os.path.realpath(require_output(path)))
         for source, read in inputs:
             inside = read in place.parents or (name in replaced and place in read.parents)
             if place == read or inside:

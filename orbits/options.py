@@ -140,6 +140,8 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
     Raises:
         OptionError: for an unknown option (names the near miss), or a value that is not allowed.
     """
+    if not values:
+        return options
     kind: Any = type(options)
     hints = hints_of(kind)
     for name in values:
@@ -151,15 +153,15 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
     return dataclasses.replace(options, **values)  # type: ignore[type-var]
 
 
-def options_from(kind: type[T], given: T | None, values: Mapping[str, Any]) -> T:
+def options_from(kind: type[T], config: T | None, values: Mapping[str, Any]) -> T:
     """A function's options, given as an object (None: the defaults), as keywords, or both.
 
     Raises:
         ValueError: if it is an object of another kind, or as `with_options` does.
     """
-    if given is not None and not isinstance(given, kind):
-        raise ValueError(f"config is {_shown(given)}; a {kind.__name__} is needed.")
-    return with_options(kind() if given is None else given, values)
+    if config is not None and not isinstance(config, kind):
+        raise ValueError(f"config is {_shown(config)}; a {kind.__name__} is needed.")
+    return with_options(kind() if config is None else config, values)
 
 
 def values_of(kind: Any, options: Any) -> dict[str, Any]:
@@ -268,8 +270,8 @@ def _checked(name: str, hint: Any, value: Any) -> Any:
         choices = [leaf for leaf in leaves(hint) if isinstance(leaf, str)]
         near = nearest(value, choices) if isinstance(value, str) else None
         hint_at = f"; did you mean {near!r}?" if near else "."
-        told = f"is {_shown(value)}; it {' or '.join(wanted)}{hint_at}"
-        raise OptionError(name, told) from None
+        problem = f"is {_shown(value)}; it {' or '.join(wanted)}{hint_at}"
+        raise OptionError(name, problem) from None
 
 
 def _plain(value: Any) -> Any:

@@ -126,7 +126,7 @@ def _work(
 ) -> None:
     """Run cells side by side; after each, rewrite the table and report progress."""
     deadline = time.monotonic() + 60 * config.minutes if config.minutes else math.inf
-    done, took = len(study.cells) - len(todo), list[float]()
+    done, seconds = len(study.cells) - len(todo), list[float]()
     with (
         tqdm(total=len(study.cells), initial=done, unit="cell", disable=None) as bar,
         workers_for(config, len(todo)) as (executor, at_once),
@@ -139,13 +139,13 @@ def _work(
                 raise KeyboardInterrupt
             ended, pending = wait(pending, min(EVERY, left), FIRST_COMPLETED)
             if not ended:
-                tqdm.write(f"[{done}/{len(study.cells)}] {_left(took, len(pending), at_once)}")
+                tqdm.write(f"[{done}/{len(study.cells)}] {_left(seconds, len(pending), at_once)}")
                 for line in _begun(folder, [cells[future] for future in pending]):
                     tqdm.write(line)
             for future in ended:
                 name, error = cells[future], future.exception()
                 if error is None:
-                    took.append(future.result())
+                    seconds.append(future.result())
                 else:
                     errors[name] = " ".join(str(error).split()) or type(error).__name__
                 done += 1
@@ -154,7 +154,7 @@ def _work(
                 write_table(frame, folder)
                 tqdm.write(
                     f"[{done}/{len(study.cells)}] {name}: {_in_words(frame, name)}; "
-                    f"{_left(took, len(pending), at_once)}"
+                    f"{_left(seconds, len(pending), at_once)}"
                 )
 
 
@@ -177,9 +177,9 @@ def _in_words(frame: pd.DataFrame, name: str) -> str:
     return ", ".join([*words, f"{row['seconds']:.0f} s"])
 
 
-def _left(took: list[float], cells: int, at_once: int) -> str:
+def _left(seconds: list[float], cells: int, at_once: int) -> str:
     """How long the remaining cells take, by what the finished ones took."""
-    if not took:
+    if not seconds:
         return f"{cells} cells left, none finished yet"
-    seconds = cells * sum(took) / len(took) / at_once
-    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+    left = cells * sum(seconds) / len(seconds) / at_once
+    return f"about {left:.0f} s left" if left < 90 else f"about {left / 60:.0f} min left"

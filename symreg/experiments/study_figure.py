@@ -34,10 +34,10 @@ def figure_in(path: Path) -> StudyFigure:
 
     if not path.is_file():
         raise ValueError(f"figure: there is no file {path}.")
-    found = getattr(executed(path, f"figure {path}"), "FIGURE", None)
-    if not isinstance(found, StudyFigure):
+    figure = getattr(executed(path, f"figure {path}"), "FIGURE", None)
+    if not isinstance(figure, StudyFigure):
         raise ValueError(f"figure: {path} has no FIGURE, a symreg.StudyFigure.")
-    return found
+    return figure
 
 
 def measured(frame: pd.DataFrame, *columns: str) -> bool:

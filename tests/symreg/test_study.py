@@ -188,6 +188,7 @@ def test_a_small_study_from_end_to_end(tmp_path):
     assert (out / "cells" / "context_length=4" / "report.html").exists()
 
 
+@pytest.mark.slow  # that a cluster works here: tests/orbits/test_cluster.py
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_dask_cluster_runs_the_cells(tmp_path):
     distributed = pytest.importorskip("distributed")
