@@ -112,7 +112,7 @@ def _field(far: FarField, law: str) -> str:
     return (
         f"On {_share(far.all.right)} of {round(far.all.states * (far.all.answered or 0))} states "
         f"from {far.closest:.3g} to {far.farthest:.3g} au, at up to 2 circular speeds in any "
-        f"direction, its acceleration is that of {law} within {RIGHT:.0%} (median error "
+        f"direction, its acceleration is that of {law} within {_share(RIGHT)} (median error "
         f"{_share(far.all.error)})."
     )
 
@@ -124,7 +124,7 @@ def _worst(far: FarField) -> str:
     if wrong:
         named = "; ".join(f"{cell} ({_share(cell.right)})" for cell in wrong[:3])
         more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
-        said.append(f"Fewer than {THRESHOLDS.cell_right:.0%} are right at {named}{more}.")
+        said.append(f"Fewer than {_share(THRESHOLDS.cell_right)} are right at {named}{more}.")
     if (far.all.answered or 0.0) < 1:
         said.append(f"Of the states asked it answers {_share(far.all.answered)}.")
     return " ".join(said)
@@ -159,7 +159,7 @@ def _besides(found: WorldModelKind) -> str:
 def _beyond(far: FarField) -> str:
     """What it does outside the distances of training."""
     parts = [
-        f"{words} by {_share(far.outside[name].error)}"
+        f"by {_share(far.outside[name].error)} {words}"
         for name, words in OUTSIDE.items()
         if name in far.outside and far.outside[name].error is not None
     ]

@@ -82,6 +82,7 @@ def test_what_the_run_sets_itself_is_no_option():
         ({"dt": float("nan")}, "dt is nan"),
         ({"orbits": 3}, "orbits is 3; at least 8"),
         ({"context_length": 100}, "a context of 100 needs at least 200"),
+        ({"context_length": 1, "target": "displacement"}, "one position holds no velocity"),
         ({"bodies": ()}, "bodies"),
         ({"window": 0}, "window is 0"),
         ({"kicked": 1.5}, "kicked is 1.5"),

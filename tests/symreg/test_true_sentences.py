@@ -127,7 +127,7 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
         "farther out": (radius.max(), radius.max() * 1.5),
     }.items():
         outside = truth(force, *ends, [FAR["any"]])
-        told = re.search(rf"{word} by ([\d.e-]+) %", said)
+        told = re.search(rf"by ([\d.e-]+) % {word}", said)
         if np.isfinite(outside).any():
             assert percent(told[1]) == pytest.approx(np.nanmedian(outside), rel=0.1, abs=0.02)
         else:
