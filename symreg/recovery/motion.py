@@ -126,14 +126,12 @@ def _of_distance(
 def _of_components(
     samples: ForceSamples, units: GivenUnits, law: VelocityLaw, notes: tuple[str, ...]
 ) -> list[Problem]:
-    """Every component of the acceleration, as a function of position and velocity."""
+    """Every component of the acceleration, as a function of velocity and, if need be, position."""
     table, axes = samples.table, axes_of(samples.table)
-    columns = {axis: (table[axis].to_numpy(), units.unit(1, 0)) for axis in axes}
-    if not law.explained:
-        columns["r"] = table["r"].to_numpy(), units.unit(1, 0)
-    columns = {
-        name: (values * units.factor(1, 0), unit) for name, (values, unit) in columns.items()
-    }
+    columns: dict[str, tuple[np.ndarray, Unit]] = {}
+    if not law.explained:  # otherwise velocities are enough: positions on one orbit follow them
+        for name in (*axes, "r"):
+            columns[name] = table[name].to_numpy() * units.factor(1, 0), units.unit(1, 0)
     for axis in axes:
         velocity = table[f"v_{axis}"].to_numpy() * units.factor(1, -1)
         columns[f"v_{axis}"] = velocity, units.unit(1, -1)
