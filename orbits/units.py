@@ -51,7 +51,11 @@ class Unit:
         return Unit(self.size * other.size, powers(added), names)
 
     def __pow__(self, power: Fraction) -> "Unit":
-        return Unit(self.size ** float(power), powers(a * power for a in self.powers), self.names)
+        try:
+            size = self.size ** float(power)
+        except (OverflowError, ZeroDivisionError):  # of a formula with high powers: not comparable
+            size = math.inf
+        return Unit(size, powers(a * power for a in self.powers), self.names)
 
     @property
     def text(self) -> str:
@@ -154,8 +158,6 @@ def parse_unit(text: str) -> Unit:
         unit = _built(ast.parse(text.strip().replace("^", "**") or "1", mode="eval").body, text)
     except (SyntaxError, RecursionError, MemoryError):
         raise ValueError(f"the unit {text!r} cannot be read; write it as in au/yr^2.") from None
-    except OverflowError:
-        unit = Unit(math.inf, ONE.powers)
     if not 0 < unit.size < math.inf:
         raise ValueError(f"the unit {text!r} is too large or too small for a number.")
     return unit

@@ -1,5 +1,8 @@
 """Units: those that are known, those of constants, and formulas that they refute."""
 
+import math
+from fractions import Fraction
+
 import pytest
 import sympy
 
@@ -77,3 +80,13 @@ def test_a_fitted_exponent_leaves_the_unit_in_front_open():
     assert "_c0" not in units_of(C0 * t**C1, "m")
     # of a pure number any power is one
     assert units_of(C0 * u**C1, "m")["_c0"] == "m"
+
+
+def test_a_unit_beyond_numbers_has_no_size_and_is_no_error():
+    """Formulas of high powers have such; a unit that a user names is refused."""
+    tiny = parse_unit("m**12/Mpc**12") ** Fraction(2)
+    assert tiny.size == 0
+    assert (tiny ** Fraction(-1)).size == math.inf
+    assert (parse_unit("Mpc**12") ** Fraction(12)).size == math.inf
+    with pytest.raises(ValueError, match="too large or too small"):
+        parse_unit("Mpc**12*Mpc**12")
