@@ -130,6 +130,9 @@ def select(samples: Samples, search: Search) -> Selection:
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     if units:
         consistent = _consistent(laws, samples.target, units)
+        if not consistent:
+            factors = _refitted(_with_factors(candidates), samples)
+            consistent = _consistent(factors, samples.target, units)
         if config.units and not consistent:
             raise ValueError(
                 "no formula that was searched can have the units of the columns; check them, or "
@@ -198,6 +201,16 @@ def _consistent(laws: Sequence[Law], target: str, units: Mapping[str, Unit]) -> 
             continue
         kept.append(law)
     return kept
+
+
+def _with_factors(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The same formulas with a constant in front: an exact number there, 79/2, can have no unit."""
+    return [
+        replace(each, expression=sympy.Float(factor) * rest)
+        for each in candidates
+        for factor, rest in [each.expression.as_coeff_Mul()]
+        if factor.is_Rational
+    ]
 
 
 def _refitted(candidates: Sequence[Candidate], samples: Samples) -> list[Law]:
