@@ -10,7 +10,7 @@ import pytest
 import orbits
 import symreg
 import worldmodel
-from orbits.config import GenerateConfig
+from orbits import config
 from orbits.forces import LAWS
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ SHOWN = re.compile(r"""(?:--law[ =]|\blaw[:=] ?)["']?((?<=["'])[^"'{}]+|[a-z_]+(
 
 def documented() -> list[str]:
     """The laws in the help of `--law`, and those that pages give to a command or a function."""
-    words = inspect.getsource(GenerateConfig).split("Law of force: ")[1].split('."""')[0]
+    words = inspect.getsource(config).split("Law of force: ")[1].split('."""')[0]
     shown = re.findall(r'"([^"]+)"', words) + re.findall(r"\w+\([^()]*=[^()]*\)", words)
     shown += [name for name in LAWS if name in words]
     for page in PAGES:
