@@ -4,9 +4,6 @@ import os
 
 from orbits.options import OptionError
 
-FEW = 8
-"""CPU processes that are never too many."""
-
 
 def require_devices(accelerator: str, devices: int) -> None:
     """Refuse to train on missing devices: an OptionError says how many there are."""
@@ -19,6 +16,7 @@ def require_devices(accelerator: str, devices: int) -> None:
         raise OptionError(
             "accelerator", "is cuda, but there is no CUDA device here; give auto or cpu."
         )
-    most = there if there and accelerator != "cpu" else max(FEW, os.cpu_count() or 1)
+    on_gpu = there and accelerator != "cpu"
+    most = there if on_gpu else max(8, os.cpu_count() or 1)  # eight processes are never too many
     if devices > most:
         raise OptionError("devices", f"is {devices}, but there are {most}; give fewer.")

@@ -19,11 +19,6 @@ from worldmodel.targets import inertia
 
 KICK_ANGLE = 0.5
 KICK_SCALE = (0.85, 1.1)
-MOST_THREADS = 4096
-MOST_LAYERS = 1000
-WIDEST = 2**17
-"""Larger sizes are typing errors: no machine holds such a model."""
-BELOW_ONE = Interval(ge=0.0, lt=1.0)
 
 Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]
@@ -31,15 +26,11 @@ Seed = Annotated[int, Between(0, 2**63 - 2)]
 Positive = Annotated[float, Above(0)]
 
 
-SEVERAL_THREADS = 1_000_000
-"""Parameters below which a second thread gains nothing."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Threads(Options):
     """How much of the processor a network uses."""
 
-    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
+    threads: Annotated[int, Between(0, 4096)] = 0
     """Threads of the network; 0 leaves the choice to torch."""
 
 
@@ -93,9 +84,10 @@ class ModelConfig(Options):
     """The bins cover −R to R, in au (head=tokens)."""
     layout: Literal["joint", "interleaved"] = "joint"
     """Several bodies: one token for all of them, or one token each, in turn."""
-    d_model: Annotated[int, Between(1, WIDEST)] = 64
+    # larger sizes are slips of the finger: no machine holds such a model
+    d_model: Annotated[int, Between(1, 2**17)] = 64
     """Width of the residual stream."""
-    n_layers: Annotated[int, Between(1, MOST_LAYERS)] = 2
+    n_layers: Annotated[int, Between(1, 1000)] = 2
     """Number of blocks."""
     n_heads: Count = 4
     """Attention heads in each block; d_model / n_heads must be even (rotary positions)."""
@@ -152,12 +144,12 @@ class TrainConfig(NetworkConfig):
     """Seed of the initial weights, the batches and the noise."""
     warmup: FromZero = 50
     """Steps of linear warm-up."""
-    held_out_share: Annotated[float, BELOW_ONE] = 0.1
+    held_out_share: Annotated[float, Interval(ge=0.0, lt=1.0)] = 0.1
     """Fraction of the orbits, from the end of the data set, held out of training."""
     evaluate_every: Count = 200
     """Steps between evaluations on held-out orbits and saved states; a tenth of it lies between
     lines of metrics.jsonl."""
-    threads: Annotated[int, Between(0, MOST_THREADS)] = 0
+    threads: Annotated[int, Between(0, 4096)] = 0
     """Threads of the network; 0 means one below a million parameters, else all cores: a small model
     gains nothing from a second one, and loses much when the cores are busy."""
     stream: bool = False

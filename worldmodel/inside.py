@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from orbits.options import require_known
 
-STATES_AT_ONCE = 256
 TRANSFORMER_LENS = {"resid_post": "", "attn_out": ".attention", "mlp_out": ".mlp"}
 """Its names of a block's outputs, and ours."""
 
@@ -52,7 +51,7 @@ def autograd_jacobians(
     """Derivatives of each context's output by every position in it, in float64; contexts are
     independent."""
     found = []
-    for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(STATES_AT_ONCE):
+    for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(256):
         seen = part.clone().requires_grad_()
         rows = [
             torch.autograd.grad(number.sum(), seen, retain_graph=True)[0].flatten(2)

@@ -15,8 +15,6 @@ from torch.nn.functional import pad
 from worldmodel.attention import Visible, make_attention
 from worldmodel.config import ModelConfig
 
-ROTARY_BASE = 10_000.0
-
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
@@ -204,7 +202,8 @@ def rotary(
 ) -> tuple[Float[Tensor, "token half"], Float[Tensor, "token half"]]:
     """Cosine and sine of the rotary angles (Su et al., RoFormer, arXiv:2104.09864v5, eq. 15)."""
     half = config.d_model // config.n_heads // 2
-    rate = ROTARY_BASE ** (-torch.arange(half, device=index.device, dtype=torch.float64) / half)
+    # the slowest pair turns once in 2π · 10 000 steps, as published
+    rate = 10_000.0 ** (-torch.arange(half, device=index.device, dtype=torch.float64) / half)
     angle = index[:, None] * rate
     return angle.cos().to(dtype), angle.sin().to(dtype)
 

@@ -16,10 +16,13 @@ from worldmodel.config import AttentionConfig
 from worldmodel.source import Source
 from worldmodel.world_model import WorldModel
 
-PLACES = {
-    "lssar": 0, "lssar(p=15)": 1, "sigmoid": 3, "relu": 4, "lssa": 5, "ssmax": 6, "softmax": 7,
-}  # fmt: skip
-ATTENTION_COLORS = {kind: CYCLE[place] for kind, place in PLACES.items()}
+ATTENTION_COLORS = {
+    kind: CYCLE[place]
+    for place, kind in enumerate(
+        ("lssar", "lssar(p=15)", None, "sigmoid", "relu", "lssa", "ssmax", "softmax")
+    )
+    if kind is not None
+}
 """One per kind, the same in every picture."""
 LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 """Relative errors at which the colour changes."""

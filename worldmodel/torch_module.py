@@ -18,8 +18,6 @@ from worldmodel.inside import Inside, autograd_jacobians, kept_outputs, tensors_
 from worldmodel.interventions import Edit, intervene
 from worldmodel.predictors.base import by_windows
 
-TARGETS = ("position", "displacement", "residual")
-
 
 @dataclass(eq=False, repr=False)
 class TorchModule:
@@ -58,8 +56,7 @@ class TorchModule:
     output: str | int | None = None
 
     def __post_init__(self) -> None:
-        if self.target not in TARGETS:
-            raise ValueError(f"target is {self.target!r}; give one of {', '.join(TARGETS)}.")
+        require_known("target", self.target, ("position", "displacement", "residual"))
         if self.target == "residual" and self.context_length < 2:
             raise ValueError("target residual needs two positions; give context_length 2 or more.")
         self.module = self.module.eval()

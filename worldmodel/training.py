@@ -31,7 +31,7 @@ from worldmodel.checkpoint import (
     save_tensors,
     write_record,
 )
-from worldmodel.config import SEVERAL_THREADS, TrainConfig
+from worldmodel.config import TrainConfig
 from worldmodel.data import (
     Batches,
     held_out_crops,
@@ -51,15 +51,6 @@ from worldmodel.optimizers import (
 )
 from worldmodel.source import Data, Source, require_long_enough, spread
 from worldmodel.world_model import WorldModel, threads
-
-MEASURED_ORBITS = 4096
-"""Evenly spread orbits from which the scales are measured."""
-
-HELD_OUT_ORBITS = 512
-"""Evenly spread held-out orbits on which the loss is measured."""
-LARGEST_NORM = 1.0
-"""Of the gradient, which is of order one at the start, the targets being standardised: only an
-outlier is cut."""
 
 
 @keywords_of(TrainConfig)
@@ -130,10 +121,6 @@ def train(
     return WorldModel.load(run) if model is None and run is not None else model
 
 
-COUNTED = ("step", "best")
-"""Of a state, in the header of its file."""
-
-
 @dataclasses.dataclass
 class State:
     """Everything that later steps depend on, apart from the configuration."""
@@ -151,7 +138,7 @@ class State:
         tensors |= {f"optimizer.{k}": v for k, v in optimizer_tensors(self.optimizers).items()}
         tensors["batches"] = self.batches.generator.get_state()
         tensors["noise"] = self.noise.get_state()
-        header = {"identity": identity, **{name: getattr(self, name) for name in COUNTED}}
+        header = {"identity": identity, **{name: getattr(self, name) for name in ("step", "best")}}
         save_tensors(run / "resume.safetensors", tensors, header)
 
     def restore(self, run: Path, identity: str) -> None:
@@ -165,7 +152,7 @@ class State:
             parts[part][own] = tensor
         self.network.load_state_dict(parts["network"])
         restore_optimizers(self.optimizers, parts["optimizer"])
-        for name in COUNTED:
+        for name in ("step", "best"):
             setattr(self, name, header[name])
 
 
@@ -182,7 +169,8 @@ def _train(
     with torch.device("meta"):
         shape = Scales(source.facts.bodies, source.facts.axes, 1.0, 1.0)
         parameters = sum(p.numel() for p in Network(config.model, shape).parameters())
-    fitting = 1 if parameters < SEVERAL_THREADS else torch.get_num_threads()
+    # measured: below a million parameters a second thread gains nothing, and waits for busy cores
+    fitting = 1 if parameters < 1_000_000 else torch.get_num_threads()
     config = dataclasses.replace(config, threads=config.threads or fitting)
     with threads(config.threads):
         record, state, held_out = _prepare(source, config, parameters)
@@ -225,7 +213,7 @@ def _prepare(
         f"a model of {parameters:.3g} parameters",
         "give a smaller --d-model or fewer --n-layers",
     )
-    sample = source.read(spread(0, count, MEASURED_ORBITS)).position
+    sample = source.read(spread(0, count, 4096)).position
     radius = (sample.astype(np.float64) ** 2).sum(-1) ** 0.5
     scales = measure_scales(sample, config.model)
     record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
@@ -240,7 +228,7 @@ def _prepare(
         batches=Batches(positions, config),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
-    held_out = source.read(spread(count, facts.orbits, HELD_OUT_ORBITS)).position
+    held_out = source.read(spread(count, facts.orbits, 512)).position
     return record, state, held_out_crops(held_out, config.context_length)
 
 
@@ -311,8 +299,9 @@ class Trainer:
         loss = loss_of(self.config, self.record.scales, self.module(seen), seen, following)
         self.fabric.backward(loss)
         total = loss.detach()
+        # of order one at the start, the targets being standardised: only an outlier is cut
         norm = self.fabric.clip_gradients(
-            self.module, self.optimizers[0], max_norm=LARGEST_NORM, error_if_nonfinite=False
+            self.module, self.optimizers[0], max_norm=1.0, error_if_nonfinite=False
         )
         if self.fabric.world_size > 1:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))

@@ -34,8 +34,6 @@ from worldmodel.predictors.base import by_windows, roll_out
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536
-PARTS = (".attention", ".mlp", "")
-"""Of a block, in the order they run; the last is the stream after it."""
 
 
 class WorldModel:
@@ -266,7 +264,9 @@ class WorldModel:
     def inside(self, what: str) -> Inside:
         """The network, open to inspection and edits."""
         layers = [
-            f"blocks.{n}{part}" for n in range(self.network.config.n_layers) for part in PARTS
+            f"blocks.{n}{part}"
+            for n in range(self.network.config.n_layers)
+            for part in (".attention", ".mlp", "")  # in the order they run
         ]
         return Inside(self.network, self._following, ["embed", *layers])
 

@@ -84,6 +84,14 @@ class SoftplusAttention(torch.autograd.Function):
         )
         q, k = q / q_length, k / k_length
         scaled = q * scale
+        # A row of LSSAR with softpluses a_j of its N keys, Z = Σ a_j and the largest weight
+        # P = max a_j N/Z is
+        #     x_j = relu(a_j N/Z − O) / (P − O) = relu(unit·a_j − cut),
+        #     output = Σ x_j^p v_j / Σ x_j^p,
+        # in which P − O cancels: it only keeps the largest x at 1, so that no power overflows.
+        # Z and P are known when all keys of a row have been seen, so that the tiles of a group of
+        # queries are walked twice: for Z and P, then for the powers. The sums of x^(p−1), `less`
+        # without and `lower` with the values, are what the derivative needs.
         ctx.groups = _groups(q, n_key, visible)
         training = any(ctx.needs_input_grad)
         ctx.keeps = training and q.shape[0] * n_query * n_key <= KEPT
@@ -140,7 +148,11 @@ class SoftplusAttention(torch.autograd.Function):
             del rows[:5]
             upper, along = grad[:, at] / norm, along_output[:, at] / norm
             if p is not None:
-                # of A·N, through the row's sum: with e = relu(A·N − O), Σ e^p ∂L/∂(e^p) = 0
+                # Let t_j = ∂L/∂(x_j^p) = (g·v_j − g·output) / norm. Besides its own x_j, a_j
+                # changes every x_i through Z, by −unit·a_i/Z = −(x_i + cut)/Z. Summed up,
+                #     ∂L/∂a_j = p unit (t_j x_j^(p−1) − common),
+                #     common = Σ_i t_i x_i^(p−1) (x_i + cut) / (unit Z),
+                # where Σ t_i x_i^p = 0, as the output does not change with the size of all x.
                 along_lower = (grad[:, at] * lower[:, at]).sum(-1, keepdim=True) / norm
                 common = cut * (along_lower - along * less) / (unit * total)
             for tile in group:

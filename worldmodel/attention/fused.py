@@ -58,6 +58,9 @@ def fused_attention(
     output, lse = _flex(q, k, v, first, mask)
     if p is None:
         return output
+    # exp(lse) of the first pass is Z, so that unit·softplus(s) = A·N: its mean over a row is 1. The
+    # offset O is 1 from the fourth row on. A row whose weights are all equal has none left above 1
+    # (its log-sum-exp is −∞): it is made again with O = 0, as the dense form has it.
     unit = count * (-lse.detach()).exp()
     past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= 3
     offset = past_third.to(unit.dtype).expand_as(unit).contiguous()

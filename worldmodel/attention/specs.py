@@ -8,8 +8,6 @@ from orbits.options import Above, OptionError, Options, require_known, with_opti
 from orbits.registry import Registry
 from orbits.specs import Spec, parse_spec
 
-EXAMPLES = "softmax, lssar(p=15), 'map=relu norm=l1 scale=logdlogn sharpen=3'"
-
 
 @dataclass(frozen=True)
 class Composed(Options):
@@ -50,8 +48,6 @@ POINTS = {
 of the N keys that a row sees), ReLU (Wortsman et al., arXiv:2309.08586, divided by that N), and
 length-scaled softplus attention without and with re-weighting (Gao, Spratling & Gionfrida,
 arXiv:2501.13428v5; p = 3 for lengths near those of training, 15 for extrapolation)."""
-POWER = "p"
-"""The parameter of `lssar`."""
 
 
 KINDS: Registry[Any] = Registry(
@@ -84,12 +80,12 @@ def parse_attention(text: str) -> Spec | Composed:
     if spec.name not in POINTS:
         return spec
     point = _composed(POINTS[spec.name])
-    require_parameters(spec, [POWER] if point.sharpen else [])
+    require_parameters(spec, ["p"] if point.sharpen else [])
     try:
-        return replace(point, sharpen=dict(spec.parameters).get(POWER, point.sharpen))
+        return replace(point, sharpen=dict(spec.parameters).get("p", point.sharpen))
     except OptionError:
         raise ValueError(
-            f"attention {text!r}: the power {POWER} must be a finite number above 0, for example "
+            f"attention {text!r}: the power p must be a finite number above 0, for example "
             "3 near the training length or 15 to extrapolate."
         ) from None
 
@@ -107,7 +103,10 @@ def _composed(text: str) -> Composed:
     for word in text.split():
         name, equals, value = word.partition("=")
         if not equals or name in values:
-            raise ValueError(f"attention {text!r} cannot be read; write it as one of {EXAMPLES}.")
+            raise ValueError(
+                f"attention {text!r} cannot be read; write it as one of softmax, "
+                "lssar(p=15), 'map=relu norm=l1 scale=logdlogn sharpen=3'."
+            )
         values[name] = value
     if "sharpen" in values:
         try:

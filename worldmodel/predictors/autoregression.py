@@ -6,10 +6,7 @@ from jaxtyping import Float
 from orbits.palette import COLORS
 from worldmodel.predictors.base import Control, by_windows
 
-ORDER = 2
 FEWEST = 6
-RIDGE = 1e-12
-"""Of the mean square, added to the normal equations: a circle leaves one coefficient open."""
 
 
 class Autoregression:
@@ -23,7 +20,7 @@ class Autoregression:
         order: number of coefficients.
     """
 
-    def __init__(self, context_length: int = FEWEST, order: int = ORDER) -> None:
+    def __init__(self, context_length: int = FEWEST, order: int = 2) -> None:
         if order < 1:
             raise ValueError(f"order is {order}; 1 or more is needed.")
         self.context_length = max(context_length, order + 2)
@@ -45,12 +42,13 @@ class Autoregression:
         gram = np.einsum("trai,traj->tij", before, before)
         moment = np.einsum("trai,tra->ti", before, after)
         size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
-        gram = gram + RIDGE * size * np.eye(self.order)
+        # a circle leaves one coefficient open: a ridge of 1e-12 of the mean square closes it
+        gram = gram + 1e-12 * size * np.eye(self.order)
         weights = np.linalg.solve(gram, moment[..., None])[..., 0]
         return np.einsum("ti,tia->ta", weights, contexts[:, ::-1][:, : self.order])
 
 
-AUTOREGRESSION = Control(
+autoregression = Control(
     "autoregression",
     f"linear, fitted to the context of {FEWEST} positions at least",
     label="autoregression",

@@ -5,16 +5,14 @@ from typing import Any
 from orbits.palette import COLORS
 from worldmodel.predictors.base import Control
 
-UNTRAINED_SEED = 1_000_000
-"""Added to the probe's seed, so fresh weights are not those that a run began with."""
-
 
 def untrained(model: Any, seed: int) -> Any:
     """The same architecture with fresh weights."""
-    return model.untrained(seed + UNTRAINED_SEED)
+    # never the weights that a run of this seed began with
+    return model.untrained(seed + 1_000_000)
 
 
-NONE = Control(
+none = Control(
     "none",
     "the model itself",
     label="the model",
@@ -22,7 +20,7 @@ NONE = Control(
     must="Whatever it has learned.",
     predictor=lambda model, law, memory: model,
 )
-UNTRAINED = Control(
+without_training = Control(
     "untrained",
     "the same network before training",
     label="untrained network",

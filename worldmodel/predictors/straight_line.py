@@ -21,7 +21,7 @@ class StraightLine:
         return said
 
 
-STRAIGHT_LINE = Control(
+straight_line = Control(
     "straight_line",
     "the last step again: no force",
     label="straight line",

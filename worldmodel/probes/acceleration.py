@@ -42,6 +42,8 @@ def finite_step_corrected(
     Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (2nd ed. 1993),
         eq. III.10.12 (Cowell-Störmer of order 4).
     """
+    # s(t) = a(t) + dt²/12 a''(t) + O(dt⁴), and dt² a'' = s(t+1) − 2 s(t) + s(t−1) + O(dt⁴): the
+    # step itself cancels. On a circle the error falls from (ω dt)²/12 to (ω dt)⁴/90.
     arc = implied[:, arc_start:]
     bend = np.full(arc.shape, np.nan)
     bend[:, 1:-1] = arc[:, 2:] - 2 * arc[:, 1:-1] + arc[:, :-2]

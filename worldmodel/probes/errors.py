@@ -15,8 +15,6 @@ from worldmodel.predictors.base import roll_out
 from worldmodel.source import Trajectories
 from worldmodel.world_model import WorldModel
 
-TOKENS_AT_ONCE = 16_384
-
 
 def next_step(model: Any, chosen: Trajectories) -> dict[str, float]:
     """Any predictor's error of the next position, beside that of a straight line; for our networks
@@ -118,7 +116,7 @@ def segment_losses(
     times = positions.shape[1] - 1
     starts = range(0, times, length)
     total = np.zeros(len(starts))
-    for part in states.split(max(1, TOKENS_AT_ONCE // times)):
+    for part in states.split(max(1, 16_384 // times)):
         seen, following = part[:, :-1], part[:, 1:]
         output = network(seen)
         for number, start in enumerate(starts):

@@ -29,9 +29,6 @@ from worldmodel.probes.states import (
 from worldmodel.probes.subject import Subject
 from worldmodel.source import Data, DataFacts, Source, Trajectories, spread
 
-MOST_REMEMBERED = 2000
-"""Training orbits given to a parrot; more take minutes to search."""
-
 
 class Experiment:
     """A model or its stand-in, data, and the options.
@@ -89,9 +86,9 @@ class Experiment:
 
     @cached_property
     def training_positions(self) -> Float[np.ndarray, "orbit time axis"] | None:
-        """Positions of the training orbits, evenly spread over them if there are more than
-        `MOST_REMEMBERED`; None for several bodies, and if they are unknown. ValueError if their
-        step or shape differs from the data's."""
+        """Positions of the training orbits, evenly spread over them if there are more than 2000,
+        in which a copier would search for minutes; None for several bodies, and if they are
+        unknown. ValueError if their step or shape differs from the data's."""
         source = self._training_source()
         if source is None or (source.facts.bodies, self.facts.bodies) != (1, 1):
             return None
@@ -103,7 +100,7 @@ class Experiment:
                 "model was trained on the one and sees the other."
             )
         count = self.model.first_unseen(source.facts) or source.facts.orbits
-        return source.read(spread(0, count, MOST_REMEMBERED)).position[:, :, 0]
+        return source.read(spread(0, count, 2000)).position[:, :, 0]
 
     def _training_source(self) -> Source | None:
         if self.trained_on is not None:

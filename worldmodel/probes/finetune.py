@@ -11,9 +11,6 @@ from torch import Tensor, nn
 from worldmodel.backbone import Backbone
 from worldmodel.data import random_crops
 
-WARMUP = 20
-"""Steps of linear warm-up."""
-
 Batch = tuple[Float[np.ndarray | Tensor, "crop time body axis"], np.ndarray | Tensor]
 """Positions, au, and labels (crop, time, output)."""
 
@@ -99,7 +96,7 @@ def fine_tune(
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
-        lambda step: min(1, (step + 1) / WARMUP) * (1 + math.cos(math.pi * step / steps)) / 2,
+        lambda step: min(1, (step + 1) / 20) * (1 + math.cos(math.pi * step / steps)) / 2,
     )
     parameters = [p for group in groups for p in group["params"] if p.requires_grad]  # type: ignore[attr-defined]
     for step in range(steps):

@@ -28,12 +28,6 @@ from worldmodel.inside import Inside, kept_outputs
 from worldmodel.interventions import Edit, exchange, intervene, steer
 from worldmodel.probes.ridge import fitted_subspace
 
-POSITIONS_AT_ONCE = 1 << 16
-"""In one pass."""
-RATE = 0.05
-PAIRS = 64
-"""Learning rate and pairs in each step of a rotation."""
-
 Vectors = Float[Tensor, "state axis"]
 
 
@@ -133,7 +127,7 @@ class Patched:
         return Answer(1 - missed.item(), slope.item(), leaked.item())
 
     def _at_once(self, rows: Tensor) -> tuple[Tensor, ...]:
-        return rows.split(max(1, POSITIONS_AT_ONCE // self.context_length))
+        return rows.split(max(1, 65_536 // self.context_length))
 
     def exchanged(self, site: str, subspace: Tensor | None) -> Answer:
         """Their answer when a subspace is exchanged; None: the whole site."""
@@ -176,10 +170,10 @@ class Patched:
         shape = values.shape[1], force.shape[1]
         columns = torch.linalg.qr(torch.randn(shape, generator=random, dtype=values.dtype)).Q
         columns.requires_grad_()
-        descent = torch.optim.Adam([columns], lr=RATE)
+        descent = torch.optim.Adam([columns], lr=0.05)
         rates = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
         for _ in range(steps):
-            rows = learned[torch.randint(len(learned), (2, PAIRS), generator=random)]
+            rows = learned[torch.randint(len(learned), (2, 64), generator=random)]
             receivers, donors = rows
             wanted = sign * (force[donors] - force[receivers])
             with intervene(self.inside.module, site, exchange(columns, values[donors], at=-1)):

@@ -53,17 +53,17 @@ def probe(
     Raises:
         ValueError: if the model, the data and the options do not fit together.
     """
-    own = {name: options.pop(name) for name in OWN if name in options}
+    own = {
+        name: options.pop(name)
+        for name in ("model_context", "length_unit", "time_unit")
+        if name in options
+    }
     if readout is not None:
         options["readout"] = str(readout)
     if untrained is not None or own:
         model = load_predictor(model, untrained=untrained, **own)
     reading = read(model, data, options_from(ProbeConfig, config, options), trained_on)
     return reading if reading.table is None else reading.forces
-
-
-OWN = ("model_context", "length_unit", "time_unit")
-"""Options of a user's model."""
 
 
 def read(model: Any, data: Data, config: ProbeConfig, trained_on: "Data | None" = None) -> Reading:

@@ -17,8 +17,6 @@ PENALTIES = np.logspace(-8, 2, 11)
 FOLDS = 5
 """Of groups, as is usual: each regression is fitted to four fifths; fewer where a fold would hold
 less than two groups."""
-INNER = 4
-"""Folds of the other groups used to choose the penalty."""
 
 
 def cross_validated_r2(
@@ -51,7 +49,7 @@ def cross_validated_r2(
         x, y, rows = features[inside], targets[inside], len(inside)
         errors = []
         for penalty in PENALTIES:
-            inner = GroupKFold(min(INNER, len(np.unique(dealt[inside]))))
+            inner = GroupKFold(min(4, len(np.unique(dealt[inside]))))
             model = ridge(penalty * rows * (1 - 1 / inner.n_splits))
             guess = cross_val_predict(model, x, y, groups=dealt[inside], cv=inner)
             errors.append(np.sum((guess.reshape(y.shape) - y) ** 2, axis=0))
@@ -76,7 +74,7 @@ def fitted_subspace(
     # One unit for all: the nearest exchange is asked for in the network's own lengths.
     x = (features - features[learned].mean(axis=0)) / (np.sqrt(np.mean(spread**2)) or 1.0)
     known = groups[learned]
-    folds = GroupKFold(min(INNER, len(np.unique(known)))).split(x[learned], groups=known)
+    folds = GroupKFold(min(4, len(np.unique(known)))).split(x[learned], groups=known)
     score = "neg_mean_squared_error"
     ridge = RidgeCV(PENALTIES * len(learned), scoring=score, cv=list(folds))
     ridge.fit(x[learned], targets[learned])

@@ -13,9 +13,6 @@ from torch.nn.functional import softplus
 from worldmodel.attention.base import Visible, of_queries
 from worldmodel.attention.kinds.entmax import Entmax
 
-STEEPEST = 3.0
-"""s: the largest power of log N."""
-
 
 class AdaptiveScalableEntmax(Entmax):
     """1.5-entmax of (1 + β (log N)^γ) q·k/√d."""
@@ -30,5 +27,5 @@ class AdaptiveScalableEntmax(Entmax):
         count = visible.count(q.shape[-2], k.shape[-2], q.device).to(q.dtype)[:, None]
         # a query that sees one key has nothing to weigh; log 1 is no number to take powers of
         log = count.log().clamp(min=math.log(2))
-        scale = 1 + softplus(slope) * log ** (STEEPEST * torch.tanh(power))
+        scale = 1 + softplus(slope) * log ** (3.0 * torch.tanh(power))  # s = 3, as published
         return q * scale, k, v

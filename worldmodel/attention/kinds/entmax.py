@@ -18,7 +18,8 @@ class Entmax(Attention):
         with torch.no_grad():
             threshold = _threshold(half)
             root = torch.relu(half - threshold)
-        # The sum of squares stays one: the threshold moves by the mean of z, weighed by the roots.
+        # Only the derivative of τ is wanted here. The sum of the squares stays one, so that
+        # Σ r_j (dz_j − dτ) = 0 with r = relu(z − τ): dτ is the mean of dz, weighed by the roots.
         drawn = (root * half.masked_fill(root == 0, 0.0)).sum(-1, keepdim=True)
         drawn = drawn / root.sum(-1, keepdim=True)
         return torch.relu(half - (threshold + drawn - drawn.detach())) ** 2
@@ -26,6 +27,9 @@ class Entmax(Attention):
 
 def _threshold(half: Tensor) -> Tensor:
     """(..., query, 1) τ: of the largest k scores, for the consistent k."""
+    # If the k largest z carry all the weight, with mean m and Σ (z − m)² = spread, then
+    # 1 = Σ (z − τ)² = spread + k (m − τ)², and τ = m − √((1 − spread)/k). The right k is the
+    # largest whose τ lies below all of its z. Shifting by the largest keeps the squares small.
     top = half.amax(-1, keepdim=True)
     ordered = torch.sort(half - top, dim=-1, descending=True).values
     count = torch.arange(1, half.shape[-1] + 1, device=half.device, dtype=half.dtype)

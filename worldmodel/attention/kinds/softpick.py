@@ -9,9 +9,6 @@ from torch import Tensor
 
 from worldmodel.attention.base import Attention, Rows
 
-LEAST = 1e-6
-"""Added to the sum, which is 0 where all scores are 0."""
-
 
 class Softpick(Attention):
     """Weights relu(eˢ − 1) / Σ|eˢ − 1|."""
@@ -21,4 +18,5 @@ class Softpick(Attention):
         # eˢ − 1 over e^largest, without the cancellation near 0
         size = torch.expm1(-scores.abs()).neg() * torch.exp(scores.clamp(min=0) - largest)
         size = rows.hide(size, 0.0)
-        return size * (scores > 0) / (size.sum(-1, keepdim=True) + LEAST * torch.exp(-largest))
+        # the sum is 0 where all scores are 0: the published ε, in units of e^largest
+        return size * (scores > 0) / (size.sum(-1, keepdim=True) + 1e-6 * torch.exp(-largest))

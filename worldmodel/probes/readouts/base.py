@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-FORMAT = "orbitlaw-probe"
-FORMAT_VERSION = 1
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -85,7 +82,7 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON file."""
-        return {"format": FORMAT, "format_version": FORMAT_VERSION, **self.attributes}
+        return {"format": "orbitlaw-probe", "format_version": 1, **self.attributes}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write force samples (Parquet), or JSON if there are none."""

@@ -35,7 +35,6 @@ BESIDE = {
     "beyond": ("rotation", "reversed"),
 }
 """Reported for the site where another is largest."""
-WHO = {"trained": "", "untrained": ", untrained"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,9 @@ class Causal(ReadOut):
         "orbits (1: fully, 0: not at all); what can be decoded need not be used."
     )
     labels: ClassVar[Mapping[str, str]] = {
-        f"{who}_{name}": words + more for who, more in WHO.items() for name, words in WORDS.items()
+        f"{who}_{name}": words + more
+        for who, more in {"trained": "", "untrained": ", untrained"}.items()
+        for name, words in WORDS.items()
     } | {"own": "R² of the acceleration where nothing is exchanged"}
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
     least_orbits: ClassVar[int] = 4

@@ -14,9 +14,6 @@ from worldmodel.source import require_long_enough
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWN_STEPS = (1, 4, 16, 64)
-MOST_ORBITS = 100
-"""Of a run: roll-outs of more are slow and hardly change the medians."""
 DRIFTS = {
     "energy_drift": "relative drift of energy",
     "angular_momentum_drift": "relative drift of angular momentum",
@@ -42,7 +39,7 @@ class Evaluate(ReadOut):
     """Length of the roll-outs; 0 means to the end of the orbits."""
 
     def shown(self, held_out: int, context_length: int) -> Shown:
-        return Shown(min(held_out, MOST_ORBITS))
+        return Shown(min(held_out, 100))  # more are slow, and hardly change the medians
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
@@ -75,7 +72,7 @@ class Evaluate(ReadOut):
         one = probes.next_step(model, chosen)
         rolled = probes.rollout_errors(model, chosen, steps)
         errors = rolled["median_error"]
-        at = {f"error_{k}": float(errors[k - 1]) for k in SHOWN_STEPS if k <= steps}
+        at = {f"error_{k}": float(errors[k - 1]) for k in (1, 4, 16, 64) if k <= steps}
         metrics = one | at | {name: rolled[name] for name in DRIFTS}
         title = (
             f"{experiment.who}: next step (errors in au and over the distance) and roll-outs "

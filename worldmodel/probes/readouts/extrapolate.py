@@ -10,11 +10,6 @@ from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, Shown, side_by_side
 
-MOST_ORBITS = 100
-"""Of a run: each is as long as many contexts."""
-ORBITS_OF_MAPS = 4
-"""Whose attention weights are read."""
-
 
 @dataclass(frozen=True)
 class Extrapolate(ReadOut):
@@ -38,7 +33,8 @@ class Extrapolate(ReadOut):
 
     def shown(self, held_out: int, context_length: int) -> Shown:
         samples = max(self.factors) * context_length + 1
-        return Shown(min(held_out, MOST_ORBITS), samples, seed=2_000_003)
+        # each orbit is as long as many contexts
+        return Shown(min(held_out, 100), samples, seed=2_000_003)
 
     def read(self, experiment: "probes.Experiment") -> Reading:
         """The loss at multiples of the training length.
@@ -75,7 +71,7 @@ class Extrapolate(ReadOut):
             for factor in factors
         }
         for factor, row in by_length.items():
-            few = positions[:ORBITS_OF_MAPS, : factor * length]
+            few = positions[:4, : factor * length]
             spread = probes.late_attention(model, few, (factor - 1) * length)
             row["entropy"], row["first_key"] = spread
         metrics = {f"{name}_{f}": v for f, row in by_length.items() for name, v in row.items()}

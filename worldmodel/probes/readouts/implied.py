@@ -1,5 +1,6 @@
 """Implied accelerations as a table of force samples, and their quality."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,15 @@ class Implied(ReadOut):
     name: ClassVar[str] = "implied"
     what: ClassVar[str] = "accelerations, as a table"
     question: ClassVar[str] = "The accelerations that the model's predictions imply."
+    labels: ClassVar[Mapping[str, str]] = {
+        "r2": "R² of the acceleration",
+        "exponent": "n in c GM / rⁿ",
+        "scale": "c",
+        "gm_exponent": "q in c GM^q / rⁿ",
+        "own_mass_exponent": "p in c GM^q m^p / rⁿ",
+        "non_central": "non-central part",
+        "third_law": "|m1 a1 + m2 a2| / |m1 a1|",
+    }
     writes_table: ClassVar[bool] = True
 
     def read(self, experiment: "probes.Experiment") -> Reading:
@@ -46,17 +56,6 @@ class Implied(ReadOut):
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
 
-LABELS = {
-    "r2": "R² of the acceleration",
-    "exponent": "n in c GM / rⁿ",
-    "scale": "c",
-    "gm_exponent": "q in c GM^q / rⁿ",
-    "own_mass_exponent": "p in c GM^q m^p / rⁿ",
-    "non_central": "non-central part",
-    "third_law": "|m1 a1 + m2 a2| / |m1 a1|",
-}
-
-
 def report(metrics: dict[str, Any], experiment: "probes.Experiment") -> str:
     """The metrics as a small table."""
     copiers = {"copier": "a naive copier", "training_copier": "one of training orbits"}
@@ -66,7 +65,7 @@ def report(metrics: dict[str, Any], experiment: "probes.Experiment") -> str:
         f"R² {plural(int(k), 'step')} after a kick": v
         for k, v in metrics.get("kick_r2", {}).items()
     }
-    shown |= {name: metrics[name] for name in LABELS if name in metrics}
+    shown |= {name: metrics[name] for name in Implied.labels if name in metrics}
     for name, words in copiers.items():
         for what in ("gain", "likeness") if name in metrics else ():
             shown[f"{what} beside {words}"] = metrics[name][what]
@@ -76,4 +75,4 @@ def report(metrics: dict[str, Any], experiment: "probes.Experiment") -> str:
     )
     if "r2" not in metrics:
         title += "; the law of the data is not known: no true accelerations to compare with"
-    return side_by_side(title, {"": shown}, LABELS)
+    return side_by_side(title, {"": shown}, Implied.labels)

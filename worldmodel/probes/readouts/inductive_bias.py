@@ -31,7 +31,6 @@ from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
-BINS = 20
 NEEDED = "the read-out inductive_bias (fine-tuning)"
 
 
@@ -142,10 +141,10 @@ def biases(
     different = float(distances.mean())
     r_ib = 1 - same / different if different > 0 else 1.0
     d_ib = float(np.corrcoef(distances, wanted)[0, 1]) if distances.std() > 0 else 0.0
-    edges = np.linspace(wanted.min(), wanted.max(), BINS + 1)
-    bins = np.clip(np.digitize(wanted, edges) - 1, 0, BINS - 1)
+    edges = np.linspace(wanted.min(), wanted.max(), 20 + 1)
+    bins = np.clip(np.digitize(wanted, edges) - 1, 0, 20 - 1)
     curve: dict[str, list[float]] = {"oracle": [], "model": []}
-    for number in range(BINS):
+    for number in range(20):
         if (bins == number).any():
             curve["oracle"].append(float(wanted[bins == number].mean()))
             curve["model"].append(float(distances[bins == number].mean()))

@@ -15,10 +15,6 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-REPORTED = (1, 2, 4, 8, 16, 32, 50)
-RECOVERED = 0.9
-"""R² at which a response counts as good again."""
-
 
 @dataclass(frozen=True)
 class KickResponse(ReadOut):
@@ -104,10 +100,10 @@ def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int |
     """The response in a few numbers."""
     known = [value for value in r2 if value is not None]
     found: dict[str, float | int | None] = {
-        f"r2{suffix}_{k}": r2[k - 1] for k in REPORTED if k <= len(r2)
+        f"r2{suffix}_{k}": r2[k - 1] for k in (1, 2, 4, 8, 16, 32, 50) if k <= len(r2)
     }
     found[f"r2{suffix}_least"] = min(known) if known else None
-    bad = [k for k, value in enumerate(r2, 1) if value is None or value < RECOVERED]
+    bad = [k for k, value in enumerate(r2, 1) if value is None or value < 0.9]
     after = max(bad, default=0) + 1
     found[f"recovery{suffix}"] = after if after <= len(r2) else None
     return found

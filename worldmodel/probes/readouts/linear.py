@@ -16,11 +16,6 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 POSITIONS = "positions"
 """Name of the regression on the positions themselves."""
-LAW = "law"
-"""Name of the positive control: activations that are a random mixture of the targets."""
-
-R2 = dict[str, float]
-"""By target."""
 
 
 @dataclass(frozen=True)
@@ -61,18 +56,18 @@ class Linear(ReadOut):
         wanted = np.stack([targets[name][usable] for name in names], axis=1)
         contexts = arcs.contexts(orbit, time, experiment.model.context_length)
 
-        def judged(features: np.ndarray) -> R2:
+        def judged(features: np.ndarray) -> dict[str, float]:
             groups = arcs.index[orbit]
             r2 = probes.cross_validated_r2(features, wanted, groups, config.seed)
             return dict(zip(names, map(float, r2), strict=True))
 
         bare = judged(contexts.reshape(len(contexts), -1))
-        tables: dict[str, dict[str, R2]] = {}
+        tables: dict[str, dict[str, dict[str, float]]] = {}
         for who in ("trained", "untrained"):
             if who == "trained" and config.control == "injected":
                 count = wanted.shape[1]
                 mixture = experiment.random().normal(size=(count, 2 * count))
-                layers = {LAW: (wanted - wanted.mean(axis=0)) / wanted.std(axis=0) @ mixture}
+                layers = {"law": (wanted - wanted.mean(axis=0)) / wanted.std(axis=0) @ mixture}
             else:
                 model = experiment.model if who == "trained" else experiment.untrained
                 layers = model.features(contexts)
