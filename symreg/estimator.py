@@ -10,7 +10,12 @@ import sympy
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from symreg.formulas.expressions import rounded
 from symreg.recovery.recover import recover
@@ -76,6 +81,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         y: ArrayLike,
         sigma: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> "LawRegressor":
         """Find the law.
 
@@ -83,6 +89,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             X: (row, feature), an array or a DataFrame, whose names the formula uses.
             y: (row,) target.
             sigma: (row,) standard errors of y.
+            sample_weight: (row,) one over the variance of y, up to a factor; rows of weight zero
+                are left out. Instead of `sigma`.
             groups: (row,) equal for rows that are not independent (one orbit, one run).
 
         Raises:
@@ -91,6 +99,22 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         values, target = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
+        if sample_weight is not None:
+            if sigma is not None:
+                raise ValueError("sigma and sample_weight say the same; give one of them.")
+            weights = _check_sample_weight(sample_weight, values, ensure_non_negative=True)
+            used = weights > 0
+            if used.sum() < FEWEST_ROWS:
+                raise ValueError(
+                    f"sample_weight is above zero in {used.sum()} row(s); a law needs at least "
+                    f"{FEWEST_ROWS}."
+                )
+            values, target = np.asarray(values)[used], np.asarray(target)[used]
+            groups = None if groups is None else np.asarray(groups)[used]
+            # equal weights are no statement about errors
+            if np.ptp(weights[used]) > 0:
+                typical = float(np.std(target)) or 1.0
+                sigma = typical / np.sqrt(weights[used] / np.mean(weights[used]))
         self._names = [str(name) for name in _check_feature_names_in(self)]
         table = pd.DataFrame(np.asarray(values), columns=self._names)
         told: dict[str, Any] = {"target": _free("y", table)}

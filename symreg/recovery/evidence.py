@@ -40,6 +40,7 @@ class Evidence:
         expansion: the best polynomial beside the formula; None if it leaves rounding alone with
             few numbers, or cannot be said.
         gap: where the table breaks in two, if the formula fails and a break explains why.
+        values: different values of the target.
     """
 
     held_out_ratio: float | None
@@ -52,6 +53,7 @@ class Evidence:
     numbers: int = 0
     expansion: Expansion | None = None
     gap: Break | None = None
+    values: int = 3
 
     @property
     def noiseless(self) -> bool:
@@ -105,14 +107,21 @@ def evidence_of(
         float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
         error, float(np.max(errors)), least, numbers, expansion,
     )  # fmt: skip
-    suspicious = (evidence.beyond_expansion or 0.0) > 1.0 or (evidence.misfit_p or 1.0) < CHANCE
+    values = len(np.unique(whole.y))
+    suspicious = (
+        values <= FEW_VALUES
+        or (evidence.beyond_expansion or 0.0) > 1.0
+        or (evidence.misfit_p or 1.0) < CHANCE
+    )
     if expanded and suspicious:
         gap = break_of(refit, whole, least)
-    return replace(evidence, gap=gap)
+    return replace(evidence, gap=gap, values=values)
 
 
 FEW_NUMBERS = 2
 """Constants that no expansion of a curved function does with."""
+FEW_VALUES = 2
+"""Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
 CHANCE = 0.01
 """Of a misfit as smooth, below which a break is looked for."""
 LARGEST_SIMPLE = 12

@@ -9,7 +9,7 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 from collections.abc import Iterable
 
 from symreg.formulas.compare import MATCHING
-from symreg.recovery.evidence import NOISELESS, Evidence, misfit_allowed
+from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.finding import Finding
 from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
@@ -58,9 +58,16 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         *_no_expansion(evidence, t),
         _agreement(finding, t),
         _alone(finding),
+        *_values(evidence),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
         *_central(non_central, t),
     ]
+
+
+def _values(evidence: Evidence) -> list[Gate]:
+    if evidence.values > FEW_VALUES:
+        return []
+    return [stated("values of the target", False, "more than two", f"{evidence.values}")]
 
 
 def _agreement(finding: Finding, t: Thresholds) -> Gate:

@@ -1,6 +1,7 @@
 """The problem for a recovery: samples, references to compare with, and what else must hold."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,14 +29,17 @@ from symreg.recovery.references import Reference, in_units, of_field, of_table, 
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.user_table import (
     UserTable,
+    full_headers,
     group_numbers,
     read_user_table,
     require_names,
     samples_of,
     sigma_column,
     sigmas_of_features,
+    spreadsheet,
     telling,
     with_indicators,
+    without_unit,
     written_names,
 )
 
@@ -149,6 +153,13 @@ def of_user_table(source: Source, config: RecoverConfig) -> Problem:
             "--features is missing; name the columns that the target may depend on: "
             "--features r,m1,m2."
         )
+    if not isinstance(source, pd.DataFrame) and (sheet := spreadsheet(source)) is not None:
+        source = sheet
+    _, there = read_columns(source)
+    targets, features = (
+        full_headers(names, there) for names in (config.target_names, config.feature_names)
+    )
+    config = replace(config, target=targets, features=features)
     if len(config.target_names) > 1:
         return _vector(source, config)
     return _scalar(source, config)
@@ -161,7 +172,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     read = _columns(source, names, config)
     units, unused = units_in_headers(names)
     if config.units:
-        units, unused = parse_units(words(config.units), names), ""
+        units, unused = _units(config, names), ""
     written = written_names(names)
     if renamed := {name: text for name, text in written.items() if name != text}:
         # groups and standard errors keep their columns, whatever they are called
@@ -205,6 +216,18 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         samples, references, asked, read.rows, (*read.notes, *told, *left_out), units=units,
         columns=columns, group_values=values, every=every[0] if every else None,
     )  # fmt: skip
+
+
+def _units(config: RecoverConfig, names: Sequence[str]) -> dict[str, Unit]:
+    """Units by column; several in one text are apart where the name of a column follows."""
+    stems = {without_unit(name): name for name in names} | {name: name for name in names}
+    ahead = "|".join(re.escape(name) for name in stems)
+    texts = [
+        text for each in words(config.units) for text in re.split(rf"\s+(?=(?:{ahead})\s*=)", each)
+    ]
+    parts = (text.partition("=") for text in texts)
+    full = tuple(f"{stems.get(n.strip(), n)}{equals}{unit}" for n, equals, unit in parts)
+    return parse_units(full, tuple(names))
 
 
 def _copied(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

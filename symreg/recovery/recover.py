@@ -88,6 +88,11 @@ def recover(
         ValueError: for an unusable table, column, unit, law or engine (says why).
     """
     config = options_from(RecoverConfig, config, options)
+    if not isinstance(table, (ForceSamples, pd.DataFrame, xr.Dataset, str, os.PathLike)):
+        raise ValueError(
+            f"a {type(table).__name__} is no table; give a DataFrame, the path of a CSV or Parquet "
+            "file, force samples of worldmodel.probe, or a dataset of orbits."
+        )
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,10 @@ from orbits.tables import (
     read_columns,
     require_column,
 )
+from orbits.units import parse_unit
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
+from symreg.formulas.units import HEADER_UNIT
 
 LARGEST_TARGET = 1e130
 """Of a target's numbers, which are squared and divided, and of their standard errors."""
@@ -165,7 +168,8 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
     """
     taken: dict[str, str] = {}
     for name in names:
-        text = unicodedata.normalize("NFKC", name)  # as Python reads names: r² is r2
+        # as Python reads names: r² is r2
+        text = unicodedata.normalize("NFKC", without_unit(name))
         text = "".join(each if f"_{each}".isidentifier() else "_" for each in text)
         text = re.sub("__+", "_", text).strip("_") or "x"
         if not text.isidentifier():
@@ -174,6 +178,50 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
             text += "_"
         taken[name] = text if not name.isidentifier() or text != name.strip("_") else name
     return taken
+
+
+def without_unit(header: str) -> str:
+    """A header without the unit that stands behind it: `F` of `F [N]`; others as they are."""
+    found = HEADER_UNIT.search(header)
+    try:
+        if found is None or not header[: found.start()].strip():
+            return header
+        parse_unit(found[1])
+    except ValueError:
+        return header
+    return header[: found.start()].strip()
+
+
+def full_headers(names: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+    """The columns meant by names: `F` is the column `F [N]`, if none is called F."""
+    stems: dict[str, list[str]] = {}
+    for header in there:
+        stems.setdefault(without_unit(header), []).append(header)
+    return tuple(
+        stems[name][0] if name not in there and len(stems.get(name, ())) == 1 else name
+        for name in names
+    )
+
+
+def spreadsheet(path: str | os.PathLike[str]) -> pd.DataFrame | None:
+    """The first sheet of a spreadsheet; None for any other file.
+
+    Raises:
+        ValueError: if it cannot be read, or the package that reads it is missing (says which).
+    """
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in (".xlsx", ".ods", ".xls"):
+        return None
+    try:
+        return pd.read_excel(path)
+    except ImportError:
+        package = {".xlsx": "openpyxl", ".ods": "odfpy", ".xls": "xlrd"}[ending]
+        raise ValueError(
+            f"{path}: a spreadsheet is read with {package} (pip install {package}); or save the "
+            "sheet as CSV."
+        ) from None
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise ValueError(f"{path} is not a readable spreadsheet ({error!s:.200}).") from None
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
@@ -302,6 +350,13 @@ def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.n
     else:  # the target's are no share of it
         errors = np.zeros(len(table))
     good = errors >= 0 if feature else errors > 0
+    if np.all(np.isfinite(errors) & good) and not np.all(
+        (errors == 0) | ((errors >= 1 / LARGEST) & (errors <= LARGEST_TARGET))
+    ):
+        raise ValueError(
+            f"standard errors of {np.max(errors):.3g} cannot be reckoned with (from "
+            f"{1 / LARGEST:g} to {LARGEST_TARGET:g}); take another unit."
+        )
     if not np.all(np.isfinite(errors) & good):
         raise ValueError(
             f"--sigma-of {feature}={sigma}: standard errors must be finite, and none below 0."

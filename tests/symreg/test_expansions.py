@@ -1,0 +1,96 @@
+"""What a table shows without any law: expansions, breaks, and what is therefore no law."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+
+from symreg.fit.refine import Law
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import feature_symbols
+from symreg.recovery.expansions import break_of, expansion_of
+from symreg.recovery.recover import recover
+from symreg.recovery.user_table import full_headers, without_unit
+
+QUICK = {"engine": "projection", "null": False, "seeds": 1}
+LEAST = 1e-11
+
+
+def beside(text, x, y):
+    """A formula and rows of one feature x."""
+    samples = Samples(x[:, None], y, ("x",), np.arange(len(y)))
+    (symbol,) = feature_symbols(("x",), samples.X)
+    return Law(sympy.sympify(text, locals={"x": symbol}), (), 0.0, 0.0, 5, "test"), samples
+
+
+@pytest.mark.parametrize("rows", [20, 50, 200])
+def test_noise_leaves_no_polynomial_better_than_the_law(rows):
+    rng = np.random.default_rng(rows)
+    x = rng.uniform(0.5, 3, rows)
+    law, samples = beside("3/x**2", x, 3 / x**2 * (1 + 0.05 * rng.standard_normal(rows)))
+    expansion = expansion_of(law, samples, LEAST)
+    # of some forty polynomials the luckiest leaves little less than the noise
+    assert expansion.formula < 2 * expansion.error
+    assert break_of(law, samples, LEAST) is None
+
+
+def test_a_formula_that_leaves_something_smooth_is_beaten_by_a_polynomial():
+    x = np.random.default_rng(0).uniform(-1, 1, 20)
+    law, samples = beside("x**2 - 1 - x**4/2", x, np.sin(x**2) * np.cos(x) - 1)
+    expansion = expansion_of(law, samples, LEAST)
+    assert expansion.formula > 100 * expansion.error
+
+
+def test_a_polynomial_law_ends_and_the_series_of_cosh_does_not():
+    x = np.random.default_rng(0).uniform(-1, 1, 40)
+    for formula, y, ends in (
+        ("3.7*x**2 + 1.2*x + 0.5", 3.7 * x**2 + 1.2 * x + 0.5, True),
+        ("cosh(x)", np.cosh(x), False),
+    ):
+        assert expansion_of(*beside(formula, x, y), LEAST).ends is ends
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_kink_is_told_by_its_place(noise):
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0.1, 10, 200)
+    y = np.where(x < 1, x, x**-2.3) * (1 + noise * rng.standard_normal(200))
+    law, samples = beside("x/(1 + x**3.3)", x, y)
+    assert break_of(law, samples, LEAST).value == pytest.approx(1.0, abs=0.1)  # rows are 0.05 apart
+
+
+def test_a_step_is_no_law_and_its_place_is_told():
+    x = np.linspace(0, 1, 60)
+    found = recover(pd.DataFrame({"x": x, "y": (x < 0.5) * 1.0}), target="y", features="x", **QUICK)
+    assert not found.found
+    assert found.gap.value == pytest.approx(0.5, abs=0.02)
+    assert "breaks at x = 0.5" in found.conclusion
+
+
+def test_units_in_headers_are_no_part_of_a_name():
+    assert [without_unit(h) for h in ("F [N]", "v (m/s)", "log P (dimly)", "[N]")] == [
+        "F", "v", "log P (dimly)", "[N]",
+    ]  # fmt: skip
+    there = ("F [N]", "v (m/s)", "v")
+    assert full_headers(("F", "v", "x"), there) == ("F [N]", "v", "x")
+
+
+def test_what_is_no_table_is_refused_in_one_line():
+    for table in (None, [1.0], {"x": 1.0}):
+        with pytest.raises(ValueError, match="is no table; give a DataFrame"):
+            recover(table)
+
+
+def test_the_kind_of_errors_is_chosen_and_told():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 100, 300)
+    kinds = {
+        "additive": 2 * x + 5 * rng.standard_normal(300),
+        "relative": 2 * x * (1 + 0.1 * rng.standard_normal(300)),
+        "in the logarithm": 2 * x * 10 ** (0.11 * rng.standard_normal(300)),
+    }
+    for kind, y in kinds.items():
+        table = pd.DataFrame({"x": x, "y": y})
+        found = recover(table, target="y", features="x", form="a*x", **QUICK)
+        assert found.noise.startswith(kind)
+        assert found.status == "fitted"
