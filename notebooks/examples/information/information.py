@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.optimize import newton
+from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from orbits import G
@@ -195,9 +195,9 @@ def first_state(e: float, mean_anomaly: float) -> np.ndarray:
     """(4,) position and velocity on the ellipse of semi-major axis 1 and strength 1, perihelion on
     the x axis: Kepler's equation M = E - e sin E.
     """
-    anomaly = newton(
-        lambda x: x - e * math.sin(x) - mean_anomaly, mean_anomaly + e * math.sin(mean_anomaly),
-        fprime=lambda x: 1 - e * math.cos(x), tol=1e-15, maxiter=200,
+    anomaly = brentq(
+        lambda x: x - e * math.sin(x) - mean_anomaly, mean_anomaly - e, mean_anomaly + e,
+        xtol=1e-15,
     )  # fmt: skip
     c, s, minor = math.cos(anomaly), math.sin(anomaly), math.sqrt(1 - e * e)
     return np.array([c - e, minor * s, *(np.array([-s, minor * c]) / (1 - e * c))])
