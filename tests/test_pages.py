@@ -157,15 +157,6 @@ def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
     assert "residual: next position off by" in capsys.readouterr().out
 
 
-def test_the_table_of_the_calibration_is_that_of_its_study():
-    kept = pd.read_csv(ROOT / "notebooks" / "images" / "calibration.csv", dtype=str).fillna("")
-    page = (ROOT / "notebooks" / "explanation" / "calibration.md").read_text()
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count("|") == 7]
-    shown = [[cell.strip() for cell in row] for row in rows if row[0] in set(kept["half"])]
-    columns = ["half", "label", "cells", "Newtonian", "recovered", "wrong"]
-    assert shown == kept[columns].replace("", "–").to_numpy().tolist()
-
-
 @pytest.mark.parametrize("study", ["identify", "paired"])
 def test_the_tables_of_targets_are_those_of_their_studies(study):
     cells = pd.read_csv(ROOT / "notebooks" / "images" / f"{study}.csv")
