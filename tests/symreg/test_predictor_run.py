@@ -1,6 +1,7 @@
 """`symreg run` of models that were not trained here: a file, an object, a family that trains."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,9 @@ def test_a_relative_path_in_ones_own_file_is_from_where_the_command_is_typed(
     words += "--sources orbit --controls injected --readouts evaluate --search-seeds 1 --json"
     assert main(words.split()) == 0
     assert json.loads(capsys.readouterr().out)["sources"]["orbit"]["r2"] > 0.99
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert re.search(r"<b>[^<]*kept[^<]*</b>, asked about", page)  # the model's own name,
+    assert "attention softmax" not in page  # and not what was never trained
 
 
 @pytest.mark.slow
@@ -133,7 +137,7 @@ def test_a_function_in_memory_is_newtonian(tmp_path):
 
     found = run(predictor=verlet, model_context=2, out=str(tmp_path / "run"), **SMALL)
     assert found.world_model.kind == NEWTONIAN
-    assert found.configuration["predictor"]["model"].startswith("object:")
+    assert found.configuration["model"].startswith("object:")
 
 
 @pytest.mark.slow
