@@ -358,3 +358,29 @@ def test_no_bad_invocation_ends_in_a_traceback_a_hang_or_a_file_left_behind(
     print(f"\n{len(every)} invocations, seed 12, {time.monotonic() - began:.0f} s: {codes}")
     assert len(every) >= 1000
     assert not problems, told(problems)
+
+
+def with_input_and_output():
+    """Every command that reads a path and writes another."""
+    for name, command in commands().items():
+        kinds = {positional.path for positional in command.positionals}
+        if {"input", "output"} <= kinds:
+            yield name
+
+
+@pytest.mark.parametrize("name", list(with_input_and_output()))
+@pytest.mark.parametrize("out", ["here", "here/inside", "."])
+def test_an_output_never_is_an_input_whatever_the_command(name, out, tmp_path, monkeypatch, capsys):
+    """Nor lies in one, nor holds one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "data.csv").write_text("r,F\n1,1\n")
+    program, word = name.split()
+    paths = [
+        {"input": "here", "output": out}.get(each.path, "x")
+        for each in commands()[name].positionals
+    ]
+    assert MAINS[program].main([word, *paths]) == 2
+    assert "would overwrite" in capsys.readouterr().err
+    assert (tmp_path / "here" / "data.csv").read_text() == "r,F\n1,1\n"
+    assert len(list(tmp_path.rglob("*"))) == 2
