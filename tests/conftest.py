@@ -18,7 +18,7 @@ SMALL = {
     "02_orbits": "COUNT, SAMPLES, UNTIL = 64, 100, 2010",
     "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
     "04_force_laws": "SEARCH = dict(seeds=2, individuals=60, generations=6)",
-    "05_which_world_model": 'ORBITS, STEPS, LINEAR = 120, 20, {"states": 200, "folds": 3}',
+    "05_which_world_model": 'ORBITS, STEPS, LINEAR = 120, 20, "linear(states=200)"',
     "06_your_own_model": (
         'ORBITS, STEPS, SEARCH = 60, 20, {"seeds": 1, "individuals": 50, "generations": 3}'
     ),
