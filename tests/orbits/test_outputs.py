@@ -5,11 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 
 import pytest
 
-import orbits
 from orbits.files import held, read_yaml, require_output, write_text
 from orbits.memory import out_of_memory, require_memory
 
@@ -108,27 +106,3 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(program, delay, tmp_path)
     assert process.returncode in (130, 2), said
     assert said.count("\n") == 1
     assert said.startswith(program)
-
-
-PROGRAMS = ("orbits", "worldmodel", "symreg")
-READ_AND_WRITE = {
-    (program, command.name): command.positionals
-    for program in PROGRAMS
-    for command in import_module(f"{program}.cli").COMMANDS
-    if {"input", "output"} <= {positional.path for positional in command.positionals}
-}
-
-
-@pytest.mark.parametrize(("program", "name"), READ_AND_WRITE)
-@pytest.mark.parametrize("place", ["", "inside"])
-def test_no_command_writes_over_its_input_or_into_it(
-    program, name, place, tmp_path, monkeypatch, refused
-):
-    monkeypatch.chdir(tmp_path)
-    orbits.generate("d.zarr", orbits=2, samples=4)
-    before = sorted(tmp_path.rglob("*"))
-    output = f"./d.zarr/{place}" if place else str(tmp_path / "d.zarr")
-    words = [output if p.path == "output" else "d.zarr" for p in READ_AND_WRITE[program, name]]
-    assert "would overwrite" in refused(program, name, *words)
-    assert sorted(tmp_path.rglob("*")) == before
-    assert orbits.validate("d.zarr") == []
