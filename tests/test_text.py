@@ -11,7 +11,7 @@ TEXTS = (".md", ".py", ".pyi", ".yaml", ".yml", ".toml", ".cff", ".ipynb", ".txt
 OF_THE_PROJECT_ALONE = {
     "an old name": r"princip[i]a\b|kick[t]est\b|\bLOG[.]md",
     "a placeholder": r"ADDRESS[-]OF|lorem[ ]ipsum|\bXX[X]\b|\bTBD[.]?\b",
-    "the state of a machine": r"\(load \d|under a load of|\b(busy|idle) core"
+    "the state of a machine": r"\(load \d|under a load of|\b(a|an|one) (busy|idle) core\b"
     r"|beside (other work|one process|two other processes)|shared (machine|cores)|loaded core",
     "how it was made": r"\bmutan[t]s?\b|this sessio[n]\b|not kep[t]\)|not waited fo[r]",
 }
