@@ -74,7 +74,10 @@ class PortfolioEngine(Engine):
             self.exhausted = tuple(told for each in exhausted.values() for told in each)
             tell_best(budget.watch, found)
             best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
-            if budget.watch.over or (best and suffices(best[0].expression, X, y, names)):
+            if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
+                return [found]
+            # even of a time that is over something comes: the projection has lines at least
+            if budget.watch.over and isinstance(engine, ProjectionEngine):
                 return [found]
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
         rest = self._evolving((*self.question.guesses, *guesses), budget)

@@ -219,10 +219,13 @@ def evaluate(
     X is (row, feature), its columns named; constants are values of `_c0`, `_c1`, ... in a skeleton.
     """
     free = tuple(f"{CONSTANT_PREFIX}{i}" for i in range(len(constants)))
-    function = compiled(expression, (*names, *free))
+    # of a thousand columns a formula has three: compiling and passing them all takes longer
+    own = {s.name for s in expression.free_symbols}
+    places = [i for i, name in enumerate(names) if name in own]
+    function = compiled(expression, (*(names[i] for i in places), *free))
     with np.errstate(all="ignore"):
         try:
-            value = function(*X.T, *constants)
+            value = function(*X.T[places], *constants)
         except (OverflowError, ZeroDivisionError, TypeError):
             return np.full(len(X), np.nan)
     value = np.asarray(value)
