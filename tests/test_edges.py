@@ -266,24 +266,16 @@ PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 @pytest.mark.parametrize("ending", [*PACKED, ".zip"])
-def test_a_packed_table_is_read_and_a_bomb_is_not(shell, monkeypatch, ending):
+def test_a_packed_table_is_refused_unread(shell, monkeypatch, ending):
     pd.DataFrame({"F": 3 / RADII**2, "r": RADII}).to_csv(f"t.csv{ending}", index=False)
-    assert recovered(shell, f"t.csv{ending}", "r")[0] == 0
-    zeros = b"F,r\n" + b"0" * 20_000_000
-    if ending == ".zip":
-        with zipfile.ZipFile("bomb.csv.zip", "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr("bomb.csv", zeros)
-    else:
-        with PACKED[ending](f"bomb.csv{ending}", "wb") as file:
-            file.write(zeros)
     with monkeypatch.context() as patched:
         patched.setattr(pd, "read_csv", lambda *a, **k: pytest.fail("it was unpacked"))
         for code, text in (
-            recovered(shell, f"bomb.csv{ending}", "r"),
-            shell(orbits_command, "import", f"bomb.csv{ending}", "o.zarr"),
+            recovered(shell, f"t.csv{ending}", "r"),
+            shell(orbits_command, "import", f"t.csv{ending}", "o.zarr"),
         ):
             assert (code, text.count("\n")) == (2, 1)
-            assert "are packed into it" in text
+            assert "unpack it first" in text
 
 
 @pytest.mark.parametrize("ending", [*PACKED, ".zip", ".zst", ".tar"])

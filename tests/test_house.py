@@ -1,16 +1,21 @@
-"""The house: which module may know of which, what starts a process, what is declared once."""
+"""The house: which module may know of which, what starts a process, and a ratchet on its size."""
 
 import ast
+import io
 import re
 import runpy
 import subprocess
 import sys
+import tokenize
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from orbits.options import option_names
 
 PACKAGES = ("orbits", "worldmodel", "symreg")
 ROOT = Path(__file__).parents[1]
@@ -19,15 +24,42 @@ FILES = {
     for package in PACKAGES
     for path in (ROOT / package).rglob("*.py")
 }
+LIMITS = {
+    "orbits": {
+        "code_lines": 5934,
+        "options": 41,
+        "capitals": 123,
+        "imports_in_functions": 27,
+        "modules_in_cycles": 0,
+    },
+    "worldmodel": {
+        "code_lines": 6185,
+        "options": 47,
+        "capitals": 79,
+        "imports_in_functions": 43,
+        "modules_in_cycles": 0,
+    },
+    "symreg": {
+        "code_lines": 14690,
+        "options": 120,
+        "capitals": 521,
+        "imports_in_functions": 27,
+        "modules_in_cycles": 2,
+    },
+}
+"""What each package may hold at most: `size_of` counts. A limit is raised with its reason only."""
+SLACK = 0.02
+"""A limit further above its count than this share is lowered: what was won is held."""
 HEAVY = ("torch", "pandas", "xarray", "zarr", "sklearn", "matplotlib")
 
 
-def imports_of(module, inside_functions):
-    """Modules of the project that one imports; those under TYPE_CHECKING are not imported."""
+def imports_of(module, inside_functions, for_types=False):
+    """Modules of the project that one imports; those under TYPE_CHECKING are only for types."""
     found = set()
 
     def visit(node):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        checked = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if checked and not for_types:
             for other in node.orelse:
                 visit(other)
             return
@@ -129,3 +161,87 @@ def test_a_benchmark_imports_what_is_there(path, monkeypatch):
     monkeypatch.setattr(sys, "argv", [str(path)])
     monkeypatch.syspath_prepend(path.parent)  # as for a script
     runpy.run_path(str(path), run_name="imported")
+
+
+def code_lines(text):
+    """Lines with code: no docstring, comment or blank line."""
+    blank = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in blank | {tokenize.ENDMARKER}:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            lines -= set(range(node.lineno, node.end_lineno + 1))
+    return len(lines)
+
+
+def capitals(tree):
+    """Names in capitals that are bound: constants, type variables left out (one letter)."""
+    names = 0
+    for node in ast.walk(tree):
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            bound = [name for target in targets for name in ast.walk(target)]
+            names += sum(
+                isinstance(name, ast.Name) and bool(re.fullmatch(r"_?[A-Z][A-Z0-9_]+", name.id))
+                for name in bound
+            )
+    return names
+
+
+def imports_in_functions(tree):
+    """Imports inside functions or under TYPE_CHECKING."""
+    rooms = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+    ]
+    imports = {
+        inner
+        for room in rooms
+        for inner in ast.walk(room)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    }
+    return len(imports)
+
+
+@cache
+def knotted():
+    """Modules that import themselves by way of others, at any time or for types only."""
+    graph = {m: imports_of(m, inside_functions=True, for_types=True) for m in FILES}
+
+    def above(module):
+        reached, waiting = set(), [module]
+        while waiting:
+            for name in graph[waiting.pop()] - reached:
+                reached.add(name)
+                waiting.append(name)
+        return reached
+
+    return {module for module in FILES if module in above(module)}
+
+
+def size_of(package):
+    """How much there is of a package, by kind."""
+    texts = [path.read_text() for module, path in FILES.items() if module.split(".")[0] == package]
+    trees = [ast.parse(text) for text in texts]
+    commands = import_module(f"{package}.cli").COMMANDS
+    return {
+        "code_lines": sum(map(code_lines, texts)),
+        "options": sum(len(option_names(command.config)) for command in commands if command.config),
+        "capitals": sum(map(capitals, trees)),
+        "imports_in_functions": sum(map(imports_in_functions, trees)),
+        "modules_in_cycles": sum(module.split(".")[0] == package for module in knotted()),
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_nothing_grows_back(package):
+    size, limits = size_of(package), LIMITS[package]
+    over = {name: (size[name], limits[name]) for name in limits if size[name] > limits[name]}
+    assert not over, f"{package} grew beyond its limits: {over}"
+    lower = {name: size[name] for name in limits if size[name] < limits[name] * (1 - SLACK)}
+    assert not lower, f"well done: lower LIMITS of {package} to {lower}"
