@@ -318,5 +318,5 @@ def test_units_of_headers_that_are_no_use_are_told(tmp_path, capsys):
 def test_units_that_do_not_fit_are_told():
     x = np.linspace(1, 2, 40)
     table = pd.DataFrame({"y [m]": 3 * np.exp(0.7 * x) * x, "x [kg]": x})
-    found = recover(table, target="y [m]", features="x [kg]", form="exp(x_kg)*a + b", null=False)
+    found = recover(table, target="y", features="x", form="exp(x)*a + b", null=False)
     assert any("do not fit the formula" in note for note in found.notes)

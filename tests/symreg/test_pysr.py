@@ -237,7 +237,7 @@ def test_a_failure_of_julia_is_one_plain_line(tmp_path, monkeypatch):
         PySREngine().search(r[:, None], r**2, ["r"], 0, Budget())
 
 
-def test_a_failure_of_pysr_leaves_what_the_projection_found(tmp_path, monkeypatch):
+def test_a_failure_of_pysr_leaves_what_other_engines_found(tmp_path, monkeypatch):
     process_of(tmp_path, monkeypatch, "echo 'ERROR: no such thing' >&2; exit 1")
     there = classmethod(lambda cls: Availability(True, "here"))
     monkeypatch.setattr(PySREngine, "availability", there)
@@ -246,7 +246,8 @@ def test_a_failure_of_pysr_leaves_what_the_projection_found(tmp_path, monkeypatc
     r = np.linspace(0.3, 3, 50)
     budget = Budget(watch=Watch(300.0, said.append))
     (front,) = PortfolioEngine().search_all(r[:, None], 5 * r**2, ["r"], [0], budget)
-    assert {c.engine for c in front} == {"projection"}
+    assert front
+    assert {c.engine for c in front} <= {"expressions", "projection", "rational"}
     assert said[-1].startswith("PySR found nothing: no such thing.")
 
 

@@ -127,7 +127,7 @@ def _trained(task: Task, kind: str, seed: int) -> Network:
     for step in range(options.steps):
         set_learning_rates(optimizers, config, step)
         task.loss(network, options.batch, options.length, generator).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), config.clip)
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
