@@ -112,7 +112,8 @@ def source_of(spec: str) -> Path | None:
         raise ValueError(f"--model {spec}: SyntaxError: {error.msg} ({where})") from None
     names = [each.get_name() for each in table.get_symbols() if _is_bound(each)]
     # names that a star brings, or a module makes as they are asked for, are known once it runs
-    if "import *" not in code and "__getattr__" not in names:
+    made_later = "__getattr__" in names or any(p in code for p in ("import *", "globals()"))
+    if not made_later:
         try:
             require_known("name", name, [each for each in names if each[0] != "_"], show=0)
         except ValueError as error:
