@@ -14,6 +14,7 @@ from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.recovery.expansions import Break, Expansion, break_of, expansion_of
+from symreg.recovery.thresholds import THRESHOLDS
 
 OUTER = 0.15
 """Share of the rows at either end of a feature for extrapolation."""
@@ -108,12 +109,11 @@ def evidence_of(
         error, float(np.max(errors)), least, numbers, expansion,
     )  # fmt: skip
     values = len(np.unique(whole.y))
-    suspicious = (
-        values <= FEW_VALUES
-        or (evidence.beyond_expansion or 0.0) > 1.0
-        or (evidence.misfit_p or 1.0) < CHANCE
-    )
-    if expanded and suspicious:
+    # a break is looked for where the formula fails: among many places chance makes one, too
+    ratio, chance = evidence.beyond_expansion, evidence.misfit_p
+    fails = values <= FEW_VALUES or (ratio is not None and ratio > THRESHOLDS.expansion_ratio)
+    fails = fails or (chance is not None and chance < THRESHOLDS.misfit_p)
+    if expanded and fails:
         gap = break_of(refit, whole, least)
     return replace(evidence, gap=gap, values=values)
 
@@ -122,8 +122,6 @@ FEW_NUMBERS = 2
 """Constants that no expansion of a curved function does with."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
-CHANCE = 0.01
-"""Of a misfit as smooth, below which a break is looked for."""
 LARGEST_SIMPLE = 12
 COARSEST = 1e-3
 

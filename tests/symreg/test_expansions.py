@@ -59,6 +59,13 @@ def test_a_kink_is_told_by_its_place(noise):
     assert break_of(law, samples, LEAST).value == pytest.approx(1.0, abs=0.1)  # rows are 0.05 apart
 
 
+def test_noise_that_goes_with_the_target_makes_no_break():
+    x = np.random.default_rng(0).uniform(1, 100, 500)
+    y = 3 * x * (1 + 0.01 * np.random.default_rng(1).standard_normal(500))
+    found = recover(pd.DataFrame({"x": x, "y": y}), target="y", features="x", **QUICK)
+    assert found.found, found.explanation
+
+
 def test_a_step_is_no_law_and_its_place_is_told():
     x = np.linspace(0, 1, 60)
     found = recover(pd.DataFrame({"x": x, "y": (x < 0.5) * 1.0}), target="y", features="x", **QUICK)
