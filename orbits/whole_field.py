@@ -17,8 +17,6 @@ from orbits.estimates import STANDARD_ERRORS
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
 
-RADIAL = ("strength", "exponent", "curvature")
-"""Parts that a central force may have."""
 PARTS = {
     "drag": "along the velocity",
     "magnetic": "across the velocity",
@@ -55,7 +53,7 @@ class WholeField:
     """A law and the departure from it.
 
     Attributes:
-        parts: by name: `RADIAL`, then `PARTS`.
+        parts: by name: strength, exponent and curvature, then `PARTS`.
         law: from which the field departs.
         coefficients: of the parts' terms.
         scale: mean and standard deviation of log r (au) where it was fitted.

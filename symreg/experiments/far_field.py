@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orbits.forces import ForceLaw
-from orbits.whole_field import DEPARTURES, Terms
+from orbits.whole_field import DEPARTURES, Part, Terms
 
 RESAMPLES = 400
 """Of the states, for the interval of a ratio of mean errors."""
@@ -53,14 +53,6 @@ class Cell(Errors):
 
 
 @dataclass(frozen=True)
-class Size:
-    """A part of the field, in shares of the law's acceleration, and the 95 % half-width."""
-
-    size: float
-    half_width: float
-
-
-@dataclass(frozen=True)
 class FarField:
     """The read-out `far`, as numbers: see `worldmodel.probes.readouts.far`."""
 
@@ -80,7 +72,7 @@ class FarField:
     families: dict[str, Errors]
     outside: dict[str, Errors]
     cells: tuple[Cell, ...]
-    parts: dict[str, Size]
+    parts: dict[str, Part]
 
     @classmethod
     def of(cls, reading: Mapping[str, Any]) -> "FarField":
@@ -102,7 +94,7 @@ class FarField:
                 )
                 for cell in reading["cells"]
             ),
-            parts={name: Size(**each) for name, each in metrics["parts"].items()},
+            parts={name: Part(**each) for name, each in metrics["parts"].items()},
             **scalars,
         )  # fmt: skip
 

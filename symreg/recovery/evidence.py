@@ -24,6 +24,15 @@ EXACT, NOISELESS = 1e-11, 1e-6
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
 
+FEW_NUMBERS = 2
+"""Constants that no expansion of a curved function does with."""
+FEW_VALUES = 2
+"""Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
+LARGEST_SIMPLE = 12
+"""Numerator and denominator of a number that counts as simple."""
+COARSEST = 1e-3
+"""Relative unit of the last digit above which numbers are integers rather than rounded ones."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -116,14 +125,6 @@ def evidence_of(
     if expanded and fails:
         gap = break_of(refit, whole, least)
     return replace(evidence, gap=gap, values=values)
-
-
-FEW_NUMBERS = 2
-"""Constants that no expansion of a curved function does with."""
-FEW_VALUES = 2
-"""Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
-LARGEST_SIMPLE = 12
-COARSEST = 1e-3
 
 
 def is_simple(value: float) -> bool:

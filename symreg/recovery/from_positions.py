@@ -7,12 +7,6 @@ from orbits.config import ForcesConfig, TrajectoriesConfig
 from orbits.options import OptionError, changed, option_names, values_of
 from symreg.recovery.config import RecoverConfig
 
-DECIDED = tuple(
-    f"importing.{name}" for name in "law gm bad_rows velocity velocity_unit dt gap samples".split()
-)
-"""What `orbits import` does otherwise: a law given is not searched for, bad rows are one option for
-all tables, and velocities and other times of sampling are for a dataset."""
-
 
 @dataclass(frozen=True)
 class RecoverFileConfig(TrajectoriesConfig, ForcesConfig, RecoverConfig):

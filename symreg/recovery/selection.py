@@ -45,6 +45,7 @@ REFINED = 8
 WEIGHED = 200
 """Formulas, best first, considered as good as the selected one."""
 RESAMPLES = 100
+"""Draws of groups for the agreement, whose standard error is then 5 % at most."""
 PARALLEL = 2
 """Searches at a time; the result does not depend on it."""
 

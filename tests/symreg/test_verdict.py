@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from orbits import GM_SUN
 from orbits.files import write_json
 from orbits.forces import known_law
-from orbits.whole_field import PARTS
+from orbits.whole_field import PARTS, Part
 from symreg.experiments.config import RunConfig
 from symreg.experiments.far_field import (
     Cell,
     Comparison,
     Errors,
     FarField,
-    Size,
     beside_lookups,
     departures,
 )
@@ -109,7 +108,7 @@ RIGHT = FarField(
     families={"at rest": errors(0.005, 1.0), "unbound": errors(0.02, 0.95)},
     outside={"closer": errors(0.3, 0.0), "farther": errors(0.2, 0.05)},
     cells=(cell(0.9), cell(0.2, 4)),
-    parts={name: Size(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
+    parts={name: Part(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
 )  # fmt: skip
 LOST = replace(
     RIGHT, all=errors(0.5, 0.1, 660), mean_error=0.4, field_right=0.2, field_error=0.4,
@@ -122,7 +121,7 @@ WORSE = replace(BETTER, ratio=0.9, low=0.8, high=1.0)
 
 def part(name, size, half_width=0.004, far=RIGHT):
     """A field with another part."""
-    return replace(far, parts={**far.parts, name: Size(size, half_width)})
+    return replace(far, parts={**far.parts, name: Part(size, half_width)})
 
 
 def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=RIGHT, beside=BETTER,
