@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from orbits.options import require_known
-from worldmodel.circles import circles
 from worldmodel.model import Network
 from worldmodel.own_code import in_lines
+from worldmodel.predictor import circles
 
 
 class Backbone(nn.Module):

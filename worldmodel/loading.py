@@ -15,8 +15,8 @@ from orbits.files import sha256_of_file
 from orbits.options import options_from, require_known
 from worldmodel.config import PredictorConfig
 from worldmodel.own_code import in_a_line, in_lines, name_of
-from worldmodel.predictors.base import Predictor
-from worldmodel.predictors.checked import CheckedPredictor, as_predictor
+from worldmodel.own_predictor import CheckedPredictor, as_predictor
+from worldmodel.predictor import Predictor
 
 TOLD = ("data", "seed", "folder", "dt")
 """What a factory may request, by the names of its arguments."""

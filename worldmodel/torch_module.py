@@ -16,7 +16,7 @@ from orbits.options import require_known
 from worldmodel.backbone import Backbone, HeadInput
 from worldmodel.inside import Inside, autograd_jacobians, kept_outputs, tensors_in
 from worldmodel.interventions import Edit, intervene
-from worldmodel.predictors.base import by_windows
+from worldmodel.predictor import by_windows
 
 
 @dataclass(eq=False, repr=False)

@@ -30,7 +30,7 @@ from worldmodel.inside import Inside, autograd_jacobians, kept_outputs
 from worldmodel.interventions import Edit, intervene
 from worldmodel.model import Network, fresh_network
 from worldmodel.objective import next_position
-from worldmodel.predictors.base import by_windows, roll_out
+from worldmodel.predictor import by_windows, roll_out
 from worldmodel.source import DataFacts
 
 TOKENS_AT_ONCE = 65_536

@@ -30,7 +30,7 @@ from orbits.options import (
 )
 from symreg.recovery.config import RecoverConfig, SearchConfig
 from worldmodel.config import Checkpoint, KickConfig, NetworkConfig, PredictorConfig, TrainConfig
-from worldmodel.predictors import CONTROLS as PREDICTORS
+from worldmodel.controls import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.readouts import READOUTS as READ_OUTS
 from worldmodel.probes.readouts import parse_readout

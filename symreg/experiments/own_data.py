@@ -9,7 +9,7 @@ from orbits.dataset import open_dataset
 from orbits.forces import UNKNOWN
 from orbits.options import OptionError, values_of
 from symreg.experiments.config import CONTROLS, RunConfig
-from worldmodel.predictors import CONTROLS as PREDICTORS
+from worldmodel.controls import CONTROLS as PREDICTORS
 
 SYSTEMS = ("relative", "barycentric")
 WITHOUT_LAW = {

@@ -25,7 +25,7 @@ from symreg.experiments.sentences import command_of, gate_table, readout_tables,
 from symreg.recovery import words
 from symreg.recovery.gates import turning
 from symreg.recovery.thresholds import THRESHOLDS
-from worldmodel.predictors import CONTROLS as PREDICTORS
+from worldmodel.controls import CONTROLS as PREDICTORS
 
 DECIDING = ("kicks", "validity")
 """Figures that decide the verdict; they come first."""

@@ -34,7 +34,7 @@ from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import THRESHOLDS, Thresholds
 from symreg.result import Result
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 
 Metrics = dict[str, float | None]
 """Numbers by name."""

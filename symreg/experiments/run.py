@@ -28,7 +28,7 @@ from symreg.experiments.own_data import of_data
 from symreg.experiments.own_model import OwnModel, in_memory, require_model
 from symreg.experiments.result import REPORT, VERDICT, Run, judged
 from worldmodel.accelerators import require_devices
-from worldmodel.predictors import CONTROLS as PREDICTORS
+from worldmodel.controls import CONTROLS as PREDICTORS
 
 HELD_OUT = 1_000_003
 """Added to the seed for held-out orbits; read-outs that need their own add other numbers."""

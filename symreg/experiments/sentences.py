@@ -12,7 +12,7 @@ from symreg.experiments.result import Metrics, Run
 from symreg.experiments.verdict import ANOTHER, KEPLERIAN, NEWTONIAN, PARROT
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import FrontPoint
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 EVERYWHERE = {"states": "states read", "orbits": "orbits read"}

@@ -18,7 +18,7 @@ from symreg.experiments.verdict import (
 from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, fixed, percent
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 
 OUTSIDE = {"closer": "closer in than any orbit", "farther": "farther out"}
 """States outside the distances of training, up to 1.5 times."""

@@ -22,7 +22,7 @@ from symreg.experiments.verdict import COPIERS, Evidence, world_model_kind
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.recover import recover
 from symreg.recovery.thresholds import THRESHOLDS
-from worldmodel.predictors.parrot import Parrot
+from worldmodel.controls.copiers import Parrot
 
 MEMORY = "parrot of the training orbits"
 EXPECTED = {

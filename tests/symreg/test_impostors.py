@@ -11,7 +11,7 @@ import pytest
 import orbits
 import symreg
 from symreg.experiments.verdict import ANOTHER, KEPLERIAN, LOOKUP, NEITHER, NEWTONIAN
-from worldmodel.predictors import lookup
+from worldmodel.controls import lookups
 
 SMALL = {
     "orbits": 60, "held_out_orbits": 80, "samples": 64, "simulator": "kepler", "search_seeds": 2,
@@ -91,9 +91,11 @@ def test_the_law_itself_is_newtonian(tmp_path):
 @pytest.mark.parametrize("way", ["copied", "linear", "thin_plate"])
 def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
     """Its orbits are others than the run's, which its rivals have."""
-    interpolation = getattr(lookup, way)
+    interpolation = getattr(lookups, way)
     neighbours = {"copied": 1, "linear": 60, "thin_plate": 100}[way]
-    found = judged(lookup.Lookup(training[:60], 2, neighbours, interpolation), out=tmp_path / "run")
+    found = judged(
+        lookups.Lookup(training[:60], 2, neighbours, interpolation), out=tmp_path / "run"
+    )
     assert not found.recovered
     assert found.world_model.kind in (LOOKUP, NEITHER)
     if way != "copied":  # it passes the kick: both of its positions lie after it

@@ -8,8 +8,8 @@ import pytest
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
-from worldmodel.circles import circles
 from worldmodel.cli import main
+from worldmodel.predictor import circles
 
 DT = 0.008
 

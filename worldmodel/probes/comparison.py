@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.statistics import r_squared
-from worldmodel.predictors.base import ArcPredictor
-from worldmodel.predictors.ellipse import ByEllipse
-from worldmodel.predictors.parrot import FEWEST, STRETCH, Parrot
+from worldmodel.controls.copiers import FEWEST, STRETCH, Parrot
+from worldmodel.controls.ellipse import ByEllipse
+from worldmodel.predictor import ArcPredictor
 from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
 from worldmodel.probes.metrics import KICK_STEP_REPORTED
@@ -23,7 +23,7 @@ def against_known(
 ) -> dict[str, Any]:
     """A model's accelerations, au/yr^2, beside a fitted ellipse's and copiers' on the same states.
 
-    One copier (`worldmodel.predictors.parrot`) looks at the model's context, the other at its
+    One copier (`worldmodel.controls.copiers`) looks at the model's context, the other at its
     training orbits. Only the rows that are kept count.
 
     Returns:

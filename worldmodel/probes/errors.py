@@ -11,7 +11,7 @@ from orbits.invariants import angular_momentum, energy_scale, specific_energy
 from worldmodel.attention import attention_spread
 from worldmodel.data import held_out_crops
 from worldmodel.objective import loss, mean_loss, raw_target
-from worldmodel.predictors.base import roll_out
+from worldmodel.predictor import roll_out
 from worldmodel.source import Trajectories
 from worldmodel.world_model import WorldModel
 

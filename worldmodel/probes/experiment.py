@@ -10,10 +10,11 @@ from jaxtyping import Bool, Float
 
 from orbits.files import sha256_of_json
 from orbits.forces import ForceLaw, known_law
-from worldmodel.predictors import CONTROLS
-from worldmodel.predictors.base import ArcPredictor, Control, Predictor
-from worldmodel.predictors.checked import CheckedPredictor, OfPositions
-from worldmodel.predictors.network import untrained
+from worldmodel.controls import CONTROLS
+from worldmodel.controls.base import Control
+from worldmodel.controls.network import untrained
+from worldmodel.own_predictor import CheckedPredictor, OfPositions
+from worldmodel.predictor import ArcPredictor, Predictor
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.setting import ExperimentConfig
 from worldmodel.probes.states import (

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from orbits.derivatives.accelerations import planet_rows
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 from worldmodel.probes.experiment import Experiment
 from worldmodel.probes.states import Arcs, times_read
 

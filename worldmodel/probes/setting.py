@@ -5,7 +5,7 @@ from typing import Literal
 
 from orbits.options import OptionError, require_known
 from worldmodel.config import Checkpoint, Count, KickConfig, Seed, Threads
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,9 +8,9 @@ from stepping import Stepping
 
 import orbits
 from orbits.whole_field import turning_frame
-from worldmodel.predictors.base import by_windows, stretches
-from worldmodel.predictors.lookup import Lookup, copied, thin_plate
-from worldmodel.predictors.lookup import linear as fitted_plane
+from worldmodel.controls.lookups import Lookup, copied, thin_plate
+from worldmodel.controls.lookups import linear as fitted_plane
+from worldmodel.predictor import by_windows, stretches
 
 MOST = 20_000
 """Contexts that are fitted."""

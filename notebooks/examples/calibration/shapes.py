@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from worldmodel import Autoregression, Parrot
-from worldmodel.predictors.base import by_windows
-from worldmodel.predictors.ellipse import predict_by_ellipse
+from worldmodel.controls.ellipse import predict_by_ellipse
+from worldmodel.predictor import by_windows
 
 
 class Ellipse:

@@ -15,7 +15,7 @@ from stepping import Force, Stepping, moved
 from torch import Tensor, nn
 
 from worldmodel.inside import Inside
-from worldmodel.predictors.base import Predictor, by_windows
+from worldmodel.predictor import Predictor, by_windows
 
 STEPS, BATCH, WIDTH = 3000, 512, 128
 ARCS = 60_000

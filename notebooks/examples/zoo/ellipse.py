@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from worldmodel.predictors.ellipse import predict_by_ellipse
+from worldmodel.controls.ellipse import predict_by_ellipse
 
 
 class Ellipse:

@@ -12,7 +12,7 @@ from orbits.palette import COLORS
 from orbits.plot import labelled, squeezed_r2
 from orbits.statistics import r_squared
 from symreg.experiments.figures.base import RunFigure, Shown, panels
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 
 
 def draw(shown: Shown) -> Figure | None:

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from symreg.experiments.figures.base import RunFigure, Shown, panels
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 
 
 def draw(shown: Shown) -> Figure | None:

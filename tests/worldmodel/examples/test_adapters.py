@@ -12,11 +12,11 @@ from inductive_bias_probes import InductiveBiasProbes
 from newton_kepler import NewtonKepler
 
 import worldmodel
-from worldmodel.predictors import checked
+from worldmodel import predictor
 
 
 def circles(times, bodies=1):
-    x = checked.circles(times, bodies=bodies)
+    x = predictor.circles(times, bodies=bodies)
     return x[:, :, 0] if bodies == 1 else x
 
 

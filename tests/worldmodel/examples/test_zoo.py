@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import worldmodel
-from worldmodel.circles import circles
+from worldmodel.predictor import circles
 
 TRAINED = ["lstm", "convolution", "mlp", "hamiltonian", "neural_ode"]
 UNTRAINED = ["law", "ellipse", "copier", "autoregression"]

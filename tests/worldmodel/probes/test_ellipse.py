@@ -7,7 +7,7 @@ from orbits.elements import propagate_kepler
 from orbits.forces import parse_law
 from orbits.simulators.integrate import integrate
 from orbits.units import GM_SUN
-from worldmodel.predictors.ellipse import predict_by_ellipse
+from worldmodel.controls.ellipse import predict_by_ellipse
 
 DT = 0.008
 

@@ -6,7 +6,7 @@ import pytest
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
-from worldmodel.predictors.checked import Function
+from worldmodel.own_predictor import Function
 
 DT = 0.008
 

@@ -4,7 +4,7 @@ import pytest
 
 import orbits
 import worldmodel
-from worldmodel.predictors import CONTROLS
+from worldmodel.controls import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 TINY = {

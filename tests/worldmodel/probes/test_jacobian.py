@@ -5,8 +5,8 @@ import pytest
 
 from orbits.forces import parse_law
 from orbits.units import GM_SUN
-from worldmodel.predictors.checked import OfPositions
-from worldmodel.predictors.law import law_jacobians
+from worldmodel.controls.law import law_jacobians
+from worldmodel.own_predictor import OfPositions
 from worldmodel.probes.readouts.jacobian import gradient, locality
 from worldmodel.probes.states import read_orbits, undisturbed
 from worldmodel.source import Source

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import worldmodel
-import worldmodel.predictors
+import worldmodel.controls
 import worldmodel.probes.readouts
 from worldmodel.cli import main
 
@@ -39,7 +39,8 @@ class Spread(ReadOut):
 CONTROL = '''
 import numpy as np
 
-from worldmodel.predictors.base import ArcPredictor, Control
+from worldmodel.controls.base import Control
+from worldmodel.predictor import ArcPredictor
 
 
 class Still(ArcPredictor):
@@ -82,7 +83,7 @@ def test_a_read_out_with_an_option_is_one_file(add_variant, some_run, few_orbits
 
 def test_one_file_each_is_enough(add_variant, some_run, few_orbits):
     add_variant(worldmodel.probes.readouts, "spread", READOUT)
-    add_variant(worldmodel.predictors, "still", CONTROL)
+    add_variant(worldmodel.controls, "still", CONTROL)
     run = some_run(few_orbits)
     found = worldmodel.probe(run, few_orbits, readout="spread", control="still")
     assert found.metrics == {"spread": 7.5}

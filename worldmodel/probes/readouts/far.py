@@ -281,8 +281,8 @@ def cells(states: FarStates) -> list[dict[str, Any]]:
 def closed_loop(experiment: "Experiment", arcs: "Arcs") -> float | None:
     """Share of states within 10 % after some steps on the model's own predictions, in which they
     fill its context; None for a control that is shown more than positions."""
-    from worldmodel.predictors.base import roll_out
-    from worldmodel.predictors.checked import OfPositions
+    from worldmodel.own_predictor import OfPositions
+    from worldmodel.predictor import roll_out
     from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration
 
     if not isinstance(experiment.predictor, OfPositions):

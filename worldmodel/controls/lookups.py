@@ -14,7 +14,8 @@ from jaxtyping import Float
 
 from orbits.palette import CYCLE
 from orbits.whole_field import turning_frame
-from worldmodel.predictors.base import Control, by_windows, stretches
+from worldmodel.controls.base import Control
+from worldmodel.predictor import by_windows, stretches
 
 PAIR = 2
 """Positions that hold a state."""

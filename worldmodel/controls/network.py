@@ -3,7 +3,7 @@
 from typing import Any
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import Control
+from worldmodel.controls.base import Control
 
 
 def untrained(model: Any, seed: int) -> Any:

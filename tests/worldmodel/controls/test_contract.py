@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import worldmodel
-from worldmodel.circles import circles
-from worldmodel.predictors.checked import CheckedPredictor
+from worldmodel.own_predictor import CheckedPredictor
+from worldmodel.predictor import circles
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples" / "calibration"
 sys.path.append(str(EXAMPLES))

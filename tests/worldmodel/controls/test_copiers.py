@@ -5,7 +5,7 @@ import pytest
 
 import orbits
 import worldmodel
-from worldmodel.circles import circles
+from worldmodel.predictor import circles
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
 
@@ -38,9 +38,8 @@ def test_turning_and_scaling_commute_with_a_fitted_parrot(held_out):
 def test_training_orbits_are_remembered():
     memory = orbits.generate(orbits=20, samples=60, simulator="kepler", seed=6).position.values
     x = memory[:3].astype(float)
-    for fitted in (True, False):
-        parrot = worldmodel.Parrot(memory=memory, fitted=fitted)
-        assert errors(parrot, x) < 1e-6  # float32 data: what was seen is said again
+    # float32 data: what was seen is said again
+    assert errors(worldmodel.Parrot(memory=memory), x) < 1e-6
     with pytest.raises(ValueError, match="more than 6 times"):
         worldmodel.Parrot(memory=memory[:, :6])
 

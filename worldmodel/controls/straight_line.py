@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control
+from worldmodel.controls.base import Control
 
 
 class StraightLine:

@@ -12,13 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import (
-    ArcPredictor,
-    Control,
-    by_windows,
-    central_differences,
-    of_bodies,
-)
+from worldmodel.controls.base import Control
+from worldmodel.predictor import ArcPredictor, by_windows, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs

@@ -4,27 +4,24 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import COLORS
-from worldmodel.predictors.base import Control, by_windows
+from worldmodel.controls.base import Control
+from worldmodel.predictor import by_windows
 
 FEWEST = 6
 
 
 class Autoregression:
-    """x(t+1) = Σ cᵢ x(t−i), the coefficients fitted to the context by least squares.
+    """x(t+1) = c₁ x(t) + c₂ x(t−1), the coefficients fitted to the context by least squares.
 
     They are the same for every axis, so rotating the orbit rotates the prediction. Two are exact
     for a force linear in the distance (Hooke), and for circles.
 
     Args:
-        context_length: positions seen, at least `order` + 2.
-        order: number of coefficients.
+        context_length: positions seen.
     """
 
-    def __init__(self, context_length: int = FEWEST, order: int = 2) -> None:
-        if order < 1:
-            raise ValueError(f"order is {order}; 1 or more is needed.")
-        self.context_length = max(context_length, order + 2)
-        self.order = order
+    def __init__(self, context_length: int = FEWEST) -> None:
+        self.context_length = max(context_length, FEWEST)
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -36,16 +33,14 @@ class Autoregression:
         if contexts.ndim == 4:
             bodies = [self._following(contexts[:, :, body]) for body in range(contexts.shape[2])]
             return np.stack(bodies, axis=1)
-        # (context, row, axis): row r is predicted from the `order` positions before it
-        parts = [contexts[:, self.order - 1 - i : -1 - i] for i in range(self.order)]
-        before, after = np.stack(parts, axis=-1), contexts[:, self.order :]
+        before, after = np.stack((contexts[:, 1:-1], contexts[:, :-2]), axis=-1), contexts[:, 2:]
         gram = np.einsum("trai,traj->tij", before, before)
         moment = np.einsum("trai,tra->ti", before, after)
         size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
         # a circle leaves one coefficient open: a ridge of 1e-12 of the mean square closes it
-        gram = gram + 1e-12 * size * np.eye(self.order)
+        gram = gram + 1e-12 * size * np.eye(2)
         weights = np.linalg.solve(gram, moment[..., None])[..., 0]
-        return np.einsum("ti,tia->ta", weights, contexts[:, ::-1][:, : self.order])
+        return np.einsum("ti,tia->ta", weights, contexts[:, :-3:-1])
 
 
 autoregression = Control(
@@ -54,5 +49,5 @@ autoregression = Control(
     label="autoregression",
     color=COLORS["planets"],
     must="It must give no inverse square: what it fits is a linear recurrence.",
-    predictor=lambda model, law, memory: Autoregression(max(model.context_length, FEWEST)),
+    predictor=lambda model, law, memory: Autoregression(model.context_length),
 )

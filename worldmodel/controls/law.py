@@ -8,8 +8,9 @@ from jaxtyping import Float
 
 from orbits.palette import COLORS
 from orbits.units import G
+from worldmodel.controls.base import Control
 from worldmodel.flow import advanced, follow
-from worldmodel.predictors.base import ArcPredictor, Control, central_differences, of_bodies
+from worldmodel.predictor import ArcPredictor, central_differences, of_bodies
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw

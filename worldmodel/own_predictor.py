@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float
 
-from worldmodel.circles import circles
 from worldmodel.config import PredictorConfig
 from worldmodel.own_code import in_lines, name_of
-from worldmodel.predictors.base import ArcPredictor, Predictor, central_differences
+from worldmodel.predictor import ArcPredictor, Predictor, central_differences, circles
 from worldmodel.source import DataFacts
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The contracts of predictors, and of controls that replace the model. Imports no torch.
+"""The contract of predictors. Imports no torch.
 
 A *predictor* gives the next position from positions alone. Any object will do that has
 
@@ -15,26 +15,17 @@ and, optionally, some of
                                     # `worldmodel.backbone`
     dt                              # the step that it was made for; checked against the data
     name                            # for reports
-
-A control is a file here with an object `Control`: its name is a choice of `--control`, and nothing
-else need know of it. A file elsewhere is found after
-`worldmodel.predictors.__path__.append(folder)`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
 if TYPE_CHECKING:
-    from orbits.forces import ForceLaw
     from worldmodel.probes.states import Arcs
-
-Memory = Callable[[], np.ndarray]
-"""Gives (orbit, time, axis) positions of training orbits, au; a ValueError if unknown."""
 
 POSITIONS_AT_ONCE = 1 << 17
 """Per pass of a model that is shown every context by itself."""
@@ -82,33 +73,6 @@ class ArcPredictor(ABC):
         Raises:
             ValueError: for a model whose predictions have no derivatives.
         """
-
-
-@dataclass(frozen=True)
-class Control:
-    """What is read instead of the model."""
-
-    name: str
-    """As in `--control`."""
-    what: str
-    """A few words for the help."""
-    label: str
-    """For legends and tables."""
-    color: str
-    """In every picture."""
-    must: str
-    """What it must show if the method works, as a sentence."""
-    predictor: "Callable[[Any, ForceLaw, Memory], Predictor | ArcPredictor]"
-    """Makes the predictor, from the model (`WorldModel` or `CheckedPredictor`), the law that moves
-    the data, and a source of the model's training orbits."""
-    network: Callable[[Any, int], Any] = lambda model, seed: model
-    """Makes the model to read, from the trained one and the probe's seed."""
-    needs_law: bool = False
-    """Whether the law that moves the data must be known."""
-    remembers: bool = False
-    """Whether it looks up the training orbits, which must be known."""
-    most_bodies: int | None = None
-    """Visible bodies whose motion it knows; None: any number."""
 
 
 def stretches(
@@ -197,3 +161,18 @@ def of_bodies(
     found[:, -1] += 2 * straight
     found[:, -2] -= straight
     return found.reshape(*relative.shape[:2], 2 * axes, 2 * axes)
+
+
+def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np.ndarray:
+    """Positions that any predictor must take: two circles around the Sun, 0.8 and 1.2 au wide.
+
+    Returns:
+        (orbit, time, body, axis), au.
+    """
+    radius = np.array([0.8, 1.2])
+    angle = 2 * np.pi * radius[:, None] ** -1.5 * dt * np.arange(times) + [[0.3], [1.1]]
+    flat = radius[:, None, None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
+    position = np.concatenate((flat, np.zeros((2, times, axes - 2))), axis=-1)
+    if bodies == 1:
+        return position[:, :, None]
+    return np.stack((position / 2, -position / 2), axis=2)

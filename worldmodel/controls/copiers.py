@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
-from worldmodel.predictors.base import Control, stretches
+from worldmodel.controls.base import Control
+from worldmodel.predictor import stretches
 
 STRETCH = 6
 """Positions compared: enough to reach back over a kick four steps ago."""
@@ -22,13 +23,11 @@ FEWEST = STRETCH + 2
 class Parrot:
     """Copies the continuation of the most similar stretch, turned and scaled to fit.
 
-    Every earlier stretch of the context, or of `memory`, is fitted to the last `stretch` positions
+    Every earlier stretch of the context, or of `memory`, is fitted to the last `STRETCH` positions
     by least squares (rotation, scale and shift); the best fit says where the body goes next.
 
     Args:
-        context_length: positions seen, at least `stretch` + 2.
-        stretch: positions compared.
-        fitted: rotate, scale and shift the copy; else its displacement is copied unchanged.
+        context_length: positions seen, at least `FEWEST`.
         memory: (orbit, time, axis) positions, such as training orbits, to copy from instead of the
             context.
     """
@@ -36,16 +35,10 @@ class Parrot:
     def __init__(
         self,
         context_length: int = FEWEST,
-        stretch: int = STRETCH,
-        fitted: bool = True,
         memory: Float[np.ndarray, "orbit time axis"] | None = None,
     ) -> None:
-        if stretch < 3:
-            raise ValueError(f"stretch is {stretch}; 3 or more positions can be compared.")
-        self.context_length = max(context_length, stretch if memory is not None else stretch + 2)
-        self.stretch = stretch
-        self.fitted = fitted
-        self.memory = None if memory is None else _Memory(memory, stretch, fitted)
+        self.context_length = max(context_length, FEWEST if memory is None else STRETCH)
+        self.memory = None if memory is None else _Memory(memory)
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -59,10 +52,10 @@ class Parrot:
         lowest = np.full(x.shape[:2], np.inf)
         first = self.context_length - 1
         times = np.arange(first, x.shape[1])
-        steps = np.arange(1 - self.stretch, 1)
+        steps = np.arange(1 - STRETCH, 1)
         last = x[:, times[:, None] + steps]
         for stretch, following in self._known(x, times, steps, last):
-            copied, misfit = copy(stretch, following, last, self.fitted)
+            copied, misfit = copy(stretch, following, last)
             better = misfit < lowest[:, times]
             lowest[:, times] = np.where(better, misfit, lowest[:, times])
             said[:, times] = np.where(better[..., None], copied, said[:, times])
@@ -75,7 +68,7 @@ class Parrot:
         if self.memory is not None:
             yield self.memory.nearest(last)
             return
-        for lag in range(1, self.context_length - self.stretch + 1):
+        for lag in range(1, self.context_length - STRETCH + 1):
             yield x[:, times[:, None] - lag + steps], x[:, times - lag + 1]
 
 
@@ -83,17 +76,11 @@ def copy(
     stretch: Float[np.ndarray, "orbit time step axis"],
     following: Float[np.ndarray, "orbit time axis"],
     last: Float[np.ndarray, "orbit time step axis"],
-    fitted: bool,
 ) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time"]]:
     """Where stretches continue once fitted onto others (the last ones), and the misfit.
 
-    Fitted is turned and scaled; else a stretch is shifted by the last position alone.
-
     Source: Umeyama, IEEE Trans. Pattern Anal. Mach. Intell. 13 (1991) 376, eqs. 40-43.
     """
-    if not fitted:
-        apart = last - stretch
-        return last[..., -1, :] + following - stretch[..., -1, :], np.sum(apart**2, axis=(-2, -1))
     centre, other = last.mean(axis=-2, keepdims=True), stretch.mean(axis=-2, keepdims=True)
     q, p = last - centre, stretch - other
     turned = _turn(p, q)
@@ -124,27 +111,24 @@ def _turn(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 class _Memory:
     """Stretches of remembered orbits, the nearest found by a tree."""
 
-    def __init__(self, positions: np.ndarray, stretch: int, fitted: bool) -> None:
+    def __init__(self, positions: np.ndarray) -> None:
         from scipy.spatial import cKDTree
 
         x = np.asarray(positions, dtype=np.float64)
-        if x.ndim != 3 or x.shape[1] <= stretch:
+        if x.ndim != 3 or x.shape[1] <= STRETCH:
             raise ValueError(
-                f"memory has shape {x.shape}; (orbit, time, axis) with more than {stretch} times "
+                f"memory has shape {x.shape}; (orbit, time, axis) with more than {STRETCH} times "
                 "is needed."
             )
-        self.windows = stretches(x, stretch + 1)
-        self.fitted = fitted
+        self.windows = stretches(x, STRETCH + 1)
         self.tree = cKDTree(self._features(self.windows[:, :-1]))
 
     def _features(self, stretches: np.ndarray) -> np.ndarray:
-        """Positions as they are, or reduced by rotation, scale and shift.
+        """What rotation, scale and shift leave of positions.
 
         In a plane that is the stretch relative to the line from its first to its last position; in
         space, where a mirrored arc can be rotated into the other, all distances.
         """
-        if not self.fitted:
-            return stretches.reshape(len(stretches), -1)
         if stretches.shape[2] == 2:
             z = stretches[..., 0] + 1j * stretches[..., 1]
             along = z[:, -1:] - z[:, :1]
@@ -169,5 +153,5 @@ PARROT = Control(
     label="naive copier",
     color=CYCLE[5],
     must="It must give no law: it repeats what it sees.",
-    predictor=lambda model, law, memory: Parrot(max(model.context_length, FEWEST)),
+    predictor=lambda model, law, memory: Parrot(model.context_length),
 )
