@@ -74,7 +74,6 @@ def from_table(
     length_unit: typing.Literal['au', 'km', 'm', 'cm', 'pc'] = ...,
     origin: str = ...,
     samples: int = ...,
-    bad_rows: typing.Literal['refuse', 'mend'] = ...,
     law: str = ...,
     gm: float = ...,
 ) -> xarray.Dataset: ...

@@ -39,9 +39,6 @@ from orbits.options import (
 )
 from orbits.printing import RED, columns, facts, styled
 
-LONGEST_MESSAGE = 1000
-"""Characters in a message, which may quote what was typed."""
-GO_ON = "interrupted; what was finished stays. Run the same command to go on."
 TOO_LARGE = (
     "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
     "a shorter context), or take a larger machine."
@@ -104,7 +101,11 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     except Told:
         return 0
     except KeyboardInterrupt:
-        return complain(name, GO_ON, INTERRUPTED)
+        return complain(
+            name,
+            "interrupted; what was finished stays. Run the same command to go on.",
+            INTERRUPTED,
+        )
     except SystemExit as error:
         return complain(name, f"a model's own code ended the program: sys.exit({error.code!r}).")
     except BrokenPipeError:  # the reader of the result, or of the help, has seen enough
@@ -162,8 +163,10 @@ def interruptible() -> Iterator[None]:
 def complain(name: str, message: str, code: int = 2) -> int:
     """Say in one line what is wrong; returns the exit code."""
     line = " ".join(message.split())
-    if len(line) > LONGEST_MESSAGE:
-        line = f"{line[: LONGEST_MESSAGE // 2]} ... {line[-LONGEST_MESSAGE // 3 :]}"
+    # a message may quote what was typed
+    most = 1000
+    if len(line) > most:
+        line = f"{line[: most // 2]} ... {line[-most // 3 :]}"
     print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr)
     return code
 

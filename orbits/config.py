@@ -17,10 +17,6 @@ BODIES = (
 """Bodies of the ephemeris, outwards; `earth` is the Earth-Moon barycentre."""
 
 
-BadRows = Literal["refuse", "mend"]
-"""What to do about bad rows of a table."""
-
-
 @dataclass(frozen=True)
 class OrbitsConfig(Options):
     """Orbits under a law of force."""
@@ -188,9 +184,6 @@ class TrajectoriesConfig(Options):
 class ImportConfig(TrajectoriesConfig):
     """The columns of a table of trajectories, their units, and the law if it is known."""
 
-    bad_rows: BadRows = "refuse"
-    """What to do about rows out of time order, repeated, or without a value: refuse and name the
-    first, or mend (sort, average what differs by noise alone, drop those without a value)."""
     law: str = UNKNOWN
     """Law of force on one body about the origin, if known (newton, 30*r**-2.5); kicked and far
     states can then be made from these orbits."""

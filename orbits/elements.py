@@ -1,10 +1,9 @@
 """Kepler elements, states, and exact propagation under Newton's law."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-
-TWO_PI = 2 * np.pi
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def solve_kepler(mean_anomaly: np.ndarray, eccentricity: np.ndarray) -> np.ndarr
     Danby, Fundamentals of Celestial Mechanics (1988), section 6.6.
     """
     require_eccentricity(eccentricity)
-    turns = np.rint(mean_anomaly / TWO_PI) * TWO_PI
+    turns = np.rint(mean_anomaly / math.tau) * math.tau
     m = mean_anomaly - turns
     e = np.broadcast_to(eccentricity, m.shape)
     anomaly = m + 0.85 * e * np.sign(m)  # Danby's start: third order converges from it for e < 1
@@ -160,7 +159,7 @@ def elements_from_state(position: np.ndarray, velocity: np.ndarray, gm: np.ndarr
         np.arctan2(_dot(position, q) / root, _dot(position, p) + a * e),
     )
     mean = anomaly - np.where(circular, e_sine, e * np.sin(anomaly))
-    return Elements(a, e, inclination, node % TWO_PI, argument % TWO_PI, mean % TWO_PI)
+    return Elements(a, e, inclination, node % math.tau, argument % math.tau, mean % math.tau)
 
 
 def conic_from_state(
@@ -228,7 +227,7 @@ def propagate_kepler(
 
 def period(semi_major_axis: np.ndarray, gm: np.ndarray) -> np.ndarray:
     """Period of a Kepler orbit, yr (Murray & Dermott 1999, eq. 2.22)."""
-    return TWO_PI * np.sqrt(semi_major_axis**3 / gm)
+    return math.tau * np.sqrt(semi_major_axis**3 / gm)
 
 
 def _three_axes(vector: np.ndarray) -> np.ndarray:

@@ -17,17 +17,8 @@ from orbits.time_limit import limited
 MAX_LENGTH = 500
 """Characters; longer formulas are a mistake or an attack."""
 
-MAX_DEPTH = 40
-"""Depth of a formula's tree."""
-
 MAX_EXPONENT = 64
 """Largest constant exponent: sympy would multiply out 2**10**9 for ever."""
-
-MAX_DEGREE = 512
-"""Largest power of a name, powers of powers multiplied: ((r + 1)**64)**64 has 4096."""
-
-MAX_ARGUMENT = 200
-"""Largest constant argument of a function that grows as fast as exp; exp(200) is 7e86."""
 
 MAX_NUMBER = 1e100
 """Largest constant, and largest value of a constant part, of a formula."""
@@ -46,9 +37,6 @@ FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     )
 }  # fmt: skip
 """Functions that a formula may call, each with one argument."""
-
-GROWING = {"exp", "sinh", "cosh"}
-"""Those whose values grow without bound faster than any power."""
 
 CONSTANTS = {"pi": sympy.pi}
 """Numbers that have a name."""
@@ -128,8 +116,9 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
         return _read(part, text, symbols, depth + 1)
 
     source = ast.get_source_segment(text.strip().replace("^", "**"), node) or type(node).__name__
-    if depth > MAX_DEPTH:
-        raise refused(f"is nested deeper than {MAX_DEPTH} levels.")
+    most = 40
+    if depth > most:
+        raise refused(f"is nested deeper than {most} levels.")
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         number: Any = node.value
         if not abs(number) <= MAX_NUMBER:
@@ -161,8 +150,10 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
                 f"{', '.join(sorted(FUNCTIONS))}."
             )
         inner, degree = read(node.args[0])
-        if name in GROWING and inner.is_number and not abs(_float(inner)) <= MAX_ARGUMENT:
-            raise refused(f"calls {name} with {_float(inner):.6g}; at most {MAX_ARGUMENT}.")
+        # these grow faster than any power: exp(200) is 7e86
+        most = 200
+        if name in {"exp", "sinh", "cosh"} and inner.is_number and not abs(_float(inner)) <= most:
+            raise refused(f"calls {name} with {_float(inner):.6g}; at most {most}.")
         found = FUNCTIONS[name](inner)
     else:
         raise refused(
@@ -173,9 +164,11 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
         raise refused("has no finite real value.")
     if any(abs(number) > MAX_NUMBER for number in found.atoms(sympy.Number)):
         raise refused(f"has a number above {MAX_NUMBER:g}.")
-    if degree > MAX_DEGREE:
+    # powers of powers multiplied: ((r + 1)**64)**64 has 4096
+    most = 512
+    if degree > most:
         raise refused(
-            f"would have a power of {degree:.3g} if it were multiplied out; at most {MAX_DEGREE} "
+            f"would have a power of {degree:.3g} if it were multiplied out; at most {most} "
             "is allowed."
         )
     return found, degree

@@ -212,12 +212,6 @@ def json_of(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-LARGEST_YAML = 1_000_000
-"""Bytes of a YAML file; larger ones are a mistake or an attack."""
-LONGEST_INT = 400
-"""Digits: Python itself reads no more than 4300, and no number here is as large."""
-
-
 def read_yaml(path: str | os.PathLike[str]) -> Any:
     """Read a user's YAML file; `1e-3` is a number, and `*name` repeats nothing.
 
@@ -227,10 +221,12 @@ def read_yaml(path: str | os.PathLike[str]) -> Any:
     """
     import yaml
 
+    # bytes: more is a mistake or an attack
+    most = 1_000_000
     with open(require_input(path), "rb") as file:
-        content = file.read(LARGEST_YAML + 1)
-    if len(content) > LARGEST_YAML:
-        raise ValueError(f"{path} is larger than {LARGEST_YAML:,} bytes; that is no options.")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"{path} is larger than {most:,} bytes; that is no options.")
     try:
         return yaml.load(content.decode(), Loader=_yaml_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -256,7 +252,8 @@ def _yaml_loader() -> Any:
             return super().construct_mapping(node, deep)
 
         def construct_yaml_int(self, node: Any) -> int:
-            if len(node.value) > LONGEST_INT:
+            # Python itself reads no more than 4300 digits, and no number here is as large
+            if len(node.value) > 400:
                 raise ValueError(f"it has a whole number of {len(node.value)} digits.")
             return super().construct_yaml_int(node)
 

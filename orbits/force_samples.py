@@ -35,12 +35,6 @@ from orbits.units import GM_SUN, UNITS, G
 FORMAT = "orbitlaw-force-samples"
 FORMAT_VERSION = 1
 REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
-INTEGER = ("orbit", "steps_since_kick", "body")
-OPTIONAL = (
-    "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "steps_since_kick",
-    "body", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2", "z2", "ax1",
-    "ay1", "az1", "ax2", "ay2", "az2", "v_x", "v_y", "v_z",
-)  # fmt: skip
 ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
 
@@ -171,10 +165,15 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
         )
     if table.empty:
         raise ValueError(f"{name} holds no rows; force samples need at least one.")
-    columns = [column for column in (*REQUIRED, *OPTIONAL) if column in table.columns]
+    optional = (
+        "z", "a_z", "true_a_x", "true_a_y", "true_a_z", "gm", "mass", "m1", "m2", "body",
+        "steps_since_kick", "sigma_a_x", "sigma_a_y", "sigma_a_z", "x1", "y1", "z1", "x2", "y2",
+        "z2", "ax1", "ay1", "az1", "ax2", "ay2", "az2", "v_x", "v_y", "v_z",
+    )  # fmt: skip
+    columns = [column for column in (*REQUIRED, *optional) if column in table.columns]
     table = table.loc[:, columns].copy()
     for column in columns:
-        kind = "int64" if column in INTEGER else "float64"
+        kind = "int64" if column in ("orbit", "steps_since_kick", "body") else "float64"
         try:
             values = table[column].to_numpy(dtype="float64")
         except (TypeError, ValueError):

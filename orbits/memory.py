@@ -5,9 +5,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-CGROUP = Path("/sys/fs/cgroup/memory.max")
-"""Limit of a container, if any."""
-
 
 def require_memory(needed: float, what: str, advice: str) -> None:
     """Refuse what needs more bytes than there are, before a part of it fills the machine.
@@ -19,7 +16,7 @@ def require_memory(needed: float, what: str, advice: str) -> None:
     with suppress(ValueError, OSError, AttributeError):
         limit = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(OSError, ValueError):  # no container, or one without a limit: `max`
-        limit = min(limit, float(CGROUP.read_text()))
+        limit = min(limit, float(Path("/sys/fs/cgroup/memory.max").read_text()))
     if needed > limit:
         raise ValueError(
             f"{what} would need {needed / 1e9:.3g} GB of memory, and there are {limit / 1e9:.3g} "

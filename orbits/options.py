@@ -37,13 +37,6 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-LARGEST_INT = 2**64 - 1
-"""Larger whole numbers fit nowhere."""
-LONGEST_SHOWN = 60
-"""Characters of a value in a message."""
-CUTOFF = 0.5
-"""Likeness (difflib) above which a name counts as another one misspelt."""
-
 
 def Between(low: float, high: float) -> Interval:  # noqa: N802 - reads as a type in an annotation
     """Numbers from `low` to `high`, both allowed."""
@@ -227,7 +220,7 @@ def leaves(hint: Any) -> Iterator[Any]:
         yield from leaves(part)
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str | None:
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The known name closest to a misspelt one, if any is close."""
     near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)
     return near[0] if near else None
@@ -259,7 +252,8 @@ def _adapter(hint: Any) -> Any:
 
 def _checked(name: str, hint: Any, value: Any) -> Any:
     """The value, with the annotated type."""
-    if type(value) is int and abs(value) > LARGEST_INT:
+    # larger whole numbers fit nowhere
+    if type(value) is int and abs(value) > 2**64 - 1:
         raise OptionError(name, f"is {_shown(value)}; no number is as large.")
     from pydantic import ValidationError
 
@@ -283,4 +277,5 @@ def _plain(value: Any) -> Any:
 
 def _shown(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    most = 60
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -18,9 +18,6 @@ from functools import partial
 from itertools import zip_longest
 from typing import TextIO
 
-NARROWEST, WIDEST = 40, 120
-"""Columns: text is wrapped to the terminal, between these; the widest in a file or a notebook."""
-GAP = "  "
 TIED = "\N{NO-BREAK SPACE}"
 """What stands in brackets stays on one line."""
 BOLD, RED, GREEN = 1, 31, 32
@@ -28,9 +25,10 @@ BOLD, RED, GREEN = 1, 31, 32
 
 
 def columns() -> int:
-    """The width of text here."""
-    width = shutil.get_terminal_size((WIDEST, 24)).columns
-    return max(NARROWEST, min(WIDEST, width))
+    """The width of text here: the terminal's, within limits."""
+    narrowest, widest = 40, 120  # the widest in a file or a notebook
+    width = shutil.get_terminal_size((widest, 24)).columns
+    return max(narrowest, min(widest, width))
 
 
 def wrapped(text: str) -> str:
@@ -80,7 +78,7 @@ def _laid_out(rows: Sequence[Sequence[str]]) -> tuple[list[int], list[Row]]:
     by_column = list(zip(*cells, strict=True))
     widths = [max(1, *map(len, column)) for column in by_column]
     least = [max(1, *(len(w) for cell in column for w in cell.split(" "))) for column in by_column]
-    room = columns() - len(GAP) * (len(widths) - 1)
+    room = columns() - 2 * (len(widths) - 1)
     while sum(widths) > room and widths != least:
         spare = [width if width > short else 0 for width, short in zip(widths, least, strict=True)]
         widths[spare.index(max(spare))] -= 1
@@ -96,4 +94,4 @@ def _lines(rows: Sequence[Row], widths: Sequence[int], first: int | None = None)
         padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
         padded[-1] = padded[-1].rstrip()
         cells = [styled(*pair) for pair in zip(padded, styles, strict=True)]
-        yield GAP.join(cells).rstrip().replace(TIED, " ")
+        yield "  ".join(cells).rstrip().replace(TIED, " ")

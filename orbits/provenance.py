@@ -10,18 +10,17 @@ from typing import Any
 
 from orbits.files import sha256_of_json
 
-LIBRARIES = (
-    "orbitlaw", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
-    "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
-    "scikit-learn",
-)  # fmt: skip
-
 
 @cache
 def versions() -> dict[str, str]:
     """Versions of Python and of every installed library that can affect a number."""
+    libraries = (
+        "orbitlaw", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
+        "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
+        "scikit-learn",
+    )  # fmt: skip
     numbers = {"python": platform.python_version()}
-    for name in LIBRARIES:
+    for name in libraries:
         try:
             numbers[name] = version(name)
         except PackageNotFoundError:

@@ -17,7 +17,6 @@ from orbits.options import require_known
 
 Source = str | os.PathLike[str] | pd.DataFrame
 
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 ARRAY_COLUMNS = {
     3: ("time", "x", "y"),
@@ -28,10 +27,6 @@ ARRAY_COLUMNS = {
 """Names of the columns of an array without names, by their number."""
 LARGEST = 1e45
 """Largest number of a trajectory: the sixth power of it is still finite in float64 (1e308)."""
-UNREADABLE = (
-    pa.ArrowException, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError, OverflowError,
-    LookupError, RuntimeError,
-)  # fmt: skip
 
 
 def name_of(source: Source) -> str:
@@ -53,6 +48,10 @@ def read_columns(
     """
     if isinstance(source, pd.DataFrame):
         return source.rename(columns=str), list(map(str, source.columns))
+    unreadable = (
+        pa.ArrowException, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError,
+        OverflowError, LookupError, RuntimeError,
+    )  # fmt: skip
     path = require_input(source)
     try:
         if path.suffix in PACKED:
@@ -65,8 +64,9 @@ def read_columns(
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty.") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text; tables end in {', '.join(ENDINGS)}.") from None
-    except UNREADABLE as error:
+        endings = ".csv, .tsv, .txt, .parquet, .npy, .npz"
+        raise ValueError(f"{path} is no text; tables end in {endings}.") from None
+    except unreadable as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0].removesuffix(".")
         if str(path) in first:
             raise ValueError(f"{first}.") from None

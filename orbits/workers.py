@@ -17,13 +17,6 @@ from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from types import ModuleType
 
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
-}  # fmt: skip
-"""Of workers: one thread each, no imports from the current folder, and no warnings about the
-semaphores of killed ones, which are removed."""
-
 
 def worker_count(wanted: int = 0, memory: float = 3e8) -> int:
     """Workers: as many as wanted, or as cores and free memory allow.
@@ -98,8 +91,14 @@ class _Context(ForkServerContext):
 
 def _start_server() -> None:
     """Start the server from which workers are forked: they inherit its environment and mask."""
-    earlier = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)
+    # of workers: one thread each, no imports from the current folder, and no warnings about the
+    # semaphores of killed ones, which are removed
+    environment = {
+        "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker",
+    }  # fmt: skip
+    earlier = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
     resource_tracker.ensure_running()  # here, since it changes the mask
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -43,7 +43,7 @@ orbits ephemeris planets.zarr --bodies earth mars --start 2000 --stop 2004.5 --d
 orbits ephemeris solar.zarr --together --bodies sun jupiter saturn --frame icrf \
     --start 2000 --stop 2030 --dt 0.02 --samples 1400
 orbits import stars.csv stars.zarr --time when --position x1,y1 x2,y2 --velocity u1,v1 u2,v2 \
-    --orbit run --time-unit d --length-unit km --bad-rows mend --samples 60 --position x3,y3 \
+    --orbit run --time-unit d --length-unit km --samples 60 --position x3,y3 \
     --velocity u3,v3
 orbits import long.csv long.zarr --body name --origin star
 orbits forces pair.zarr measured.parquet --noise 1e-7
@@ -81,8 +81,8 @@ orbits import many.csv x.zarr --orbit run --law newton --gm 39.44
 symreg recover long.csv moved.json --trajectories --body name --time time \
     --position x,y --seeds 1 --no-null --engine projection --noise 1e-6
 symreg recover stars.csv three.json --trajectories --time when --position x1,y1 x2,y2 \
-    --velocity u1,v1 u2,v2 --orbit run --time-unit d --length-unit km --bad-rows mend \
-    --samples 60 --seeds 1 --no-null --engine projection
+    --velocity u1,v1 u2,v2 --orbit run --time-unit d --length-unit km --samples 60 \
+    --seeds 1 --no-null --engine projection
 symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
     --engine projection
 symreg weigh solar.zarr searched.json --engine projection --seed 1 --seeds 1 --time-limit 60

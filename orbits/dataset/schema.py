@@ -38,12 +38,6 @@ FORMAT_VERSION = 2
 ESTIMATED = "estimated from the positions"
 """The attribute `velocity` of a dataset whose velocities nobody gave."""
 
-MOST_SHARDS = 1_000_000
-"""Shards of a dataset: a billion orbits."""
-
-ROUNDED_TO = 16
-"""Orbits per shard are a multiple of this."""
-
 SHARD_ORBITS = 1024
 
 
@@ -102,8 +96,9 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
     shard costs as much as making a thousand orbits, and more shards would only cost time. No number
     of workers enters, so none changes a bit.
     """
-    size = wanted or (min(SHARD_ORBITS, max(ROUNDED_TO, orbits // 8)) if slow else SHARD_ORBITS)
-    return math.ceil(min(size, orbits) / ROUNDED_TO) * ROUNDED_TO
+    step = 16
+    size = wanted or (min(SHARD_ORBITS, max(step, orbits // 8)) if slow else SHARD_ORBITS)
+    return math.ceil(min(size, orbits) / step) * step
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,7 @@ class Attributes:
     configuration: dict[str, Any]
     configuration_sha256: str
     versions: dict[str, str]
-    shards: Annotated[int, Between(1, MOST_SHARDS)]
+    shards: Annotated[int, Between(1, 1_000_000)]  # of a billion orbits
     shard_orbits: Annotated[int, Above(0)]
     git_commit: str | None = None
     sampling: str | None = None

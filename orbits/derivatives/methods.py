@@ -10,8 +10,6 @@ from orbits.derivatives.bumps import LEAST_HALF_WIDTH, point_kernel, slope_kerne
 
 STENCIL = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
 """Second difference of order eight. Source: Fornberg, Math. Comp. 51 (1988) 699, table 1."""
-SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-"""First difference of order eight, from the same table."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,9 @@ def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
     acceleration = _filtered(position, STENCIL) / dt**2
     truncation = np.abs(acceleration - _filtered(position, lower) / dt**2)
     error = np.hypot(noise * np.linalg.norm(STENCIL) / dt**2, truncation)
-    return Measured(acceleration, error, _filtered(position, SLOPE) / dt, "differences")
+    # the first difference of order eight, from the same table
+    slope = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+    return Measured(acceleration, error, _filtered(position, slope) / dt, "differences")
 
 
 def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:

@@ -20,13 +20,6 @@ SIZES = {
 }
 """Default semi-major axes (empty: the law's own), eccentricities and companions' masses."""
 
-EXOPLANETS = (0.3, 32.0), (0.0, 0.95)
-"""Semi-major axes, au, and limits of the eccentricities of the exoplanets."""
-
-
-MOST_TURNS = 1e6
-"""Turns of one orbit: a minute in heyoka, hours in scipy."""
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -85,7 +78,7 @@ def resolve(config: GenerateConfig) -> Recipe:
         )
     size, shape, companions = SIZES[config.system]
     if config.population == "exoplanets":
-        size, shape = EXOPLANETS
+        size, shape = (0.3, 32.0), (0.0, 0.95)
     ranges = Ranges(
         ends(config.semi_major_axis or size or law.natural_range()),
         ends(config.eccentricity or shape),
@@ -123,10 +116,12 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
     low, high = ranges.semi_major_axis
     r = np.geomspace(low, high * (1 + ranges.eccentricity[1]), 256)
     turns = duration * float(np.sqrt(np.max(-law.radial_acceleration(r, gm) / r))) / (2 * np.pi)
-    if turns > MOST_TURNS:
+    # a minute in heyoka, hours in scipy
+    most = 1e6
+    if turns > most:
         raise ValueError(
             f"the fastest orbits would turn {turns:.2g} times in {duration:g} yr; at most "
-            f"{MOST_TURNS:g} are integrated: lower --dt, --samples or the strength of the law, or "
+            f"{most:g} are integrated: lower --dt, --samples or the strength of the law, or "
             "raise --semi-major-axis."
         )
 

@@ -181,4 +181,4 @@ def _momentum(position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(square - np.sum(position * velocity, axis=-1) ** 2, 0.0))
 
 
-HEYOKA = HeyokaSimulator()
+taylor = HeyokaSimulator()

@@ -45,4 +45,4 @@ class KeplerSimulator(Simulator):
         return positions, velocities
 
 
-KEPLER = KeplerSimulator()
+kepler = KeplerSimulator()

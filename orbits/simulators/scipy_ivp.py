@@ -105,8 +105,8 @@ class ScipySimulator(Simulator):
         return np.array(found).T, solver.t, message or ""
 
 
-SCIPY = ScipySimulator()
-LSODA = ScipySimulator("scipy-lsoda", "LSODA", tolerance=3e-14)  # it interpolates between its steps
+dop853 = ScipySimulator()
+lsoda = ScipySimulator("scipy-lsoda", "LSODA", tolerance=3e-14)  # it interpolates between its steps
 
 
 def _planar(law: ForceLaw, gm: float) -> Callable:

@@ -27,7 +27,6 @@ from orbits.trajectories.tracks import (
     FEWEST_STATES,
     Remarks,
     Track,
-    once_each,
     read_table,
     tracks_of,
 )
@@ -83,7 +82,7 @@ def from_table(
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
     remarks = Remarks()
-    tracks, names = tracks_of(read_table(table, config), config, remarks)
+    tracks, names = tracks_of(read_table(table, config), config)
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
@@ -114,8 +113,7 @@ def from_arrays(
         orbits.from_arrays(positions, time=days, length_unit="km", time_unit="d")
 
     Evenly sampled positions are kept as they are; others are cut at gaps and resampled by splines,
-    as the attribute `remarks` says. Positions at one time that differ by no more than noise are
-    averaged.
+    as the attribute `remarks` says.
 
     Args:
         positions: (orbit, time, axis), of one body about the origin, or (orbit, time, body, axis),
@@ -133,8 +131,7 @@ def from_arrays(
 
     Raises:
         ValueError: for other shapes or units, numbers that are not finite, times that do not rise,
-            positions at one time that contradict each other, a law or velocities that do not match
-            the positions.
+            a law or velocities that do not match the positions.
     """
     length = LENGTHS[require_known("length_unit", length_unit, LENGTHS)]
     year = YEARS[require_known("time_unit", time_unit, YEARS)]
@@ -152,7 +149,8 @@ def from_arrays(
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
     remarks = Remarks()
     tracks = [
-        _track_of(str(k), times[k], [each[k] for each in states], remarks) for k in range(shape[0])
+        Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
+        for k in range(shape[0])
     ]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
@@ -205,27 +203,12 @@ def _times(time: np.ndarray | None, dt: float | None, shape: tuple[int, ...]) ->
         )
     times = np.broadcast_to(times, shape[:2])
     steps = np.diff(times, axis=1)
-    if not np.all(np.isfinite(times)) or np.any(steps < 0):
-        orbit = int(np.argmax(np.any(~(steps >= 0), axis=1)))
-        raise ValueError(f"the times of orbit {orbit} do not rise; sort each orbit by time.")
+    if not np.all(np.isfinite(times)) or np.any(steps <= 0):
+        orbit = int(np.argmax(np.any(~(steps > 0), axis=1)))
+        raise ValueError(
+            f"the times of orbit {orbit} do not rise; sort each orbit, each time once."
+        )
     return times
-
-
-def _track_of(
-    orbit: str, time: np.ndarray, states: Sequence[np.ndarray], remarks: Remarks
-) -> Track:
-    if np.any(np.diff(time) == 0):
-        shape = states[0].shape[1:]
-        flat = np.concatenate([each.reshape(len(time), -1) for each in states], axis=1)
-        try:
-            time, flat, remark = once_each(time, flat)
-        except ValueError as error:
-            raise ValueError(f"orbit {orbit}: {error}") from None
-        remarks.say(f"{remark} in orbit {orbit}")
-        states = [each.reshape(-1, *shape) for each in np.split(flat, len(states), axis=1)]
-        if len(time) < FEWEST_STATES:
-            raise ValueError(f"orbit {orbit} has {len(time)} different time(s); 3 are needed.")
-    return Track(orbit, time, states[0], states[1] if len(states) > 1 else None)
 
 
 def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:

@@ -9,10 +9,6 @@ from orbits.config import SAMPLES_LIMIT
 from orbits.trajectories.splines import derivative, smoothed
 from orbits.trajectories.tracks import FEWEST_STATES, Remarks, Track
 
-GAP = 5.0
-"""Usual steps: a pause longer than this is a gap. Across four missing of twenty states a turn a
-quintic spline errs by 1e-3 of the orbit's size (e = 0 and 0.5), across nine by 0.03 to 0.5."""
-
 
 @dataclass(frozen=True)
 class Segment:
@@ -71,14 +67,17 @@ def _step(pieces: Sequence[Track]) -> float:
 
 
 def _cut_at_gaps(track: Track, remarks: Remarks) -> list[Track]:
+    # in usual steps: across four missing of twenty states a turn a quintic spline errs by 1e-3 of
+    # the orbit's size (e = 0 and 0.5), across nine by 0.03 to 0.5
+    gap = 5.0
     steps = np.diff(track.time)
     # the usual step: of random times a tenth are 2.3 mean steps apart
-    wide = np.flatnonzero(steps > GAP * float(np.quantile(steps, 0.9)))
+    wide = np.flatnonzero(steps > gap * float(np.quantile(steps, 0.9)))
     if not len(wide):
         return [track]
     of = f" of orbit {track.orbit}" if track.orbit else ""
     remarks.say(
-        f"{len(wide)} gap(s){of} longer than {GAP:g} steps, the first after "
+        f"{len(wide)} gap(s){of} longer than {gap:g} steps, the first after "
         f"{track.time[wide[0]]:.6g} yr: cut there, nothing was filled in"
     )
     return [track.part(rows) for rows in np.split(np.arange(len(track.time)), wide + 1)]

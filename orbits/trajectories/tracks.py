@@ -18,7 +18,6 @@ from orbits.tables import (
     read_columns,
     require_column,
 )
-from orbits.trajectories.splines import smoothed
 from orbits.units import LENGTHS, YEARS
 
 FEWEST_STATES = 3
@@ -117,16 +116,15 @@ def _numbers(values: pd.Series, table: Table) -> pd.Series:
     return numbers
 
 
-def tracks_of(
-    table: Table, config: ImportConfig, remarks: Remarks
-) -> tuple[list[Track], tuple[str, ...]]:
+def tracks_of(table: Table, config: ImportConfig) -> tuple[list[Track], tuple[str, ...]]:
     """The tracks of a table, one for each trajectory, and the names of their bodies.
 
     Raises:
         ValueError: for rows out of order, repeated or without a value, a body that is missing
             or does not move, or too few states (says where).
     """
-    frame = _without_gaps_in_rows(table, config, remarks)
+    _require_values(table)
+    frame = table.frame
     if frame.empty:
         raise ValueError(f"{table.name} holds no rows.")
     names = _body_names(frame, config)
@@ -135,7 +133,7 @@ def tracks_of(
     tracks = []
     for orbit, rows in groups or [("", frame)]:
         labels = [f"{name} of orbit {orbit}" if config.orbit else name for name in names]
-        tracks.append(_track(str(orbit), rows, labels, table, config, remarks))
+        tracks.append(_track(str(orbit), rows, labels, table, config))
     return [
         Track(
             each.orbit, each.time * time, each.position * length,
@@ -145,23 +143,18 @@ def tracks_of(
     ], names  # fmt: skip
 
 
-def _without_gaps_in_rows(table: Table, config: ImportConfig, remarks: Remarks) -> pd.DataFrame:
-    """Rows with a finite value in every column."""
-    frame = table.frame
-    bad = frame.isna() | frame.isin([np.inf, -np.inf])
+def _require_values(table: Table) -> None:
+    """Refuse rows without a finite value in some column."""
+    bad = table.frame.isna() | table.frame.isin([np.inf, -np.inf])
     rows = bad.any(axis=1).to_numpy()
-    if not rows.any():
-        return frame
-    row = int(np.argmax(rows))
-    column = bad.columns[int(np.argmax(bad.iloc[row]))]
-    if config.bad_rows == "refuse":
+    if rows.any():
+        row = int(np.argmax(rows))
+        column = bad.columns[int(np.argmax(bad.iloc[row]))]
         raise ValueError(
             f"{table.name}, {table.place(row)}: {column} has no finite value (nor have "
-            f"{rows.sum()} row(s) in all); repair the table, or leave such rows out with "
-            "--bad-rows mend."
+            f"{rows.sum()} row(s) in all); repair the table, or leave such rows out (dropna in "
+            "pandas)."
         )
-    remarks.say(f"{rows.sum()} row(s) without a value were left out, the first {table.place(row)}")
-    return frame[~rows]
 
 
 def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
@@ -178,9 +171,8 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
 
 
 def _track(
-    orbit: str, rows: pd.DataFrame, names: Sequence[str], table: Table, config: ImportConfig,
-    remarks: Remarks,
-) -> Track:  # fmt: skip
+    orbit: str, rows: pd.DataFrame, names: Sequence[str], table: Table, config: ImportConfig
+) -> Track:
     """One trajectory, in the table's units."""
     parts = [rows] * len(names)
     if config.body:
@@ -196,7 +188,8 @@ def _track(
         at = 0 if config.body else body
         columns = [*config.position_names[at], *(config.velocity and config.velocity_names[at])]
         label = f" of {name}" if config.body else ""
-        time, values = _in_order(own, columns, label, table, config, remarks)
+        time, values = own[config.time].to_numpy(), own[columns].to_numpy()
+        _require_order(time, own, label, table, config)
         if len(time) < FEWEST_STATES:
             raise ValueError(
                 f"{table.name}: {name} has {len(time)} state(s); at least {FEWEST_STATES} are "
@@ -216,76 +209,24 @@ def _track(
     return Track(orbit, times[0], position, velocity[0] if velocity else None)
 
 
-def _in_order(
-    rows: pd.DataFrame, columns: Sequence[str], of: str, table: Table, config: ImportConfig,
-    remarks: Remarks,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(time,) times, rising, and (time, column) values, in the table's units."""
-    time, values = rows[config.time].to_numpy(), rows[list(columns)].to_numpy()
+def _require_order(
+    time: np.ndarray, rows: pd.DataFrame, of: str, table: Table, config: ImportConfig
+) -> None:
+    """Refuse times that do not rise from row to row."""
     steps = np.diff(time)
     if np.all(steps > 0):
-        return time, values
+        return
     at = int(np.argmax(steps <= 0)) + 1
-    place = f"{table.name}, {table.place(int(rows.index[at]))}"
-    if config.bad_rows == "refuse":
-        what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
-        more = "" if config.body or config.orbit else (
-            " Where the table holds several trajectories or bodies, name their column (--orbit, "
-            "--body)."
-        )  # fmt: skip
-        raise ValueError(
-            f"{place}: the time{of} {what} ({time[at - 1]:.12g}, then {time[at]:.12g}); repair the "
-            f"table, or let it be sorted with --bad-rows mend.{more}"
-        )
-    order = np.argsort(time, kind="stable")
-    if np.any(steps < 0):
-        remarks.say(f"rows{of} were not in order of time, the first {place}: sorted")
-    try:
-        time, values, remark = once_each(time[order], values[order])
-    except ValueError as error:
-        raise ValueError(f"{table.name}: {error}") from None
-    if remark:
-        remarks.say(remark + of)
-    return time, values
-
-
-def once_each(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
-    """Each of (row,) rising times once, the (row, column) values at equal times averaged.
-
-    They are averaged only if they differ by no more than noise does: by four standard errors of a
-    difference, where the noise is what a smoothing spline leaves of the values at single times.
-
-    Returns:
-        The times, the values, and a remark, empty where no time is repeated.
-
-    Raises:
-        ValueError: if values at one time contradict each other (says when, and by how much).
-    """
-    once, first, counts = np.unique(time, return_index=True, return_counts=True)
-    if len(once) == len(time):
-        return time, values, ""
-    mean = np.add.reduceat(values, first) / counts[:, None]
-    apart = np.ptp(
-        np.stack([np.maximum.reduceat(values, first), np.minimum.reduceat(values, first)]), axis=0
-    )
-    worst = int(np.argmax(apart.max(axis=1)))
-    largest = float(apart[worst].max())
-    single = counts == 1
-    noise = np.zeros(values.shape[1])
-    if largest and single.sum() >= FEWEST_STATES:
-        noise = smoothed(once[single], mean[single]).noise
-    rounding = 8 * np.finfo(np.float64).eps * np.max(np.abs(values))
-    if np.any(apart > 4 * 2**0.5 * noise + rounding):
-        raise ValueError(
-            f"the time {once[worst]:.12g} is there {counts[worst]} times, with values that differ "
-            f"by {largest:.3g}, more than the noise of all others ({noise.max():.2g}); remove the "
-            "wrong ones."
-        )
-    mean[single] = values[first][single]
-    return once, mean, (
-        f"{len(time) - len(once)} row(s) repeat a time, their values at most {largest:.3g} apart: "
-        "averaged"
+    what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
+    more = "" if config.body or config.orbit else (
+        " Where the table holds several trajectories or bodies, name their column (--orbit, "
+        "--body)."
     )  # fmt: skip
+    raise ValueError(
+        f"{table.name}, {table.place(int(rows.index[at]))}: the time{of} {what} "
+        f"({time[at - 1]:.12g}, then {time[at]:.12g}); sort the table and keep one row of each "
+        f"time (sort_values, drop_duplicates in pandas).{more}"
+    )
 
 
 def _require_motion(position: np.ndarray, names: Sequence[str], table: str) -> None:

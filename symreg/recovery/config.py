@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from orbits.config import BadRows
 from orbits.options import Between, Interval, OptionError, Options
 from symreg.formulas.config import LONGEST
 
@@ -88,9 +87,9 @@ class TableConfig(Options):
     per_group: str | None = None
     """Column whose values each get their own constants in one form, such as a temperature; those
     that the table allows are shared."""
-    bad_rows: BadRows = "refuse"
+    bad_rows: Literal["refuse", "mend"] = "refuse"
     """What to do about rows without a finite number in a requested column: refuse and name the
-    first, or mend (leave them out); for trajectories also rows out of order."""
+    first, or mend (leave them out)."""
     pair: bool = False
     """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
     form: str | None = None

@@ -45,8 +45,9 @@ def forces_in(
             raise ValueError(f"{table} is a dataset already; leave --trajectories out.")
         return measure_forces(open_dataset(table), ForcesConfig(config.noise))
     if config.trajectories:
-        columns = values_of(TrajectoriesConfig, config)
-        importing = ImportConfig(**columns, bad_rows=config.bad_rows)
+        if config.bad_rows == "mend":
+            raise ValueError("bad_rows mend is for tables of forces; mend trajectories in pandas.")
+        importing = ImportConfig(**values_of(TrajectoriesConfig, config))
         data = from_table(table, config=importing, announce=announce)
         return measure_forces(data, ForcesConfig(config.noise))
     if config.noise:

@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
-from orbits.config import BadRows
 from orbits.expressions import CONSTANTS, FUNCTIONS
 from orbits.options import require_known
 from orbits.tables import (
@@ -54,7 +54,7 @@ def read_user_table(
     columns: Sequence[str],
     seed: int,
     labels: Sequence[str] = (),
-    bad_rows: BadRows = "refuse",
+    bad_rows: Literal["refuse", "mend"] = "refuse",
     targets: Sequence[str] = (),
 ) -> UserTable:
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
