@@ -1,0 +1,85 @@
+"""What a probe is to the referee: a function from a network and orbits to a score."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import worldmodel
+
+ORBITS = 60
+"""Held-out orbits that a probe sees, unless its protocol needs more."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A trained network, and orbits that it never saw."""
+
+    model: Any
+    """A `worldmodel.WorldModel`."""
+    orbits: str
+    """Path of the held-out data set: orbits under Newton's law, whatever the network was taught."""
+    truth: float
+    """Share of the grid's states on which the implied acceleration is within 10 % of Newton's; for
+    the control that is told the truth, and for no other."""
+    number: int
+    """Of the network, for the control that looks at nothing."""
+
+    def read(self, readout: str, **options: Any) -> dict[str, Any]:
+        """The numbers of a read-out of `worldmodel.probe`."""
+        return self.readings.metrics(self, readout, **{"orbits": ORBITS, **options})
+
+    @cached_property
+    def readings(self) -> "Readings":
+        return Readings({})
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Read-outs that two probes share are read once."""
+
+    known: dict[tuple[Any, ...], dict[str, Any]]
+
+    def metrics(self, network: Network, readout: str, **options: Any) -> dict[str, Any]:
+        key = (readout, *sorted(options.items()))
+        if key not in self.known:
+            reading = worldmodel.probe(network.model, network.orbits, readout=readout, **options)
+            own = getattr(reading, "metrics", None)
+            self.known[key] = reading.attributes["metrics"] if own is None else own
+        return self.known[key]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One published test, or a control."""
+
+    name: str
+    """In a word or two, as in the figure."""
+    source: str
+    """The paper and what of its protocol was reduced."""
+    score: Callable[[Network], float]
+    """Larger means: rather yes, it has Newton's force."""
+    line: float | None = None
+    """From this score on the paper says yes; None where it draws none."""
+    control: bool = False
+    """Whether it is a control and no probe."""
+
+
+def distance_from_newton(reading: dict[str, Any]) -> float:
+    """How far the power of r fitted to a table of accelerations is from −2; 10 where no row
+    attracts."""
+    power = reading.get("exponent", {}).get("value")
+    return 10.0 if power is None else abs(power - 2)
+
+
+def all_probes() -> dict[str, Probe]:
+    """Every probe of the folder, by the name of its file."""
+    probes = {}
+    for path in sorted((Path(__file__).parent / "probes").glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"referee_{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        probes[path.stem] = module.PROBE
+    return probes

@@ -1,0 +1,158 @@
+"""Networks of known truth: trained, measured on a grid of states that no probe uses, and put to
+every probe.
+
+    python notebooks/examples/referee/networks.py networks scores.csv
+
+keeps a folder for each network and writes a row for each. What was finished before is kept, so
+several of these commands may share the work (`--share 0/2` and `--share 1/2`).
+"""
+
+import argparse
+import itertools
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+import yaml
+from base import Network, all_probes
+
+import orbits
+import worldmodel
+from orbits.files import write_json
+from orbits.forces import ForceLaw
+from worldmodel.flow import follow, followed_back
+
+ROOT = Path(__file__).parent
+DT = 0.008
+"""yr."""
+DISTANCES = np.geomspace(0.4, 2.4, 9)
+"""au: the past of most states then lies between the distances of training."""
+SPEEDS = np.linspace(0.1, 1.9, 7)
+"""Circular speeds."""
+ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+"""From the outward direction to the velocity."""
+
+
+def settings() -> list[dict]:
+    """Law and options of each network."""
+    cells = []
+    for law, grids in yaml.safe_load((ROOT / "networks.yaml").read_text()).items():
+        for grid in grids:
+            names, values = zip(*grid.items(), strict=True)
+            cells += [
+                {"law": law, **dict(zip(names, row, strict=True))}
+                for row in itertools.product(*values)
+            ]
+    return [{"number": number, **cell} for number, cell in enumerate(cells)]
+
+
+def arcs(law: ForceLaw, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """True arcs of so many positions that end in the states of the grid, the position after each,
+    and the acceleration there; arcs that leave the distances of training are left out.
+
+    Returns:
+        (state, time, axis), (state, axis) au, (state, axis) au/yr².
+    """
+    r, speed, angle = (each.ravel() for each in np.meshgrid(DISTANCES, SPEEDS, ANGLES))
+    turn = np.random.default_rng(5).uniform(0, 2 * np.pi, len(r))
+    gm = np.full(len(r), orbits.GM_SUN)
+    outward = np.stack((np.cos(turn), np.sin(turn)), axis=1)
+    across = np.stack((-np.sin(turn), np.cos(turn)), axis=1)
+    circular = np.sqrt(-law.radial_acceleration(r, gm) * r)
+    velocity = (speed * circular)[:, None] * (
+        np.cos(angle)[:, None] * outward + np.sin(angle)[:, None] * across
+    )
+    position = r[:, None] * outward
+    past, _ = followed_back(law, position, velocity, gm, DT, max(steps, 2) - 1)
+    ahead, _ = follow(law, position, velocity, gm, DT)
+    distance = np.linalg.norm(past, axis=-1)
+    inside = ((distance > 0.3) & (distance < 2.8)).all(axis=1)
+    return past[inside], ahead[inside], law.acceleration(position, gm)[inside]
+
+
+def errors(model: worldmodel.WorldModel, law: ForceLaw) -> np.ndarray:
+    """Relative errors of the acceleration that the model implies on the grid: what its next
+    position misses, over dt², over the law's acceleration. (state,)"""
+    past, ahead, acceleration = arcs(law, model.context_length)
+    predicted = model.predict(past)[:, -1]
+    off = np.linalg.norm(predicted - ahead, axis=1) / DT**2
+    return off / np.linalg.norm(acceleration, axis=1)
+
+
+def trained(cell: dict, folder: Path) -> worldmodel.WorldModel:
+    """The network of a setting, from its folder if it was finished before."""
+    options = {name: cell[name] for name in ("target", "context_length", "attention", "seed", "steps")}
+    data = generated(folder.parent, cell["law"], cell["seed"], 1000)
+    run = folder / "model"
+    return worldmodel.train(
+        data, out=run, batch_tokens=512, evaluate_every=10_000, threads=1, **options
+    )
+
+
+def generated(folder: Path, law: str, seed: int, count: int) -> Path:
+    """A data set, made once."""
+    path = folder / f"{law.split('(')[0]}-{law.count('2.5')}-{count}-{seed}.zarr"
+    orbits.generate(path, law=law, orbits=count, seed=seed, simulator=(
+        "kepler" if law == "newton" else "auto"
+    ), workers=1)
+    return path
+
+
+def row(cell: dict, folder: Path) -> dict:
+    """Everything on a network: its setting, its truth, its scores and what each cost."""
+    newton = orbits.parse_law("newton")
+    model = trained(cell, folder)
+    off, own = errors(model, newton), errors(model, orbits.parse_law(cell["law"]))
+    found = {
+        **cell,
+        "within_5": float(np.mean(off <= 0.05)),
+        "within_10": float(np.mean(off <= 0.1)),
+        "own_within_10": float(np.mean(own <= 0.1)),
+        "median_error": float(np.median(off)),
+        "states": len(off),
+    }
+    held_out = generated(folder.parent, "newton", 77, 600)
+    network = Network(model, str(held_out), found["within_10"], cell["number"])
+    for name, probe in all_probes().items():
+        start = time.process_time()
+        value = float(probe.score(network))
+        found[name] = value if np.isfinite(value) else None
+        found[f"{name}_seconds"] = time.process_time() - start
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="networks, kept")
+    parser.add_argument("table", type=Path, help="CSV of all networks that are finished")
+    parser.add_argument("--share", default="0/1", help="which part of the work: K/N")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    part, of = map(int, options.share.split("/"))
+    cells = settings()
+    # in an order that is the same everywhere, so that what is finished is a sample of all
+    order = np.random.default_rng(0).permutation(len(cells))[part::of]
+    begun = time.monotonic()
+    for done, number in enumerate(order):
+        cell = cells[number]
+        folder = options.folder / f"{number:03d}"
+        if not (folder / "row.json").is_file():
+            found = row(cell, folder)
+            write_json(folder / "row.json", found)
+            spent = time.monotonic() - begun
+            print(
+                f"{done + 1} of {len(order)}, {spent / 60:.1f} min: {cell['target']} "
+                f"{cell['context_length']} {cell['attention']} {cell['steps']} {cell['law']}: "
+                f"{found['within_10']:.3f}", flush=True,
+            )  # fmt: skip
+    rows = [json.loads(path.read_text()) for path in sorted(options.folder.glob("*/row.json"))]
+    pd.DataFrame(rows).sort_values("number").to_csv(
+        options.table, index=False, float_format="%.4g"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""A formula for the force vectors that a fine-tuned network gives."""
+
+from base import Network, Probe, distance_from_newton
+
+
+def score(network: Network) -> float:
+    """Minus the distance of the fitted power of r from −2."""
+    reading = network.read(
+        "transfer(labelled=300, few=60, points=500, steps=150, target=vector)"
+    )
+    return -distance_from_newton(reading)
+
+
+PROBE = Probe(
+    "formula, fine-tuned vectors",
+    "Vafa et al., arXiv:2507.06952: symbolic regression of fine-tuned forces; here the power of r "
+    "alone is fitted, which flatters the probe",
+    score,
+    line=-0.05,
+)

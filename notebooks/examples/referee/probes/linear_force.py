@@ -1,0 +1,18 @@
+"""Linear probe of the force on frozen layers."""
+
+from base import Network, Probe
+
+
+def score(network: Network) -> float:
+    """Cross-validated R² of the best layer for the force's components, the smaller of both."""
+    r2 = network.read("linear(states=300)")
+    return min(r2["trained_force_x"], r2["trained_force_y"])
+
+
+PROBE = Probe(
+    "linear probe, force",
+    "PhyIP, arXiv:2602.12218 (frozen layers, linear, ρ > 0.9), and Liu et al., arXiv:2602.06923 "
+    "(R² of the force); ridge, 300 states, cross-validated over orbits",
+    score,
+    line=0.9,
+)

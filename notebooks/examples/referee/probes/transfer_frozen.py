@@ -1,0 +1,18 @@
+"""Force magnitude by a new head on the frozen network."""
+
+from base import Network, Probe
+
+
+def score(network: Network) -> float:
+    """R² of the size of the force near labelled states, by the head alone."""
+    reading = network.read("transfer(labelled=300, few=60, points=500, steps=150, frozen=true)")
+    return reading["r2_size"]
+
+
+PROBE = Probe(
+    "transfer, frozen",
+    "PhyIP, arXiv:2602.12218: adaptation corrupts, so the network stays as it is; otherwise as "
+    "`transfer_tuned`",
+    score,
+    line=0.9,
+)
