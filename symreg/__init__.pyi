@@ -7,7 +7,6 @@ from .experiments.config import RunConfig as RunConfig
 from .experiments.figures.arrows import plot_arrows as plot_arrows
 from .experiments.figures.kicks import plot_kicks as plot_kicks
 from .experiments.figures.law import plot_field as plot_field
-from .experiments.figures.residuals import plot_residuals as plot_residuals
 from .experiments.figures.training import plot_training as plot_training
 from .experiments.result import Run as Run
 from .experiments.run import run as _run

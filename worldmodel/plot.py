@@ -81,6 +81,20 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
     return figure
 
 
+def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of the map's cells: of distance (au), and of speed in circular ones."""
+    up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
+    return np.geomspace(r.min(), r.max(), 9), up
+
+
+def _sides(
+    differ: np.ndarray, at: np.ndarray, along: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a line runs, its start and its stop, for each side between cells that differ."""
+    row, side = np.nonzero(differ)
+    return at[side], along[row], along[row + 1]
+
+
 def plot_validity(
     axes: Axes,
     states: Mapping[str, Sequence[float]],
@@ -97,8 +111,7 @@ def plot_validity(
         title: of the panel.
     """
     r, speed, error = (np.asarray(states[name], dtype=float) for name in ("r", "speed", "error"))
-    across = np.geomspace(r.min(), r.max(), 9)
-    up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
+    across, up = map_edges(r)
     shown = np.minimum(speed, up[-1])
     from scipy.stats import binned_statistic_2d
 
@@ -106,7 +119,11 @@ def plot_validity(
     mesh = axes.pcolormesh(
         across, up, median, cmap="YlOrRd", norm=BoundaryNorm(LEVELS, 256), rasterized=True
     )
-    wrong = error > LEVELS[3]
+    right = LEVELS[3]
+    wrong = error > right
+    beyond = np.pad(median > right, 1)  # the line runs between cells on either side of 10 %
+    axes.vlines(*_sides(np.diff(beyond[1:-1]), across, up), color="#222222", linewidth=2)
+    axes.hlines(*_sides(np.diff(beyond[:, 1:-1].T), up, across), color="#222222", linewidth=2)
     axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
     if trained is not None:
         axes.scatter(*trained, s=2, color="#1f4e9c", alpha=0.35, linewidths=0, rasterized=True)

@@ -1,6 +1,8 @@
 """The report of a run: figures as PNG, and one HTML page that needs nothing else."""
 
 import base64
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -14,21 +16,23 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from orbits.dataset import open_dataset
-from orbits.files import read_json, written_aside
+from orbits.files import read_json, write_text, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, Shown
+from symreg.experiments.figures.law import beside_truth
 from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
 from symreg.recovery import words
 from symreg.recovery.gates import turning
+from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
 
-DECIDING = ("kicks", "validity")
-"""Figures that decide the verdict; they come first."""
+DECIDING = ("law", "validity")
+"""Figures that come first."""
 
 
 def draw_figures(run: Run, config: RunConfig) -> None:
@@ -49,10 +53,14 @@ def draw_figures(run: Run, config: RunConfig) -> None:
     )
     for name, figure in FIGURES.items():
         drawn = figure.draw(shown)
+        (folder / "figures" / f"{name}.json").unlink(missing_ok=True)
         if drawn is None:
             (folder / "figures" / f"{name}.png").unlink(missing_ok=True)
-        else:
-            save(drawn, folder, name)
+            continue
+        save(drawn, folder, name)
+        if figure.states is not None:
+            text = json.dumps(figure.states(shown), separators=(",", ":"))
+            write_text(folder / "figures" / f"{name}.json", text)
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
@@ -88,16 +96,17 @@ DOTS_PER_INCH, PIXELS_PER_INCH = 130, 86
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure in a page: Base64 of its PNG, and its width in pixels."""
+    """A figure in a page: Base64 of its PNG, its width in pixels, and its states as JSON."""
 
     data: str
     width: int
+    states: Markup | None = None
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure into `figures/` of a folder, as PNG, whole or not at all."""
     with written_aside(folder / "figures" / f"{name}.png") as aside:
-        figure.savefig(aside, dpi=DOTS_PER_INCH, format="png")
+        figure.savefig(aside, dpi=DOTS_PER_INCH, format="png", pil_kwargs={"optimize": True})
 
 
 def render(run: Run, config: RunConfig) -> str:
@@ -114,6 +123,7 @@ def render(run: Run, config: RunConfig) -> str:
         far=run.world_model.far if run.world_model else None,
         lookups={name: run.numbers("far", name) for name in run.lookups},
         command=command_of(config),
+        beside_truth=beside_truth,
         front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
         pictures=pictures, deciding=[name for name in DECIDING if name in pictures],
         others=[name for name in pictures if name not in DECIDING], figures=FIGURES,
@@ -127,9 +137,8 @@ def environment() -> jinja2.Environment:
     found.filters |= {
         "mathml": mathml,
         "number": partial(words.number, missing="–"),
-        "percent": partial(words.percent, decimals=2, missing="–"),
-        "fixed": partial(words.fixed, missing="–"),
-        "interval": words.interval,
+        "share": lambda value: "–" if value is None else verdict_words.share(value),
+        "interval": three_digits,
     }
     return found
 
@@ -141,8 +150,17 @@ def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
         if (file := folder / f"{name}.png").exists():
             png = file.read_bytes()
             inches = int.from_bytes(png[16:20]) / DOTS_PER_INCH  # the header holds the width there
-            found[name] = Picture(base64.b64encode(png).decode(), round(inches * PIXELS_PER_INCH))
+            states = file.with_suffix(".json")
+            found[name] = Picture(
+                base64.b64encode(png).decode(), round(inches * PIXELS_PER_INCH),
+                Markup(states.read_text()) if states.exists() else None,
+            )  # fmt: skip
     return found
+
+
+def three_digits(quantity: Quantity) -> str:
+    """A value with its interval, each to three digits."""
+    return re.sub(r"\.(?!\d)", "", words.interval(quantity, "#.3g"))
 
 
 def mathml(markup: str | None) -> Markup:

@@ -110,10 +110,10 @@ def _reason(found: WorldModelKind) -> str:
 def _field(far: FarField, law: str) -> str:
     """On which share of the states the acceleration is the law's."""
     return (
-        f"On {_share(far.all.right)} of {round(far.all.states * (far.all.answered or 0))} states "
+        f"On {share(far.all.right)} of {round(far.all.states * (far.all.answered or 0))} states "
         f"from {far.closest:.3g} to {far.farthest:.3g} au, at up to 2 circular speeds in any "
-        f"direction, its acceleration is that of {law} within {_share(RIGHT)} (median error "
-        f"{_share(far.all.error)})."
+        f"direction, its acceleration is that of {law} within {share(RIGHT)} (median error "
+        f"{share(far.all.error)})."
     )
 
 
@@ -122,11 +122,11 @@ def _worst(far: FarField) -> str:
     said = []
     wrong = wrong_cells(far)
     if wrong:
-        named = "; ".join(f"{cell} ({_share(cell.right)})" for cell in wrong[:3])
+        named = "; ".join(f"{cell} ({share(cell.right)})" for cell in wrong[:3])
         more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
-        said.append(f"Fewer than {_share(THRESHOLDS.cell_right)} are right at {named}{more}.")
+        said.append(f"Fewer than {share(THRESHOLDS.cell_right)} are right at {named}{more}.")
     if (far.all.answered or 0.0) < 1:
-        said.append(f"Of the states asked it answers {_share(far.all.answered)}.")
+        said.append(f"Of the states asked it answers {share(far.all.answered)}.")
     return " ".join(said)
 
 
@@ -149,7 +149,7 @@ def _besides(found: WorldModelKind) -> str:
     ratio = f"{beside.ratio:.3g} [{beside.low:.3g}, {beside.high:.3g}]"
     said = (
         f"Its mean error, in which no state counts above 100 %, is {ratio} times smaller than that "
-        f"of the best lookup of the same orbits ({lookup}, {_share(beside.mean_error)})."
+        f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)})."
     )
     if not beside.decides:
         said += " That lookup holds the field too: these orbits cannot tell a law from a table."
@@ -159,7 +159,7 @@ def _besides(found: WorldModelKind) -> str:
 def _beyond(far: FarField) -> str:
     """What it does outside the distances of training."""
     parts = [
-        f"by {_share(far.outside[name].error)} {words}"
+        f"by {share(far.outside[name].error)} {words}"
         for name, words in OUTSIDE.items()
         if name in far.outside and far.outside[name].error is not None
     ]
@@ -185,8 +185,8 @@ def _one_way(far: FarField) -> str:
         return ""
     (bad,) = set(known) - set(good)
     return (
-        f"Its median error is {_share(known[good[0]])} for bodies that move {good[0]}, and "
-        f"{_share(known[bad])} for those that move {bad}."
+        f"Its median error is {share(known[good[0]])} for bodies that move {good[0]}, and "
+        f"{share(known[bad])} for those that move {bad}."
     )
 
 
@@ -200,12 +200,12 @@ def about_limits(limits: Limits) -> str:
     if (inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]) > 0:
         parts.append(f"a Yukawa length below {inverse**-0.5:.2g} au")
     if limits.part is not None:
-        parts.append(f"a non-central part above {_share(limits.part)} of the attraction")
+        parts.append(f"a non-central part above {share(limits.part)} of the attraction")
     said = f"A departure from the law beyond these would have failed: {'; '.join(parts)}."
     if limits.remainder is not None:
         said += (
             " What none of these shapes explains is at most "
-            f"{_share(limits.remainder)} of the attraction on nine states in ten."
+            f"{share(limits.remainder)} of the attraction on nine states in ten."
         )
     return said
 
@@ -256,8 +256,8 @@ def kicks_in_words(kick_r2: Mapping[str, float | None]) -> str:
     return f"{fixed(kick_r2[first])} after {step}, {lowest}"
 
 
-def _share(value: float | None) -> str:
-    """A share in per cent with three digits."""
+def share(value: float | None) -> str:
+    """A share in per cent with three digits, without powers of ten."""
     if value is None:
         return "none"
-    return f"{100 * value:.3g} %"
+    return "0.00 %" if 0 < value < 5e-5 else f"{float(f'{100 * value:.3g}'):g} %"

@@ -307,13 +307,18 @@ def with_unit(quantity: Quantity) -> str:
     return f"{interval(quantity)} {size}{quantity.unit}"
 
 
+def true_number(truth: float) -> str:
+    """A true constant to five digits, that of the Sun by its name too."""
+    is_sun = math.isclose(truth, 4 * math.pi**2, rel_tol=1e-9)
+    return f"4π² = {truth:.5g}" if is_sun else f"{truth:.5g}"
+
+
 def _truth(quantity: Quantity) -> str:
     if quantity.holds_truth is None or quantity.truth is None:
         return ""
-    text = f"{quantity.truth:.5g}"
-    is_sun = math.isclose(quantity.truth, 4 * math.pi**2, rel_tol=1e-9)
-    named = f"4π² = {text}" if is_sun else f"the true value {text}"
-    return f"; {named} lies {'inside' if quantity.holds_truth else 'outside'}"
+    number = true_number(quantity.truth)
+    named = "" if "=" in number else "the true value "
+    return f"; {named}{number} lies {'inside' if quantity.holds_truth else 'outside'}"
 
 
 def _verdict(result: Recovery) -> str:

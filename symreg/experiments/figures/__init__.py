@@ -11,6 +11,6 @@ __all__ = ["FIGURES", "RunFigure", "Shown"]
 FIGURES: Registry[RunFigure] = Registry(
     "symreg.experiments.figures",
     RunFigure,
-    order=("validity", "law", "residuals", "kicks", "arrows", "pareto", "training"),
+    order=("law", "validity", "kicks", "arrows", "pareto", "training"),
 )
 """Figures of the report, in order."""

@@ -17,15 +17,13 @@ from symreg.experiments.figures.base import RunFigure, Shown, panels
 
 
 def draw(shown: Shown) -> Figure | None:
-    """The model on kicked states, and its untrained network."""
-    titles = {"kicked": "the model, on kicked states", "untrained": "untrained network"}
-    fields = {name: title for name, title in titles.items() if name in shown.tables}
-    if not fields or not shown.relative or known_law(shown.law) is None:
+    """The model on kicked states."""
+    if "kicked" not in shown.tables or not shown.relative or known_law(shown.law) is None:
         return None
-    figure, axes = panels(len(fields), 4.5 * len(fields), 4.6)
-    for panel, (name, title) in zip(axes, fields.items(), strict=True):
-        truth = vectors(shown.tables[name], "true_a_")
-        plot_arrows(panel, shown.tables[name], truth, title=title, color=COLORS[name])
+    figure, axes = panels(1, 4.6, 4.6)
+    table = shown.tables["kicked"]
+    truth = vectors(table, "true_a_")
+    plot_arrows(axes[0], table, truth, title="kicked states", color=COLORS["kicked"])
     return figure
 
 
@@ -72,9 +70,8 @@ def _spread(position: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 FIGURE = RunFigure(
     "arrows",
     (
-        "The force field in the plane: true (grey) and implied (coloured), for the model and for "
-        "the same network untrained. Arrow lengths are compressed (fourth root)."
+        "The acceleration in the plane, true (grey) and implied (coloured). The length of an arrow "
+        "is the fourth root of its size."
     ),
     draw,
-    wide=True,
 )

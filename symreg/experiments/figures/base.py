@@ -1,5 +1,6 @@
 """The contract of a run's figures, and what several share."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,13 +53,14 @@ class Shown:
 class RunFigure:
     """A figure of the report, one object in a file of this folder; it draws None for want of data.
 
-    A wide one scrolls instead of shrinking on a narrow page.
+    `states` are what a figure that a reader can ask shows on a screen in place of the picture, as
+    JSON, by a script in `templates`.
     """
 
     name: str
     caption: str
     draw: Callable[[Shown], Figure | None]
-    wide: bool = False
+    states: Callable[[Shown], Any] | None = None
 
 
 def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:
@@ -84,7 +86,9 @@ def curve(law: Recovery) -> Curve | None:
 
 def label(law: Recovery) -> str:
     """A recovered formula for a legend."""
-    return shortened(law.expression.replace("**", "^").replace("*", " "), 34)
+    text = re.sub(r"\*\*([23])(?![\d.])", lambda power: "²³"[int(power[1]) - 2], law.expression)
+    text = re.sub(r"\d+\.\d+", lambda digits: f"{float(digits[0]):.4g}", text)
+    return shortened(text.replace("**", "^").replace("*", " "), 34)
 
 
 def thinned(rows: int) -> NDArray[np.int64]:

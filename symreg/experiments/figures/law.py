@@ -20,20 +20,32 @@ from symreg.experiments.figures.base import (
     reference_curve,
     thinned,
 )
+from symreg.formulas.compare import MATCHING
 from symreg.recovery.force_field import attraction
+from symreg.recovery.result import Recovery
+from symreg.recovery.words import true_number
 
 
 def draw(shown: Shown) -> Figure | None:
-    """A panel for each set of states."""
+    """Kicked states, or the first that there are."""
     if not shown.sources or not shown.relative:
         return None
-    figure, axes = panels(len(shown.sources), 4.0 * max(len(shown.sources), 2), 3.8)
-    for panel, (name, law) in zip(axes, shown.sources.items(), strict=True):
-        plot_field(
-            panel, shown.tables[name], reference_curve(shown.law), curve(law),
-            title=shown.titles[name], color=COLORS[name], label=label(law),
-        )  # fmt: skip
+    name = "kicked" if "kicked" in shown.sources else next(iter(shown.sources))
+    law = shown.sources[name]
+    figure, axes = panels(1, 5.2, 4.0)
+    plot_field(
+        axes[0], shown.tables[name], reference_curve(shown.law), curve(law),
+        title=f"{shown.titles[name]}\n{beside_truth(law, shown.law)}", color=COLORS[name],
+        label=label(law),
+    )  # fmt: skip
     return figure
+
+
+def beside_truth(law: Recovery, true_law: str) -> str:
+    """A recovered law and the true one: `a(r) = 39.46/r² au/yr²; true 4π² = 39.478`."""
+    truth = law.constant.truth if law.verdict in MATCHING else None
+    true = f"law: {true_law}" if truth is None else true_number(truth)
+    return f"a(r) = {label(law)} au/yr²; true {true}"
 
 
 def plot_field(
@@ -93,10 +105,8 @@ def plot_field(
 FIGURE = RunFigure(
     "law",
     (
-        "The force that the model's predictions imply, against distance, for each set of "
-        "states. Points: the model. Black: the true law. Dashed: the formula that symbolic "
-        "regression found."
+        "The attraction that the model's predictions imply, against distance. Points: single "
+        "states. Black: the true law. Dashed, on top: the formula that symbolic regression gave."
     ),
     draw,
-    wide=True,
 )
