@@ -87,14 +87,6 @@ def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.geomspace(r.min(), r.max(), 9), up
 
 
-def _sides(
-    differ: np.ndarray, at: np.ndarray, along: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where a line runs, its start and its stop, for each side between cells that differ."""
-    row, side = np.nonzero(differ)
-    return at[side], along[row], along[row + 1]
-
-
 def plot_validity(
     axes: Axes,
     states: Mapping[str, Sequence[float]],
@@ -122,8 +114,10 @@ def plot_validity(
     right = LEVELS[3]
     wrong = error > right
     beyond = np.pad(median > right, 1)  # the line runs between cells on either side of 10 %
-    axes.vlines(*_sides(np.diff(beyond[1:-1]), across, up), color="#222222", linewidth=2)
-    axes.hlines(*_sides(np.diff(beyond[:, 1:-1].T), up, across), color="#222222", linewidth=2)
+    for j, i in np.argwhere(np.diff(beyond[1:-1])):
+        axes.plot(across[[i, i]], up[j : j + 2], color="#222222", linewidth=2)
+    for i, j in np.argwhere(np.diff(beyond[:, 1:-1].T)):
+        axes.plot(across[i : i + 2], up[[j, j]], color="#222222", linewidth=2)
     axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
     if trained is not None:
         axes.scatter(*trained, s=2, color="#1f4e9c", alpha=0.35, linewidths=0, rasterized=True)
