@@ -33,17 +33,17 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "worldmodel": {
-        "code_lines": 6172,
+        "code_lines": 6180,  # the map's line at 10 %
         "options": 47,
         "capitals": 79,
         "imports_in_functions": 43,
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14676,
+        "code_lines": 14657,
         "options": 120,
-        "capitals": 519,
-        "imports_in_functions": 27,
+        "capitals": 517,
+        "imports_in_functions": 26,
         "modules_in_cycles": 2,
     },
 }
