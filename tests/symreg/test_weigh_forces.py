@@ -1,4 +1,4 @@
-"""Which masses does a model believe in? Its accelerations, body by body, weighed."""
+"""Which masses do a model's accelerations imply? Weighed body by body."""
 
 import pytest
 
