@@ -138,6 +138,19 @@ def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
         assert word in found, word
 
 
+@pytest.mark.parametrize(("name", "newtonian"), [("newtonian", True), ("displacement", False)])
+def test_an_example_report_is_small_needs_nothing_else_and_says_what_its_page_says(name, newtonian):
+    report = ROOT / "notebooks" / "reports" / f"{name}.html"
+    text = report.read_text()
+    assert report.stat().st_size < 1_500_000
+    assert not re.search(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?!data:)', text)
+    assert ("World model: Newtonian." in text) == newtonian
+    command = re.search(r'id="command">symreg run ?(.*)</pre>', text)[1].split()
+    page = (ROOT / "notebooks" / "how-to" / "verdict.md").read_text()
+    lines = re.findall(rf"^symreg run (.*)--out runs/{name}$", page, re.MULTILINE)
+    assert sorted(lines[0].split()) == sorted(command)
+
+
 def test_the_gallery_has_ten_pictures_each_behind_the_lines_that_make_it():
     page = (ROOT / "notebooks" / "gallery.md").read_text()
     parts = re.split(r"^## ", page, flags=re.MULTILINE)[1:]

@@ -10,8 +10,11 @@ import pytest
 
 import symreg.experiments.figures
 from orbits.files import read_json
+from orbits.force_samples import ForceSamples
 from symreg.cli import main
 from symreg.experiments.figures import FIGURES
+from symreg.experiments.figures.base import panels
+from symreg.experiments.figures.kicks import plot_kicks
 from symreg.experiments.result import Run
 from symreg.experiments.sentences import gate_table
 
@@ -204,6 +207,15 @@ def test_every_number_of_the_verdict_stands_in_one_row(run):
     kinds = (kind.newtonian, kind.another, kind.keplerian, kind.parrot)
     assert len(asked) == len(found.gates) + sum(map(len, kinds))
     assert len(rows) < len(asked)
+
+
+def test_no_control_is_drawn_over_the_model(run):
+    names = ("kicked", "injected", "untrained", "keplerian")
+    tables = {n: ForceSamples.read(run / "forces" / f"{n}.parquet").table for n in names}
+    axes = plot_kicks(panels(1)[1][0], tables, required=0.97)
+    order = {line.get_label(): line.get_zorder() for line in axes.lines}
+    model = order.pop("the model")
+    assert max(order.values()) < model
 
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")

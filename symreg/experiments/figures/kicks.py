@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from orbits.force_samples import vectors
 from orbits.palette import COLORS
@@ -50,7 +50,7 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
         axes.plot(values.index, values, marker="o", color=who.color, label=who.label, zorder=top)
     axes.axhline((1 - required) ** 0.5, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
+    axes.yaxis.set_major_formatter(lambda error, _: f"{100 * error:g} %")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     y = "error of the implied acceleration"
     return labelled(axes, "steps since the kick", y, "After a kick in mid-orbit")
