@@ -52,8 +52,8 @@ class OrbitsConfig(Options):
     """Mass of a second body or planets, M_sun, low and high, drawn log-uniformly. Default: 0.1 to 1
     (barycentric) or 1e-7 to 1e-4 (nbody)."""
     simulator: str = "auto"
-    """scipy (DOP853, 1e-12; the reference), scipy-lsoda, heyoka (the fast one),
-    kepler (exact, newton between two bodies only), or auto: heyoka where installed."""
+    """scipy (DOP853, 1e-12; the reference), scipy-lsoda, heyoka (the fast one), kepler (exact,
+    newton between two bodies only), or auto: kepler where it can, else heyoka where installed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

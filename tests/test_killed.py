@@ -138,6 +138,8 @@ def test_ctrl_c_reaches_every_process_and_is_one_line(seconds, command_of, tmp_p
     process = subprocess.Popen(
         command_of("run", tmp_path / "x"),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # a shell's background jobs, of which the tests may be one, ignore it from birth
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)

@@ -85,9 +85,7 @@ def resolve(config: GenerateConfig) -> Recipe:
         config.min_perihelion,
         config.population,
     )
-    simulator = config.simulator
-    if simulator == "auto":
-        simulator = "heyoka" if SIMULATORS["heyoka"].is_installed else "scipy"
+    simulator = config.simulator if config.simulator != "auto" else choose_simulator(law, several)
     simulator_named(simulator).require_possible(law, several)
     resolved = replace(
         config,
@@ -108,7 +106,7 @@ def resolve(config: GenerateConfig) -> Recipe:
     bound = bound_share(law, ranges, gm) > FEW
     if several and not bound:
         raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")
-    return Recipe(resolved, law, ranges, bound, choose_check_simulator(simulator, law, several))
+    return Recipe(resolved, law, ranges, bound, choose_simulator(law, several, but=simulator))
 
 
 def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float) -> None:
@@ -126,13 +124,14 @@ def _require_patience(law: ForceLaw, ranges: Ranges, gm: float, duration: float)
         )
 
 
-def choose_check_simulator(simulator: str, law: ForceLaw, several: bool = False) -> str:
-    """Another simulator than the given one: exact where possible, else the most accurate."""
-    if law.name == "newton" and simulator != "kepler" and not several:
-        return "kepler"
-    if simulator != "heyoka" and SIMULATORS["heyoka"].is_installed:
-        return "heyoka"
-    return "scipy" if simulator != "scipy" else "scipy-lsoda"
+def choose_simulator(law: ForceLaw, several: bool = False, but: str = "") -> str:
+    """The best simulator but one: exact where that is possible, else the fastest installed."""
+    exact = law.name == "newton" and not several
+    possible = {
+        "kepler": exact, "heyoka": SIMULATORS["heyoka"].is_installed, "scipy": True,
+        "scipy-lsoda": True,
+    }  # fmt: skip
+    return next(name for name, can in possible.items() if can and name != but)
 
 
 def ends(values: tuple[float, ...]) -> tuple[float, float]:

@@ -94,9 +94,6 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     is unknown, all that needs a law is skipped."""
     system: Literal["relative", "barycentric"] = "relative"
     """relative (one body around a centre) or barycentric (two visible bodies)."""
-    simulator: str = "scipy"
-    """scipy (DOP853, 1e-12; the reference, installed everywhere), scipy-lsoda, heyoka, kepler, or
-    auto."""
     held_out_orbits: Annotated[int, AtLeast(0)] = 0
     """Number of orbits kept for the tests, never trained on; 0 means a quarter of --orbits."""
     sources: tuple[str, ...] = ("orbit", "kicked", "planets")

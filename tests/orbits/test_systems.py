@@ -9,7 +9,7 @@ from orbits.dataset import open_dataset
 from orbits.forces import parse_law
 from orbits.generation.generate import generate
 from orbits.generation.quality import relative_error
-from orbits.generation.recipe import choose_check_simulator
+from orbits.generation.recipe import choose_simulator
 from orbits.invariants import total_angular_momentum, total_energy, total_momentum
 from orbits.planets import ephemeris
 from orbits.populations.planetary import (
@@ -210,4 +210,4 @@ def test_the_error_of_an_orbit_is_its_largest():
 @pytest.mark.parametrize("spec", ["newton", "hooke"])
 @pytest.mark.parametrize("several", [False, True])
 def test_no_simulator_is_checked_by_itself(simulator, spec, several):
-    assert choose_check_simulator(simulator, parse_law(spec), several) != simulator
+    assert choose_simulator(parse_law(spec), several, but=simulator) != simulator

@@ -1,6 +1,7 @@
 """What a probe is to the referee: a function from a network and orbits to a score."""
 
 import importlib.util
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,22 +34,28 @@ class Network:
 
     @cached_property
     def readings(self) -> "Readings":
-        return Readings({})
+        return Readings({}, [])
 
 
 @dataclass(frozen=True)
 class Readings:
     """Read-outs that two probes share are read once."""
 
-    known: dict[tuple[Any, ...], dict[str, Any]]
+    known: dict[tuple[Any, ...], tuple[dict[str, Any], float]]
+    seconds: list[float]
+    """Processor time of each read-out that was asked for, shared or not."""
 
     def metrics(self, network: Network, readout: str, **options: Any) -> dict[str, Any]:
         key = (readout, *sorted(options.items()))
         if key not in self.known:
+            start = time.process_time()
             reading = worldmodel.probe(network.model, network.orbits, readout=readout, **options)
             own = getattr(reading, "metrics", None)
-            self.known[key] = reading.attributes["metrics"] if own is None else own
-        return self.known[key]
+            metrics = reading.attributes["metrics"] if own is None else own
+            self.known[key] = metrics, time.process_time() - start
+        metrics, seconds = self.known[key]
+        self.seconds.append(seconds)
+        return metrics
 
 
 @dataclass(frozen=True)

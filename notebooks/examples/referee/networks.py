@@ -10,7 +10,9 @@ several of these commands may share the work (`--share 0/2` and `--share 1/2`).
 import argparse
 import itertools
 import json
+import re
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +48,12 @@ def settings() -> list[dict]:
                 {"law": law, **dict(zip(names, row, strict=True))}
                 for row in itertools.product(*values)
             ]
-    return [{"number": number, **cell} for number, cell in enumerate(cells)]
+    return cells
+
+
+def name_of(cell: dict) -> str:
+    """Of the folder of a network."""
+    return re.sub(r"[^a-z0-9.]+", "-", " ".join(map(str, cell.values())))
 
 
 def arcs(law: ForceLaw, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -115,12 +122,13 @@ def row(cell: dict, folder: Path) -> dict:
         "states": len(off),
     }
     held_out = generated(folder.parent, "newton", 77, 600)
-    network = Network(model, str(held_out), found["within_10"], cell["number"])
+    number = zlib.crc32(name_of(cell).encode())
+    network = Network(model, str(held_out), found["within_10"], number)
     for name, probe in all_probes().items():
-        start = time.process_time()
+        network.readings.seconds.clear()
         value = float(probe.score(network))
         found[name] = value if np.isfinite(value) else None
-        found[f"{name}_seconds"] = time.process_time() - start
+        found[f"{name}_seconds"] = sum(network.readings.seconds)
     return found
 
 
@@ -133,12 +141,13 @@ def main() -> None:
     torch.set_num_threads(1)
     part, of = map(int, options.share.split("/"))
     cells = settings()
-    # in an order that is the same everywhere, so that what is finished is a sample of all
-    order = np.random.default_rng(0).permutation(len(cells))[part::of]
+    # what is finished at any time is a sample of the longest training first
+    shuffled = np.random.default_rng(0).permutation(len(cells))
+    order = sorted(shuffled, key=lambda place: -cells[place]["steps"])[part::of]
     begun = time.monotonic()
-    for done, number in enumerate(order):
-        cell = cells[number]
-        folder = options.folder / f"{number:03d}"
+    for done, place in enumerate(order):
+        cell = cells[place]
+        folder = options.folder / name_of(cell)
         if not (folder / "row.json").is_file():
             found = row(cell, folder)
             write_json(folder / "row.json", found)
@@ -149,9 +158,7 @@ def main() -> None:
                 f"{found['within_10']:.3f}", flush=True,
             )  # fmt: skip
     rows = [json.loads(path.read_text()) for path in sorted(options.folder.glob("*/row.json"))]
-    pd.DataFrame(rows).sort_values("number").to_csv(
-        options.table, index=False, float_format="%.4g"
-    )
+    pd.DataFrame(rows).to_csv(options.table, index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":
