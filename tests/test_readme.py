@@ -54,8 +54,9 @@ def test_what_the_readme_links_to_exists():
 
 
 @pytest.mark.slow
-def test_a_run_prints_what_the_readme_shows(tmp_path, capsys):
+def test_a_run_prints_what_the_readme_shows(tmp_path, capsys, monkeypatch):
     """Words to the letter; numbers within 1 %, since processors round differently."""
+    monkeypatch.setenv("COLUMNS", "120")  # as wide as in a file
     (shown,) = (block for block in blocks_of("") if block.startswith("states"))
     assert symreg_main(["run", "--out", str(tmp_path / "run")]) == 0
     printed = [row.split() for row in capsys.readouterr().out.splitlines() if row.strip()]

@@ -22,7 +22,7 @@ from orbits.palette import CYCLE
 
 HAS, HAS_NOT = 0.95, 0.5
 SETTING = ["target", "context_length", "attention"]
-"""What a cluster of the bootstrap has in common: seeds and lengths of training are no new setting."""
+"""What a cluster of the bootstrap shares: seeds and lengths of training are no new setting."""
 DRAWS = 1000
 HEADS = (
     "probe", "area under the curve", "within a target", "longest training",
@@ -56,7 +56,8 @@ def interval(scores: np.ndarray, has: np.ndarray, cluster: np.ndarray) -> tuple[
     members = [np.flatnonzero(cluster == value) for value in np.unique(cluster)]
     areas = []
     for _ in range(DRAWS):
-        rows = np.concatenate([members[i] for i in random.integers(len(members), size=len(members))])
+        drawn = random.integers(len(members), size=len(members))
+        rows = np.concatenate([members[place] for place in drawn])
         areas.append(area(scores[rows], has[rows]))
     low, high = np.nanquantile(areas, (0.025, 0.975))
     return float(low), float(high)
@@ -137,8 +138,8 @@ def facts(table: pd.DataFrame) -> list[str]:
     share, other = newton["within_10"], table[table["law"] != "newton"]
     own = int(((other["own_within_10"] >= HAS) & (other["within_10"] <= HAS_NOT)).sum())
     return [
-        f"{len(table)} networks, {len(newton)} of Newton's orbits: {int((share >= HAS).sum())} have "
-        f"the force, {int((share <= HAS_NOT).sum())} have not, "
+        f"{len(table)} networks, {len(newton)} of Newton's orbits: {int((share >= HAS).sum())} "
+        f"have the force, {int((share <= HAS_NOT).sum())} have not, "
         f"{int(((share > HAS_NOT) & (share < HAS)).sum())} between",
         f"{len(other)} of another force, {own} of which hold it and not Newton's",
     ]

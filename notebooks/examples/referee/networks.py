@@ -91,7 +91,7 @@ def errors(model: worldmodel.WorldModel, law: ForceLaw) -> np.ndarray:
 
 def trained(cell: dict, folder: Path) -> worldmodel.WorldModel:
     """The network of a setting, from its folder if it was finished before."""
-    options = {name: cell[name] for name in ("target", "context_length", "attention", "seed", "steps")}
+    options = {name: value for name, value in cell.items() if name != "law"}
     data = generated(folder.parent, cell["law"], cell["seed"], 1000)
     run = folder / "model"
     return worldmodel.train(
@@ -102,9 +102,7 @@ def trained(cell: dict, folder: Path) -> worldmodel.WorldModel:
 def generated(folder: Path, law: str, seed: int, count: int) -> Path:
     """A data set, made once."""
     path = folder / f"{law.split('(')[0]}-{law.count('2.5')}-{count}-{seed}.zarr"
-    orbits.generate(path, law=law, orbits=count, seed=seed, simulator=(
-        "kepler" if law == "newton" else "auto"
-    ), workers=1)
+    orbits.generate(path, law=law, orbits=count, seed=seed, workers=1)
     return path
 
 

@@ -5,9 +5,7 @@ from base import Network, Probe, distance_from_newton
 
 def score(network: Network) -> float:
     """Minus the distance of the fitted power of r from −2."""
-    reading = network.read(
-        "transfer(labelled=300, few=60, points=500, steps=150, target=vector)"
-    )
+    reading = network.read("transfer(labelled=300, few=60, points=500, steps=150, target=vector)")
     return -distance_from_newton(reading)
 
 

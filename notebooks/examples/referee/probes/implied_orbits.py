@@ -8,4 +8,6 @@ def score(network: Network) -> float:
     return network.read("implied")["r2"]
 
 
-PROBE = Probe("implied, held-out orbits", "no kick, no far state: the field on the data", score, 0.9)
+PROBE = Probe(
+    "implied, held-out orbits", "no kick, no far state: the field on the data", score, 0.9
+)

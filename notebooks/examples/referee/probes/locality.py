@@ -8,4 +8,6 @@ def score(network: Network) -> float:
     return network.read("jacobian(states=100)")["locality"]
 
 
-PROBE = Probe("locality of the Jacobian", "arXiv:2602.06923's short context, as a measure", score, 0.9)
+PROBE = Probe(
+    "locality of the Jacobian", "arXiv:2602.06923's short context, as a measure", score, 0.9
+)

@@ -14,8 +14,8 @@ def score(network: Network) -> float:
 
 PROBE = Probe(
     "linear probe, Newton − Kepler",
-    "Liu et al., arXiv:2602.06923: a Newtonian network has the force in its layers, a Keplerian one "
-    "the ellipse; ridge, 300 states",
+    "Liu et al., arXiv:2602.06923: a Newtonian network has the force in its layers, a Keplerian "
+    "one the ellipse; ridge, 300 states",
     score,
     line=0.0,
 )
