@@ -12,6 +12,7 @@ import sympy
 
 from orbits.options import require_known
 from symreg.fit.noise import DOUBLE, misfit_probability, rounding
+from symreg.fit.refine import NODE_COST, charged
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded
 from symreg.formulas.reading import is_readable
@@ -231,7 +232,7 @@ def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
     Smooth functions agree with sums of others to 1e-12 with a dozen numbers, of which each gains
     half a digit at least.
     """
-    residuals, _ = _errors(expression, X, y, names)
+    residuals, *_ = _errors(expression, X, y, names)
     extra = max(0, len(expression.atoms(sympy.Float)) - 2)
     limit = rounding(y) * (10 ** (-0.5 * extra) if rounding(y) == DOUBLE else 1.0)
     return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < limit**2)
@@ -245,7 +246,7 @@ def explains_all(
     Structure is looked for in every feature and in the prediction itself. Rounding has none: then
     a formula that is not exact explains nothing.
     """
-    residuals, samples = _errors(expression, X, y, names)
+    residuals, samples, _ = _errors(expression, X, y, names)
     if not np.all(np.isfinite(residuals)):
         return False
     if is_exact(expression, X, y, names):
@@ -258,14 +259,34 @@ def explains_all(
 
 def _errors(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
-) -> tuple[np.ndarray, Samples]:
-    """(row,) of a formula, and the samples with its prediction as another feature."""
+) -> tuple[np.ndarray, Samples, float]:
+    """(row,) equal errors of a formula, or relative ones where these are likelier; the samples with
+    its prediction as another feature; and twice the nats that the errors take."""
     prediction = evaluate(expression, names, X)
     samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
-    if samples.logarithmic:
-        return samples.residuals(prediction), samples
-    # relative errors of targets that cross zero hide what the large ones show
-    return (prediction - y) / np.sqrt(np.mean(y**2)), samples
+    size = float(np.sqrt(np.mean(y**2)))
+    with np.errstate(all="ignore"):
+        kinds = [((prediction - y) / size, 0.0)]
+        if samples.logarithmic:
+            # the density of y under them has the factor 1/|y|
+            kinds.append((samples.residuals(prediction), 2 * float(np.sum(np.log(y / size)))))
+        nats = [
+            len(y) * np.log(max(np.mean(errors**2), rounding(y) ** 2)) + more
+            for errors, more in kinds
+        ]
+    place = int(np.argmin(np.where(np.isfinite(nats), nats, np.inf)))
+    return kinds[place][0], samples, float(nats[place])
+
+
+def described(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> float:
+    """Twice the nats that a formula and its errors take, as `symreg.fit.refine.Law.criterion`."""
+    residuals, _, nats = _errors(expression, X, y, names)
+    if not np.isfinite(nats):
+        return np.inf
+    precision = np.log(len(y)) - np.log(np.clip(np.mean(residuals**2), DOUBLE**2, 1.0))
+    return float(nats + len(expression.atoms(sympy.Float)) * precision) + NODE_COST * charged(
+        expression
+    )
 
 
 def pareto_front(
@@ -281,33 +302,38 @@ def pareto_front(
     """The non-dominated ones, with complexity and loss recomputed on the sympy form.
 
     An exhaustive engine hands over everything that may be the law: all that are nearly as likely as
-    the best (`NEAR_NATS`), dominated or not.
+    the best (`NEAR_NATS`), dominated or not, whether errors are relative or equal. By relative ones
+    alone small targets decide, where equal noise hides any law.
     """
     near = float(np.exp(2 * NEAR_NATS / len(y))) if exhaustive else 1.0
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
-    measured = []
+    measured: list[tuple[int, tuple[float, ...], sympy.Expr]] = []
     for expression in dict.fromkeys(expressions):
         undefined = expression.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I)
         if undefined or not is_readable(expression):
             continue
         prediction = evaluate(expression, names, X)
+        with np.errstate(all="ignore"):
+            equal = float(np.mean((prediction - y) ** 2))
         if loss == L1:
-            error = float(np.mean(np.abs(prediction - y)))
+            errors: tuple[float, ...] = (float(np.mean(np.abs(prediction - y))),)
         else:
-            error = float(np.mean(samples.residuals(prediction) ** 2))
-        if np.isfinite(error):
-            measured.append((complexity(expression), error, expression))
+            relative = float(np.mean(samples.residuals(prediction) ** 2))
+            errors = (relative, equal) if exhaustive else (relative,)
+        if np.all(np.isfinite(errors)):
+            measured.append((complexity(expression), errors, expression))
     measured.sort(key=lambda item: (item[0], item[1], sympy.default_sort_key(item[2])))
+    best = np.min([errors for _, errors, _ in measured], axis=0) if measured else np.inf
     front: list[Candidate] = []
-    best = min((error for _, error, _ in measured), default=0.0)
     lowest = np.inf
-    for size, error, expression in measured:
-        if error >= lowest * (1 - 1e-9) and not (near > 1 and error <= near * best):
+    for size, errors, expression in measured:
+        error = np.array(errors)
+        if np.all(error >= lowest * (1 - 1e-9)) and not (near > 1 and np.any(error <= near * best)):
             continue
-        lowest = min(lowest, error)
+        lowest = np.minimum(lowest, error)
         score = 0.0
         if front and size > front[-1].complexity:
-            gain = np.log(max(front[-1].loss, 1e-300) / max(error, 1e-300))
+            gain = np.log(max(front[-1].loss, 1e-300) / max(errors[0], 1e-300))
             score = float(gain / (size - front[-1].complexity))
-        front.append(Candidate(expression, size, error, score, seed, engine))
+        front.append(Candidate(expression, size, errors[0], score, seed, engine))
     return front

@@ -19,6 +19,7 @@ from symreg.engines.base import (
     Budget,
     Candidate,
     Engine,
+    described,
     explains_all,
     is_exact,
     tell_best,
@@ -73,7 +74,7 @@ class PortfolioEngine(Engine):
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(told for each in exhausted.values() for told in each)
             tell_best(budget.watch, found)
-            best = sorted(found, key=lambda candidate: candidate.loss)[:GUESSES]
+            best = sorted(found, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
                 return [found]
             # even of a time that is over something comes: the projection has lines at least
@@ -98,16 +99,16 @@ class PortfolioEngine(Engine):
         """The families, and what a formula must show there to end the search.
 
         Of one or two columns larger expressions are exhausted in less time than products, and
-        hold what the sums of the projection do. With
-        noise a small formula may explain the rows by chance and the law be a product, so products
-        are searched before a formula that is not exact is enough.
+        hold what the sums of the projection do. Of more a small formula may explain noisy rows by
+        chance and the law be a product, so that products are searched before it is enough.
         """
         small, medium, large = EFFORTS
         yield RationalEngine(self.question, sparse=False), is_exact
         yield ExpressionsEngine(self.question, (small,)), is_exact
         yield RationalEngine(self.question, exact=False), is_exact
         if columns <= FEW_COLUMNS:
-            yield ExpressionsEngine(self.question, (medium,)), is_exact
+            yield ProjectionEngine(self.question, factors=False), is_exact
+            yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield ProjectionEngine(self.question, sums=columns > FEW_COLUMNS), explains_all
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all

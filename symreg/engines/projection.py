@@ -27,7 +27,6 @@ from symreg.projection.atoms import (
     WAVES,
     Atom,
     atoms_of,
-    polynomials,
     scaled_terms,
     with_waves,
 )
@@ -59,8 +58,8 @@ from symreg.projection.simplification import (
 from symreg.projection.sums import (
     MOST_TERMS,
     Sum,
-    lines_and_polynomials,
     search_sums,
+    straight_lines,
     sums_with_scales,
     two_terms,
 )
@@ -175,14 +174,22 @@ OUTER = (
 
 
 class ProjectionEngine(Engine):
-    """Products of powers with up to two functions, and sums of up to six terms."""
+    """Products of powers with up to two functions, and sums of up to six terms.
+
+    Args:
+        question: what is searched.
+        sums: whether to search longer sums, where no product is the law.
+        factors: whether to search functions in products, which takes nearly all of the time.
+    """
 
     name: ClassVar[str] = "projection"
     exhaustive: ClassVar[bool] = True
 
-    def __init__(self, question: Question | None = None, sums: bool = True) -> None:
+    def __init__(
+        self, question: Question | None = None, sums: bool = True, factors: bool = True
+    ) -> None:
         super().__init__(question)
-        self.sums = sums
+        self.sums, self.factors = sums, factors
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -194,7 +201,7 @@ class ProjectionEngine(Engine):
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         expressions = search(
-            X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums
+            X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums, self.factors
         )
         with np.errstate(over="ignore", invalid="ignore"):
             return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
@@ -202,8 +209,9 @@ class ProjectionEngine(Engine):
 
 @np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True
-) -> list[sympy.Expr]:
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True,
+    factors: bool = True,
+) -> list[sympy.Expr]:  # fmt: skip
     """The best formulas of both families for the rows given.
 
     Args:
@@ -212,6 +220,7 @@ def search(
         symbols: (feature,) of sympy.
         watch: may end the search between its parts.
         sums: whether to search longer sums, where no product is the law.
+        factors: whether to search functions in products.
     """
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
@@ -228,6 +237,10 @@ def search(
     short = [*_around(X, y, symbols), *(each.expression() for each in pairs)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):
+        return expressions
+    if not factors:
+        for weights in (np.ones(len(y)), np.abs(y) / np.sqrt(np.mean(y**2))):
+            expressions += _products(columns, y, weights, (), watch)[0]
         return expressions
     short = [*expressions[:1], *short]
     said = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
@@ -273,9 +286,7 @@ def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> lis
     """Straight lines, for equal absolute and equal relative errors."""
     columns = variables(X, symbols)
     sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
-    return [
-        each.expression() for sigma in sigmas for each in lines_and_polynomials(y, sigma, columns)
-    ]
+    return [each.expression() for sigma in sigmas for each in straight_lines(y, sigma, columns)]
 
 
 def _errors_are_absolute(
@@ -382,7 +393,7 @@ def _sums(
     X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative and equal absolute errors."""
-    waves, polynomial = with_waves(atoms, columns), polynomials(columns)
+    waves = with_waves(atoms, columns)
     scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
     found: list[Sum] = []
     size = np.abs(y)
@@ -390,7 +401,7 @@ def _sums(
     # where most targets lie below the floor, few rows would decide
     relative = [size] if np.median(size) < np.min(floor) else []
     for sigma in (*relative, floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
-        some = search_sums(y, sigma, waves, watch, polynomial=polynomial)
+        some = search_sums(y, sigma, waves, watch)
         if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
             some += sums_with_scales(y, sigma, atoms, scaled, MOST_TERMS)
         some.sort(key=lambda s: s.mean_square)

@@ -13,7 +13,8 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from symreg.enumeration.tree import Tree, exact
+from symreg.enumeration.tree import Tree
+from symreg.formulas.numbers import exact, price, simple_near
 
 SYMBOL = 2.0
 """Nats per symbol: the logarithm of the choices at each, columns and about ten functions."""
@@ -25,6 +26,14 @@ FEW_STEPS, MOST_REFUSED = 6, 40
 """Of a polish from a near start; changes of a model that are fitted in all."""
 UNFIT = 1e3
 """Residual, over the error's scale, where a formula is undefined."""
+
+
+def price_of_fitted(mean_square: float, rows: int) -> float:
+    """Nats for a fitted number: written to its standard error, sqrt(mean square/rows) of its size.
+
+    So a simple number that errs little more is the better, the less noise there is.
+    """
+    return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + ROUNDING**2))) + FITTED
 
 
 def leaves_rounding(mean_square: float, fitted: int) -> bool:
@@ -132,7 +141,7 @@ class Model:
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""
-        number = 0.5 * np.log(rows) + FITTED
+        number = price_of_fitted(self.mean_square, rows)
         cost = SYMBOL * (self.outer.symbols + sum(tree.size + 1 for tree in self.terms) - 1)
         for place, coefficient in enumerate(self.coefficients):
             cost += price(coefficient) if place in self.simple else number
@@ -263,13 +272,13 @@ class Model:
             return replace(model, mean_square=square).description(rows), model
 
         for place, value in enumerate(numbers):
-            for near in simple_numbers(value):
+            for near in simple_near(value):
                 yield foreseen(self._with_number(place, near), place, near)
         for place, i in enumerate(free, len(numbers)):
             value = self.coefficients[i]
             if len(self.terms) > 1:
                 yield foreseen(self._without(i), place, 0.0)
-            for near in simple_numbers(value):
+            for near in simple_near(value):
                 set_one = replace(self._with_coefficients([i], [near]), simple=self.simple | {i})
                 yield foreseen(set_one, place, near)
 
@@ -318,28 +327,3 @@ def _set(tree: Tree, place: int, value: float) -> tuple[Tree, int]:
             return replace(tree, parts=tuple(parts), number=value, free=False), -1
         place -= 1
     return replace(tree, parts=tuple(parts)), place
-
-
-DENOMINATORS = {1: 0.0, 2: 1.0, 3: 1.5, 10: 1.5}
-"""Of simple fractions, and the nats to say which."""
-
-
-def simple_numbers(value: float) -> list[float]:
-    """One, and the nearest whole number, half, third and tenth, cheapest first."""
-    if not np.isfinite(value) or not 1e-2 < abs(value) < 1e4:
-        return []
-    near = {round(value * d) / d for d in DENOMINATORS} | {float(np.sign(value))}
-    return sorted((n for n in near if n != 0), key=price)
-
-
-def price(number: float) -> float:
-    """Nats for a simple number: about the logarithm of how many are simpler."""
-    if number == 0:
-        return 0.5
-    if not np.isfinite(number) or abs(number) > 1e6:
-        return np.inf
-    for d, extra in DENOMINATORS.items():
-        count = round(number * d)
-        if count and abs(number * d - count) < 1e-9:
-            return 0.5 + float(np.log(abs(count))) + extra
-    return float(np.inf)

@@ -15,16 +15,14 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.enumeration.model import (
-    FITTED,
     ROUNDING,
     SYMBOL,
     Table,
     leaves_rounding,
-    price,
-    simple_numbers,
+    price_of_fitted,
 )
 from symreg.enumeration.scan import Scan
-from symreg.enumeration.tree import exact
+from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.watch import Watch
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -63,7 +61,7 @@ class Quotient:
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""
-        free = 0.5 * np.log(rows) + FITTED
+        free = price_of_fitted(self.mean_square, rows)
         simple = [price(float(c)) for c in self.coefficients]
         numbers = sum(min(free, cost) for cost in simple)
         # a term, its variables, and their exponents
@@ -300,7 +298,7 @@ def _simplified(quotient: Quotient, table: Table) -> Quotient:
     rows, best = len(table.y), _fitted(quotient, table)
     fixed: frozenset[int] = frozenset()
     for place in range(len(best.coefficients)):
-        for near in simple_numbers(float(best.coefficients[place])):
+        for near in simple_near(float(best.coefficients[place])):
             changed = best.coefficients.copy()
             changed[place] = near
             trial = _fitted(replace(best, coefficients=changed), table, fixed | {place})

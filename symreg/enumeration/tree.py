@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
+from symreg.formulas.numbers import exact
+
 ONE, COLUMN, SCALE, SHIFT, POWER = "one", "column", "scale", "shift", "power"
 FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
     "sin": (np.sin, sympy.sin),
@@ -112,9 +114,3 @@ def _scaled(tree: Tree) -> Tree:
     if tree.kind == SCALE:
         return replace(tree, free=True)
     return Tree(SCALE, (tree,), 1.0, True)
-
-
-def exact(number: float) -> sympy.Expr:
-    """A whole number or a simple fraction exactly, any other as a float."""
-    fraction = sympy.Rational(number).limit_denominator(12)
-    return fraction if float(fraction) == number else sympy.Float(number)

@@ -22,25 +22,28 @@ from orbits.time_limit import TooLongError
 from symreg.fit.noise import DOUBLE, LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
-    complexity,
     constant_symbol,
     evaluate,
     merged,
     skeleton,
+    with_coefficients,
     with_floats,
 )
+from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.reading import is_readable
 
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
 floor then shrinks to this many times its error."""
-NODE_COST = 4.0
-"""Twice the nats per node: a choice among eight symbols costs ln 8 = 2.1."""
+NODE_COST, MOST_NATS = 4.0, 8.0
+"""Twice the nats per symbol: a choice among eight costs ln 8 = 2.1; and the nats of a number at
+most."""
 CLEARLY_BETTER = 10.0
-"""Difference in the criterion for preferring a law to a simpler one: 'very strong' on the scale of
-Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
+"""Difference in twice the log-likelihood at which a law explains a table less well: 'very strong'
+on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
 SNAP_DISTANCE = 0.1
-"""Exponents farther than this from a half-integer are left alone."""
+"""Exponents farther than this from a half-integer are left alone, and other numbers from a simple
+one, relative to their size."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
 LEAST_GROUPS = 5
@@ -121,7 +124,10 @@ class Law:
         if n <= fitted + 1:
             return np.inf
         few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
-        return n * np.log(error) + few + self.length(n)
+        # a number is written to its standard error, sqrt(error/n) of its size: 2 log 1/that. A
+        # floor is no noise, and says nothing of how well numbers are known
+        precision = 0.0 if floor else max(0.0, -float(np.log(error)))
+        return n * np.log(error) + few + len(self.constants) * precision + self.length(n)
 
     def error(self, floor: float) -> float:
         """Mean square of the residuals, with the smooth error that the floor allows for free."""
@@ -133,29 +139,40 @@ class Law:
         return len(self.constants) * np.log(max(n, LEAST_GROUPS)) + NODE_COST * self.nodes
 
 
-FUNCTION_NODES = 5
-"""Extra nodes for a function, and again inside another: of two laws that explain data equally well,
-people choose the one without exp(cos(x))."""
-
-
+FUNCTION = 3
+"""Symbols for a function, two of them since laws have fewer functions than sums and products; two
+more for each inside another, as in `symreg.enumeration`."""
 RARE = (sympy.tan, sympy.tanh, sympy.asin, sympy.acos, sympy.atan)
-"""Functions that cost another node: laws have fewer of them than sines and exponentials."""
+"""Functions that cost another symbol: laws have fewer of them than sines and exponentials."""
+USUAL = (sympy.Integer(1), sympy.Integer(2), sympy.Integer(3), sympy.Rational(1, 2))
+"""Exponents that cost one symbol, as squares and roots do; others cost two, and one more for each
+power beyond the fourth."""
 
-USUAL_EXPONENT = 4.0
-"""Larger exponents cost a node for each further power."""
 
+def charged(formula: sympy.Expr) -> int:
+    """Description length of a formula in symbols, of about two nats each.
 
-def charged(expression: sympy.Expr) -> int:
-    """Complexity charged for a formula: its nodes, more for functions, more still if nested."""
-    functions = expression.atoms(sympy.Function) - expression.atoms(sympy.Abs)
-    nested = sum(len(f.args[0].atoms(sympy.Function)) for f in functions)
-    rare = sum(isinstance(f, RARE) for f in functions)
-    steep = sum(
-        max(0.0, abs(float(power.exp)) - USUAL_EXPONENT)
-        for power in expression.atoms(sympy.Pow)
-        if power.exp.is_number and power.exp.is_real
-    )
-    return complexity(expression) + FUNCTION_NODES * (len(functions) + nested) + rare + round(steep)
+    The measure of `symreg.enumeration`, where the number of formulas of k symbols grows as e^(2k):
+    a variable, an operation, a power and a fitted number are one; a step by one and a sign are the
+    operation alone; another simple number costs its own nats.
+    """
+    if formula.is_Rational:
+        return round(min(price(float(formula)), MOST_NATS) / 2) if abs(formula) != 1 else 0
+    if not formula.args or formula.is_number:
+        return 1
+    if formula.is_Mul:
+        parts = [part for part in formula.args if part != -1]
+        below = [part.is_Pow and part.exp.is_number and part.exp < 0 for part in parts]
+        turned = [part.base**-part.exp if b else part for part, b in zip(parts, below, strict=True)]
+        return sum(map(charged, turned)) + len(parts) - 1 + all(below)
+    if formula.is_Pow and formula.exp.is_number:
+        steep = max(0.0, abs(float(formula.exp)) - 4)
+        return charged(formula.base) + 1 + (abs(formula.exp) not in USUAL) + round(steep)
+    own = sum(map(charged, formula.args))
+    if isinstance(formula, sympy.Function) and not isinstance(formula, sympy.Abs):
+        nested = sum(len(part.atoms(sympy.Function)) for part in formula.args)
+        return own + FUNCTION + 2 * nested + isinstance(formula, RARE)
+    return own + max(1, len(formula.args) - 1)
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
@@ -228,17 +245,29 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
     return Law(form, **vars(found), nodes=nodes, source=source, seed=seed)
 
 
-def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:
-    """Drop terms and snap exponents, one at a time, while the criterion does not rise.
+def freed(law: Law, samples: Samples) -> Law:
+    """The same with a fitted number in front of every term, and for every exact one inside.
 
-    Without `snap` only constants are dropped.
+    A search sets numbers to simple ones where that is the shorter description; with noise each of
+    them has an interval, and with units a dimension. Exponents stay, and a named law.
+    """
+    if law.name is not None:
+        return law
+    free = refitted(with_coefficients(law.expression), samples, law.source, law.seed)
+    return law if free is None or len(free.constants) <= len(law.constants) else free
+
+
+def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:
+    """Drop terms, and set exponents and numbers to simple ones, while the criterion does not rise.
+
+    Without `snap` only constants are dropped; numbers are set where no floor makes it free.
     """
     n = samples.n_effective
     best = law
     improving = True
     while improving and best.constants:
         improving = False
-        for form, start in _simpler(best, snap):
+        for form, start in _simpler(best, snap, snap and not floor):
             if len(start) and not np.all(np.isfinite(start)):
                 continue
             try:
@@ -256,8 +285,8 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
     return best
 
 
-def _simpler(law: Law, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
-    """Skeletons with one constant fewer: an exponent snapped, a term or factor dropped."""
+def _simpler(law: Law, snap: bool, numbers: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
+    """Skeletons with one constant fewer: a number snapped, a term or factor dropped."""
     exponents = _exponents(law.form)
     for index, value in enumerate(law.constants):
         here = constant_symbol(index)
@@ -269,6 +298,9 @@ def _simpler(law: Law, snap: bool) -> Iterable[tuple[sympy.Expr, list[float]]]:
                     targets.append(nearest)
         elif index or len(law.constants) == 1 or not law.form.is_Mul:
             targets.append(sympy.Integer(0))
+        if numbers and here not in exponents:
+            near = [n for n in simple_near(value) if abs(n - value) <= SNAP_DISTANCE * abs(value)]
+            targets += map(exact, near[:1])
         for target in targets:
             form = law.form.xreplace({here: target})
             if form.has(*UNDEFINED) or form == 0:
@@ -293,17 +325,8 @@ def effective_floor(laws: Iterable[Law], floor: float) -> float:
 
 
 def preferred(laws: Sequence[Law], n: int, floor: float) -> Law:
-    """The simplest law that no other clearly beats.
-
-    Simplest: fewest constants, then fewest nodes, then the smaller criterion. A law is clearly
-    better when its criterion is lower by `CLEARLY_BETTER`.
-    """
-    best = min(law.criterion(n, floor) for law in laws)
-    good = [law for law in laws if law.criterion(n, floor) <= best + CLEARLY_BETTER]
-    return min(
-        good,
-        key=lambda law: (len(law.constants), law.nodes, law.criterion(n, floor), law.key),
-    )
+    """The law with the shortest description of itself and of what it leaves."""
+    return min(laws, key=lambda law: (law.criterion(n, floor), law.length(n), law.key))
 
 
 def structure(law: Law) -> str:

@@ -174,6 +174,12 @@ def with_floats(expression: sympy.Expr) -> sympy.Expr:
     return expression.func(*(with_floats(argument) for argument in expression.args))
 
 
+def with_coefficients(expression: sympy.Expr) -> sympy.Expr:
+    """`with_floats`, and every term of the outermost sum with a number in front."""
+    terms = sympy.Add.make_args(with_floats(expression))
+    return sympy.Add(*(sympy.Float(c) * rest for c, rest in (t.as_coeff_Mul() for t in terms)))
+
+
 def constant_symbol(index: int) -> sympy.Symbol:
     """The free constant of that number (of either sign, so not assumed positive)."""
     return sympy.Symbol(f"{CONSTANT_PREFIX}{index}", real=True)

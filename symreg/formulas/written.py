@@ -9,7 +9,6 @@ and others with the digits that the interval supports.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 
 import numpy as np
 import sympy
@@ -18,16 +17,13 @@ from orbits.estimates import Estimate
 from orbits.time_limit import TooLongError, limited
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, written
+from symreg.formulas.numbers import SAME, exact, is_simple, simple
 
 SECONDS = 2.0
 """For all ways of writing a formula."""
 LONGEST = 60
 """Nodes of a formula that sympy still expands and factors quickly."""
-SAME = 1e-12
-"""Relative difference by which two ways of writing a formula may evaluate."""
 MOST_DIGITS = 6
-LARGEST_DENOMINATOR, LARGEST_INTEGER = 12, 1000
-"""Of numbers that are simple to rounding."""
 USUAL_DENOMINATOR, USUAL_INTEGER, SURE = 4, 10, 0.01
 """Of numbers that are simple within their interval, which has at most that half-width, relative: in
 wider ones there would be a simple number by chance."""
@@ -85,16 +81,15 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     """The formula in other ways, numbers back in place."""
     floats = sorted(formula.atoms(sympy.Float), key=lambda number: abs(float(number)))
     symbols: dict[float, sympy.Symbol] = {}
-    exact: dict[sympy.Expr, sympy.Expr] = {}
+    whole: dict[sympy.Expr, sympy.Expr] = {}
     for number in floats:
         value = float(number)
-        simple = _simple(value, LARGEST_DENOMINATOR, LARGEST_INTEGER)
-        if abs(float(simple) - value) <= SAME * abs(value):
-            exact[number] = simple
+        if is_simple(value):
+            whole[number] = exact(value)
         else:
             own = symbols.setdefault(abs(value), sympy.Dummy(positive=True))
-            exact[number] = own if value > 0 else -own
-    bare = formula.xreplace(exact)
+            whole[number] = own if value > 0 else -own
+    bare = formula.xreplace(whole)
     numbers = {own: sympy.Float(value) for value, own in symbols.items()}
     ways = WAYS if complexity(formula) <= LONGEST else ()
     for other in (bare, *(way(bare) for way in ways)):
@@ -119,14 +114,6 @@ def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
     return formula.replace(is_power_of_sum, unit)
 
 
-def _simple(value: float, denominator: int, integer: int) -> sympy.Rational:
-    """The nearest fraction with a small denominator, or the nearest integer."""
-    near = Fraction(value).limit_denominator(denominator)
-    if abs(near.numerator) > integer:
-        near = Fraction(round(value)) if abs(value) < integer else Fraction(0)
-    return sympy.Rational(near.numerator, near.denominator)
-
-
 def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> sympy.Expr:
     """The formula with numbers as their intervals allow.
 
@@ -146,9 +133,9 @@ def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> 
 def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
     half = None if estimate is None else estimate.half_width
     if half is not None and 0 < half <= SURE * abs(value):
-        near = _simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
+        near = simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
         if near and abs(float(near) - value) <= half:
-            return near
+            return sympy.Rational(near)
     return sympy.Float(value, digits_of(value, half))
 
 

@@ -3,7 +3,6 @@
 The scale of a scaled term is on a grid until a sum is polished.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,8 +21,6 @@ from symreg.projection.bases import (
     power_product,
 )
 
-HIGHEST_DEGREE, MOST_POLYNOMIAL = 4, 70
-"""Degree and terms of a whole polynomial: four variables to the fourth have 70."""
 MOST_ATOMS, MOST_WITH_WAVES, MOST_SCALED = 2500, 14_000, 8000
 """Terms of each kind: pairs of 2 x 2500 are a matrix of 100 MB in blocks, longer lists are paired
 with their best alone."""
@@ -192,20 +189,3 @@ def _parts(columns: Sequence[Column]):
 def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
     found = power_product(parts)
     return None if found is None else Atom(*found)
-
-
-def polynomials(columns: Sequence[Column]) -> list[list[Atom]]:
-    """The terms of polynomials, degree by degree, as far as the rows support them."""
-    rows = len(columns[0].values)
-    found: list[list[Atom]] = []
-    for degree in range(1, HIGHEST_DEGREE + 1):
-        if math.comb(len(columns) + degree, degree) > min(rows // 4, MOST_POLYNOMIAL):
-            break
-        parts = [
-            [(c, float(p)) for c, p in zip(columns, powers, strict=True) if p]
-            for powers in product(range(degree + 1), repeat=len(columns))
-            if 0 < sum(powers) <= degree
-        ]
-        made = [atom for part in parts if (atom := _atom(part)) is not None]
-        found.append([one(rows), *made])
-    return found

@@ -192,7 +192,7 @@ def expression_of(product: Product, target: Target, columns: Sequence[Column]) -
             elif not whole:
                 form = sympy.Abs(form)
         written.append(form**exponent)
-    sign = _sign(np.sign(target.y), signs, turning, written)
+    sign = _sign(target.y / np.sum(np.abs(target.y)), signs, turning, written)
     if sign is None:
         return None
     constant = sign * float(np.exp(np.clip(product.linear[0], -LARGEST_LOG, LARGEST_LOG)))
@@ -202,7 +202,7 @@ def expression_of(product: Product, target: Target, columns: Sequence[Column]) -
 
 
 MISMATCHES = 0.02
-"""Rows with a sign that noise may flip."""
+"""Share of the target's size in rows with a sign that noise may flip: those near zero."""
 
 
 def _sign(
@@ -215,7 +215,7 @@ def _sign(
             trial = signs.copy()
             for flips, _ in chosen:
                 trial = trial * flips
-            agreement = float(np.mean(trial * wanted))
+            agreement = float(np.sum(trial * wanted))
             if abs(agreement) >= 1 - 2 * MISMATCHES:
                 for _, place in chosen:
                     written[place] = sympy.Abs(written[place])

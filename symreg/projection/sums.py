@@ -14,13 +14,11 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.formulas.watch import Watch
-from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one, polynomials
+from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
 
-CERTAIN = 5.0
-"""Standard errors that a polynomial's term must be from zero."""
 PAIRED = 1500
 """Terms, the best singly, paired with all others where there are more."""
 BEAM = 100
@@ -145,7 +143,6 @@ def search_sums(
     atoms: Sequence[Atom],
     watch: Watch,
     terms: int = MOST_TERMS,
-    polynomial: Sequence[Sequence[Atom]] = (),
 ) -> list[Sum]:
     """The best sums of one term, of two, and so on, for every transform of the target.
 
@@ -155,8 +152,6 @@ def search_sums(
         atoms: terms to choose from.
         watch: may end the search between transforms.
         terms: most of them in a sum.
-        polynomial: sets of terms all fitted at once, then dropped one by one: similar terms hide
-            each other from a search that adds them.
     """
     found: list[Sum] = []
     for transform in TRANSFORMS:
@@ -167,8 +162,6 @@ def search_sums(
             usable = np.all(np.isfinite(wanted * weights))
         if not usable:
             continue
-        for terms_at_once in polynomial if not transform.ratio else ():
-            found += _eliminated(transform, wanted * weights, weights, terms_at_once, y)
         pool = list(atoms[: 2 * MOST_ATOMS])
         if transform.ratio:
             with np.errstate(all="ignore"):
@@ -215,37 +208,10 @@ def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
     return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
 
 
-def _eliminated(
-    transform: Transform, wanted: np.ndarray, weights: np.ndarray, atoms: Sequence[Atom],
-    target: np.ndarray,
-) -> list[Sum]:  # fmt: skip
-    """All terms at once, the least certain dropped until every one is."""
-    whole = _weighted(atoms, weights)
-    if not np.all(measurable(whole)):
-        return []
-    state = list(range(len(atoms)))
-    while state:
-        chosen = whole[:, state] / np.linalg.norm(whole[:, state], axis=0)
-        solution, *_ = np.linalg.lstsq(chosen, wanted, rcond=1e-14)
-        rest = wanted - chosen @ solution
-        spread = np.linalg.norm(rest) / np.sqrt(max(len(wanted) - len(state), 1))
-        with np.errstate(invalid="ignore"):  # terms that are alike; no error is no certainty
-            error = spread * np.sqrt(np.diag(np.linalg.pinv(chosen.T @ chosen)))
-        certain = np.abs(solution) / np.maximum(error, 1e-13 * np.max(np.abs(solution)))
-        least = int(np.argmin(certain))
-        if certain[least] > CERTAIN:
-            break
-        del state[least]
-    if not 0 < len(state) <= 2 * MOST_TERMS:
-        return []
-    return [_fitted(transform, tuple(state), whole, wanted, atoms, target, weights)]
+def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
+    """Straight lines: cheap to fit, and a reader's first thought.
 
-
-def lines_and_polynomials(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
-    """Straight lines and polynomials: cheap to fit, and a reader's first thought.
-
-    A constant and one variable, or its logarithm; all variables; every term of a polynomial, except
-    uncertain ones.
+    A constant and one variable, or its logarithm; all variables.
     """
     constant = one(len(y))
     lines = [Atom(column.values, column.expression) for column in columns]
@@ -260,8 +226,6 @@ def lines_and_polynomials(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Co
         sets += [tuple(lines), (constant, *lines)]
     weights = 1 / sigma
     found = []
-    for terms in polynomials(columns):
-        found += _eliminated(TRANSFORMS[0], y * weights, weights, terms, y)
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
         state = tuple(range(len(atoms)))

@@ -5,7 +5,6 @@ feature, and nothing that an expansion would explain; without noise it leaves ro
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smoo
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
+from symreg.formulas.numbers import is_simple
 from symreg.recovery.expansions import Break, Expansion, break_of, expansion_of
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -24,12 +24,12 @@ EXACT, NOISELESS = 1e-11, 1e-6
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
 
+EXACT_CONSTANT = 1e-9
+"""Relative error of a constant fitted to a table in double precision."""
 FEW_NUMBERS = 2
 """Constants that no expansion of a curved function does with."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
-LARGEST_SIMPLE = 12
-"""Numerator and denominator of a number that counts as simple."""
 COARSEST = 1e-3
 """Relative unit of the last digit above which numbers are integers rather than rounded ones."""
 
@@ -106,7 +106,7 @@ def evidence_of(
         errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
     error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y), floor)
-    numbers = sum(not is_simple(value) for value in refit.constants)
+    numbers = sum(not is_simple(value, EXACT_CONSTANT) for value in refit.constants)
     expansion = gap = None
     if expanded and (error > least or numbers > FEW_NUMBERS):
         expansion = expansion_of(refit, whole, least)
@@ -125,15 +125,6 @@ def evidence_of(
     if expanded and fails:
         gap = break_of(refit, whole, least)
     return replace(evidence, gap=gap, values=values)
-
-
-def is_simple(value: float) -> bool:
-    """Whether a number is a small integer, or a fraction of two, to rounding."""
-    if value == 0 or not np.isfinite(value):
-        return True
-    near = Fraction(value).limit_denominator(LARGEST_SIMPLE)
-    few = abs(near.numerator) <= LARGEST_SIMPLE
-    return few and abs(float(near) - value) <= 1e-9 * abs(value)
 
 
 def printed(y: np.ndarray) -> float:

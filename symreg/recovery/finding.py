@@ -1,6 +1,5 @@
 """One pass over samples: selection, evidence, comparison with the references, numbers."""
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from symreg.fit.monomial import usable
 from symreg.fit.noise import robust_spread, weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
 from symreg.fit.outliers import FAR, outliers, outlying_rows
-from symreg.fit.refine import Law, refit_law, refitted
+from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
 from symreg.formulas.compare import (
@@ -29,9 +28,8 @@ from symreg.formulas.compare import (
     Comparison,
     compare,
 )
-from symreg.formulas.expressions import constant_symbol, symbol, with_floats
+from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
-from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.by_group import select_by_group
 from symreg.recovery.evidence import Evidence, evidence_of, misfit_of
@@ -115,7 +113,7 @@ def find(problem: Problem, search: Search) -> Finding:
     if config.own_table:
         every = samples if problem.every is None else problem.every
         fitted = _every_row(every, outlying, selection.law, parts)
-    law = _with_dimensions(refit_law(selection.law, fitted), problem, fitted)
+    law = refit_law(selection.law, fitted)
     reference, comparison = references[0] if asked and references else None, NOTHING_FOUND
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
         reference, comparison = _compared(law, references, asked, whole)
@@ -150,24 +148,6 @@ def find(problem: Problem, search: Search) -> Finding:
         outliers=outlying,
         rows=len(fitted.y),
     )  # fmt: skip
-
-
-def _with_dimensions(law: Law, problem: Problem, samples: Samples) -> Law:
-    """The law with its exact numbers as constants, where only so they have the units needed.
-
-    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them.
-    """
-
-    def fits(form: sympy.Expr) -> bool:
-        with contextlib.suppress(ValueError):
-            constant_units(form, problem.units, problem.units[problem.samples.target])
-            return True
-        return False
-
-    if not problem.units or fits(law.form):
-        return law
-    free = refitted(with_floats(law.expression), samples, law.source, law.seed)
-    return free if free is not None and fits(free.form) else law
 
 
 def _selected(

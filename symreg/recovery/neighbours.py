@@ -16,6 +16,7 @@ from scipy.stats import qmc
 
 from symreg.fit.noise import DOUBLE
 from symreg.fit.refine import (
+    CLEARLY_BETTER,
     Law,
     is_same_law,
     preferred,
@@ -37,12 +38,9 @@ EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
 SIMPLIFIED = 3
 """New formulas simplified in a round."""
-AS_GOOD = 6.0
-"""Difference in twice the log-likelihood at which a formula explains a table less well: 'strong'
-on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2; one to twenty."""
-AS_LONG = 12
-"""Extra nodes with which a formula still competes with a shorter one that explains as well: two
-functions."""
+AS_LONG = 8
+"""Extra symbols with which a formula still competes with a shorter one that explains as well: two
+functions of a variable."""
 ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
 WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -300,7 +298,7 @@ def explains_as_well(other: Law, law: Law, n: int) -> bool:
     """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
     if other == law or other.nodes > law.nodes + AS_LONG:
         return False
-    if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(AS_GOOD / n):
+    if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(CLEARLY_BETTER / n):
         return False
     more = len(other.constants) > len(law.constants)
     return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)

@@ -8,6 +8,7 @@ every rival is its share of the posterior.
 Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an information criterion.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from symreg.fit.noise import sharp
 from symreg.fit.refine import (
     Law,
     effective_floor,
+    freed,
     is_same_law,
     preferred,
     refit_law,
@@ -40,7 +42,7 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.rival import Rival
 
-REFINED = 8
+REFINED = 20
 """Formulas of the pool, best first, to simplify."""
 WEIGHED = 200
 """Formulas, best first, considered as good as the selected one."""
@@ -130,10 +132,7 @@ def select(samples: Samples, search: Search) -> Selection:
     if not laws and not named:
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     if units:
-        consistent = _consistent(laws, samples.target, units)
-        if not consistent:
-            factors = _refitted(_with_factors(candidates), samples)
-            consistent = _consistent(factors, samples.target, units)
+        consistent = _consistent(laws, samples, units)
         if config.units and not consistent:
             raise ValueError(
                 "no formula that was searched can have the units of the columns; check them, or "
@@ -142,7 +141,7 @@ def select(samples: Samples, search: Search) -> Selection:
         # units that were read from headers may be wrong: better a formula without than none
         units = units if consistent else None
         laws = consistent or laws
-        named = _consistent(named, samples.target, units) if units else named
+        named = _consistent(named, samples, units) if units else named
     floor = effective_floor([*laws, *named], config.floor)
     errors, laws = errors_of(samples, laws, floor, noise=config.errors)
     samples, n = errors.of(samples), samples.n_effective
@@ -150,20 +149,18 @@ def select(samples: Samples, search: Search) -> Selection:
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
     pool = [simplified(law, samples, floor) for law in best]
     if units:
-        pool = _consistent(pool, samples.target, units)
+        pool = _consistent(pool, samples, units)
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     if not floor:
         # within a field's own error neighbours cannot be told apart
         pool = merged_by_form(widened(pool, samples, floor))
     if units:
-        pool = _consistent(pool, samples.target, units)
+        pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
     partings = {} if floor else as_good(law, pool[:WEIGHED], samples)
-    if partings:
-        # of those that the table allows the shortest is told first
-        law = min([law, *partings], key=lambda each: (each.length(n), each.key))
-        partings = as_good(law, pool[:WEIGHED], samples)
+    if errors.kind != "none":
+        law = freed(law, samples)
     pool = pool[:COMPARED]
     unlike = [
         each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples, True)
@@ -192,26 +189,20 @@ def _form(text: str, samples: Samples, config: RecoverConfig) -> Selection:
     return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
 
 
-def _consistent(laws: Sequence[Law], target: str, units: Mapping[str, Unit]) -> list[Law]:
-    """Those that some units of their constants make consistent."""
-    kept = []
-    for law in laws:
-        try:
-            constant_units(law.form, units, units[target])
-        except ValueError:
-            continue
-        kept.append(law)
-    return kept
+def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]) -> list[Law]:
+    """Those that some units of their constants make consistent, exact numbers freed if need be.
 
+    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them.
+    """
 
-def _with_factors(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The same formulas with a constant in front: an exact number there, 79/2, can have no unit."""
-    return [
-        replace(each, expression=sympy.Float(factor) * rest)
-        for each in candidates
-        for factor, rest in [each.expression.as_coeff_Mul()]
-        if factor.is_Rational
-    ]
+    def fits(law: Law) -> bool:
+        with contextlib.suppress(ValueError):
+            constant_units(law.form, units, units[samples.target])
+            return True
+        return False
+
+    every = (law if fits(law) else freed(law, samples) for law in laws)
+    return [law for law in every if fits(law)]
 
 
 def _refitted(candidates: Sequence[Candidate], samples: Samples) -> list[Law]:

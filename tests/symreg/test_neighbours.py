@@ -62,7 +62,6 @@ def test_a_small_correction_may_depend_on_other_products():
     assert best.mean_square == pytest.approx(1e-6, rel=0.2)  # the noise alone
 
 
-@pytest.mark.xfail(reason="the quotient is found though an exponential explains the rows too")
 def test_a_correction_below_the_noise_leaves_several_laws():
     # velocities added: 1/(1 + u v/c^2) is exp(-u v/c^2) to second order
     rng = np.random.default_rng(1)

@@ -86,6 +86,21 @@ def test_the_logarithm_of_a_ratio_is_found(scale):
     assert str(found.form) == ("c1*log(a/b)" if scale == 1 else "c1*log(a*c2/b)")
 
 
+@pytest.mark.parametrize("rows", [20, 200])
+def test_a_noisy_line_has_a_fitted_slope_with_an_interval(rows):
+    # whatever simple numbers are near: 7/2·x + 1 of slope 3.52 was returned, and no number fitted
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0, 10, rows)
+    table = pd.DataFrame({"x": x, "y": 3.52 * x + 1.04 + 0.2 * rng.standard_normal(rows)})
+    law = recover(table, target="y", features="x", seeds=1, null=False)
+    slope, intercept = np.polyfit(x, table["y"], 1)
+    numbers = [quantity.value for quantity in law.coefficients.values()]
+    assert len(numbers) == 2
+    line = law.predict(pd.DataFrame({"x": [1.0, 9.0]}))
+    assert line == pytest.approx(intercept + slope * np.array([1.0, 9.0]), rel=0.02)
+    assert all(q.low < q.value < q.high for q in law.coefficients.values())
+
+
 def test_idle_columns_are_left_out_with_a_note():
     rng = np.random.default_rng(0)
     a = rng.uniform(0.5, 5, 100)

@@ -87,6 +87,30 @@ def test_signs_of_features_are_written_as_they_are(law, form):
     assert np.all(np.sign(evaluate(best.expression, names, X)) == np.sign(y))
 
 
+def test_targets_near_zero_whose_sign_noise_turns_hide_no_product():
+    # two of twenty rows have the wrong sign: a thousandth of the target's size
+    X, y, names = rows_of(lambda x, y: x**2 * y**2 / (x + y), 0.0, 1.0, rows=20)
+    noise = 0.01 * np.sqrt(np.mean(y**2)) * np.random.default_rng(2).standard_normal(20)
+    given = y + noise
+    assert np.sum(given < 0) > 1
+    formulas = search(X, given, feature_symbols(names, X), Watch(), sums=False)
+    errors = [np.mean((evaluate(formula, names, X) - given) ** 2) for formula in formulas]
+    assert min(errors) < 4 * np.mean(noise**2)
+
+
+def test_a_law_of_equal_errors_is_handed_over_though_small_targets_are_noise():
+    # half of the targets are noise of 1e-6, which a shorter formula happens to have
+    x = np.concatenate([np.zeros(30), np.linspace(1, 2, 30)])
+    y = np.where(x == 0, 2e-6, 1.03 * x)
+    (symbol,) = feature_symbols(["x"], x[:, None])
+    near, law = symbol + 2e-6, 1.03 * symbol + 1e-6
+    front = pareto_front([near, law], x[:, None], y, ["x"], 0, "projection", exhaustive=True)
+    assert [candidate.expression for candidate in front] == [near, law]
+    noise = np.random.default_rng(0).standard_normal(60)
+    front = pareto_front([near, near + noise[0]], x[:, None], y, ["x"], 0, "x", exhaustive=True)
+    assert len(front) == 1, "what is worse by either is not"
+
+
 def test_noise_is_not_explained():
     # nothing is exact, and what is simplest says nothing: no formula of three constants halves the
     # variance of 200 independent rows

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orbits.estimates import Estimate
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, symbol, written
+from symreg.formulas.numbers import exact, is_simple, price, simple_near
 from symreg.formulas.written import simple_numbers, simplest
 
 X, Y = symbol("x"), symbol("y")
@@ -77,3 +78,17 @@ def test_numbers_are_simple_where_a_narrow_interval_says_so():
     assert str(of(1.5, 0.9)) == "1.5*x"  # anything would be simple in so wide a one
     assert str(of(475.3, 3.0)) == "475.3*x"
     assert str(of(1.99554, 0.001)) == "1.99554*x"  # two is outside
+
+
+def test_a_simple_number_is_a_small_fraction_and_no_large_float():
+    assert [exact(value) for value in (3.0, 3.5, -0.25, 1.3)] == [
+        3, sympy.Rational(7, 2), -sympy.Rational(1, 4), sympy.Rational(13, 10),
+    ]  # fmt: skip
+    # every float above 2^53 is a whole number
+    assert exact(1.1096735e17).is_Float
+    assert exact(0.12345678).is_Float
+    assert not is_simple(float("nan"))
+    assert price(0.12345678) == np.inf
+    assert price(2.0) < price(3.0) < price(3.5) < price(13 / 12)
+    assert simple_near(0.9999) == [1.0]
+    assert 0.5 in simple_near(0.502)
