@@ -7,6 +7,7 @@ weight; noise within bins does not explain it.
 """
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -135,19 +136,16 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     # heavy tails are no misfit: errors are cut at five robust standard deviations
     spread = robust_spread(residuals) or 1.0
     residuals = np.clip(residuals, -5 * spread, 5 * spread)
-    least = 1.0
-    columns = [*X.T, *_interactions(X)]
-    for column in columns:
-        order = np.argsort(column, kind="stable")
-        parts = np.array_split(residuals[order], bins)
-        size = np.array([len(part) for part in parts])
-        means = np.array([part.mean() for part in parts])
-        within = sum(float(np.sum((part - part.mean()) ** 2)) for part in parts) / (rows - bins)
-        if within <= 0:
-            return 0.0
-        statistic = float(np.sum(size * means**2) / within)
-        least = min(least, float(chdtrc(bins, statistic)))
-    return min(1.0, least * len(columns), 2 * _neighbours_agree(residuals, X))
+    columns = np.column_stack([X, *_interactions(X)])
+    ordered = residuals[np.argsort(columns, axis=0, kind="stable")]
+    size = np.array([len(part) for part in np.array_split(residuals, bins)])
+    starts = np.cumsum(size) - size
+    means = np.add.reduceat(ordered, starts) / size[:, None]
+    within = np.sum((ordered - np.repeat(means, size, axis=0)) ** 2, axis=0) / (rows - bins)
+    if np.any(within <= 0):
+        return 0.0
+    least = float(np.min(chdtrc(bins, size @ means**2 / within)))
+    return min(1.0, least * columns.shape[1], 2 * _neighbours_agree(residuals, X))
 
 
 NORMAL_MEDIAN = 1.4826
@@ -187,5 +185,5 @@ MOST_INTERACTIONS = 45
 def _interactions(X: np.ndarray) -> list[np.ndarray]:
     """Products of two features about their medians: some laws, like x·y, show only in these."""
     about = X - np.median(X, axis=0)
-    pairs = [about[:, i] * about[:, j] for j in range(X.shape[1]) for i in range(j)]
-    return pairs[:MOST_INTERACTIONS]
+    pairs = ((i, j) for j in range(X.shape[1]) for i in range(j))
+    return [about[:, i] * about[:, j] for i, j in islice(pairs, MOST_INTERACTIONS)]

@@ -19,7 +19,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from orbits.time_limit import TooLongError
-from symreg.fit.noise import DOUBLE, LARGEST, smooth_mean_square
+from symreg.fit.noise import DOUBLE, LARGEST, rounding, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
     constant_symbol,
@@ -264,10 +264,12 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
     """
     n = samples.n_effective
     best = law
+    # what leaves rounding has its numbers already
+    numbers = snap and not floor and law.mean_square > rounding(samples.y) ** 2
     improving = True
     while improving and best.constants:
         improving = False
-        for form, start in _simpler(best, snap, snap and not floor):
+        for form, start in _simpler(best, snap, numbers):
             if len(start) and not np.all(np.isfinite(start)):
                 continue
             try:
