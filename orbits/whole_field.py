@@ -196,6 +196,13 @@ def _terms(
     scale: tuple[float, float],
 ) -> tuple[Float[np.ndarray, "state axis term"], list[str]]:  # fmt: skip
     """Acceleration of every term at unit coefficient, and the part it belongs to."""
+    # Whatever depends on place and velocity alike in all directions is
+    #     a = f·r + g·v + h·(r × v),  f, g, h functions of r, v², r·v.
+    # A central law has f(r) alone. The fit is of a − a_law = Σ c_k t_k(r, v), linear in the c_k,
+    # divided by |a_law| state by state, so that near and far states count alike. In f: a_law times
+    # powers of x = log r (exponent, curvature), v² and r·v (speed, heading); g is drag, h turns the
+    # velocity (magnetic). What breaks the symmetry itself has terms of its own: a torque (swirl), a
+    # direction of space (anisotropy, bearing), another centre, one way round (rotation).
     axes = position.shape[1]
     pull = law.acceleration(position, gm)
     size, r = np.linalg.norm(pull, axis=1), np.linalg.norm(position, axis=1)

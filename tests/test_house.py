@@ -33,9 +33,9 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "worldmodel": {
-        "code_lines": 6180,  # the map's line at 10 %
+        "code_lines": 6172,
         "options": 47,
-        "capitals": 79,
+        "capitals": 67,
         "imports_in_functions": 43,
         "modules_in_cycles": 0,
     },

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-SPEAK_FOR_THEMSELVES = (MemoryError, ModuleNotFoundError)
-"""Exceptions from a user's code that pass through unchanged."""
 LIBRARY = sysconfig.get_paths()["stdlib"]
 OWN = Path(__file__).parents[1]
 
@@ -44,7 +42,7 @@ def in_lines(what: str) -> Iterator[None]:
     """Raise an exception of a user's code inside the block as one line with its place."""
     try:
         yield
-    except SPEAK_FOR_THEMSELVES:
+    except (MemoryError, ModuleNotFoundError):
         raise
     except Exception as error:
         raise in_a_line(what, error) from error

@@ -27,9 +27,6 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
 
-POSITIONS_AT_ONCE = 1 << 17
-"""Per pass of a model that is shown every context by itself."""
-
 
 @runtime_checkable
 class Predictor(Protocol):
@@ -87,7 +84,7 @@ def by_windows(
     positions: Float[np.ndarray, "orbit time *body axis"],
     length: int,
     following: Callable[[np.ndarray], np.ndarray],
-    at_once: int = POSITIONS_AT_ONCE,
+    at_once: int = 1 << 17,
 ) -> Float[np.ndarray, "orbit time *body axis"]:
     """The next position after every time with a full context, one context at a time.
 

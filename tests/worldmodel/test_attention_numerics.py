@@ -41,7 +41,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("n_key", [256, 16384])
+@pytest.mark.parametrize("n_key", [256, 4096])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("spec", ["lssa", "lssar", "lssar(p=15)"])
 def test_long_rows_are_finite_and_sum_to_one(spec, case, n_key, dtype):
@@ -70,7 +70,7 @@ import resource, torch
 from worldmodel.attention import Visible, make_attention
 def megabytes(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT / 1e6
 torch.set_num_threads(1)
-q, k, v = torch.randn(3, 1, 1, 12_000, 2).unbind(0)
+q, k, v = torch.randn(3, 1, 1, 6_000, 2).unbind(0)
 attention = make_attention("lssar", 2, 1)
 attention(q[:, :, :64], k[:, :, :64], v[:, :, :64], Visible())
 before = megabytes()
@@ -80,5 +80,5 @@ print(megabytes() - before)
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, bytes
     code = code.replace("UNIT", str(unit))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    # 12 000 × 12 000 weights are 576 MB, half of them seen; a group of queries has 1.5 MB.
-    assert float(done.stdout) < 60
+    # 6000 × 6000 weights are 144 MB, half of them seen; a group of queries has 1.5 MB.
+    assert float(done.stdout) < 40

@@ -11,8 +11,6 @@ from worldmodel.attention.base import Attention, Rows, Visible
 from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_kept
 from worldmodel.attention.specs import Composed
 
-SHORTEST_FUSED = 1024
-"""Keys above which a GPU uses the fused passes: a shorter matrix costs less."""
 FIRST_SCALE = 1 / math.log(64)
 """Of log N: scores equal those of softmax where 64 keys are seen."""
 
@@ -85,7 +83,7 @@ class Composition(Attention):
             return super().mixed(q, k, v, visible)
         with torch.autocast(q.device.type, enabled=False):
             # the fused passes pay for long sequences, and their kernels need some width
-            long = k.shape[-2] >= SHORTEST_FUSED and q.shape[-2] > 1 and q.shape[-1] >= 16
+            long = k.shape[-2] >= 1024 and q.shape[-2] > 1 and q.shape[-1] >= 16
             if v.is_cuda and v.dtype != torch.float64 and long:
                 from worldmodel.attention.fused import fused_attention
 

@@ -21,10 +21,6 @@ ELEMENTS = 2**18
 """Of a tile: 1 MB in float32, a core's second-level cache."""
 KEPT = 2**28
 """Of a matrix of which all tiles are kept: 0.5 GB in float32 if causal."""
-SHORTEST_SIDE = 64
-"""Of a tile, in queries and in keys."""
-SHORTEST = 1e-12
-"""Length below which a query or key is not normalised, as in torch's `normalize`."""
 
 
 def smallest_kept(dtype: torch.dtype, p: float) -> float:
@@ -80,7 +76,9 @@ class SoftplusAttention(torch.autograd.Function):
         number = torch.arange(1, n_query + 1, device=q.device)[:, None] + visible.query_offset
         scale = math.log(q.shape[-1]) * count.log()
         q_length, k_length = (
-            torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_(min=SHORTEST) for x in (q, k)
+            # shorter ones are not normalised, as in torch's `normalize`
+            torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp_(min=1e-12)
+            for x in (q, k)
         )
         q, k = q / q_length, k / k_length
         scaled = q * scale
@@ -183,7 +181,7 @@ class SoftplusAttention(torch.autograd.Function):
 
 def _groups(q: Tensor, n_key: int, visible: Visible) -> list[list[QueryGroup]]:
     """Tiles of the matrix, by queries; on a GPU one."""
-    side = max(SHORTEST_SIDE, int(math.sqrt(ELEMENTS / max(1, q.shape[0]))) // 16 * 16)
+    side = max(64, int(math.sqrt(ELEMENTS / max(1, q.shape[0]))) // 16 * 16)
     if q.device.type != "cpu":
         side = max(q.shape[1], n_key)
     size = side if visible.window is None else min(side, max(BLOCK, visible.window))

@@ -147,15 +147,15 @@ def _control(
     )  # fmt: skip
 
 
-NEAREST = _control(
+nearest = _control(
     "nearest", "the second difference of the most similar training triple", "nearest triple",
     CYCLE[0], 1, copied,
 )  # fmt: skip
-LOCALLY_LINEAR = _control(
+locally_linear = _control(
     "locally_linear", "a linear function through the 60 most similar training triples",
     "locally linear lookup", CYCLE[2], 60, linear,
 )  # fmt: skip
-SPLINE = _control(
+spline = _control(
     "spline", "a thin-plate spline through the 100 most similar training triples",
     "spline lookup", CYCLE[5], 100, thin_plate,
 )  # fmt: skip

@@ -14,9 +14,6 @@ from orbits.statistics import r_squared
 
 PENALTIES = np.logspace(-8, 2, 11)
 """Penalties to try, in units of the number of rows, for standardised features."""
-FOLDS = 5
-"""Of groups, as is usual: each regression is fitted to four fifths; fewer where a fold would hold
-less than two groups."""
 
 
 def cross_validated_r2(
@@ -36,7 +33,9 @@ def cross_validated_r2(
         ValueError: if there are fewer than four groups.
     """
     names, group = np.unique(groups, return_inverse=True)
-    folds = min(FOLDS, len(names) // 2)
+    # each regression is fitted to four fifths; fewer folds where one would hold less than two
+    # groups
+    folds = min(5, len(names) // 2)
     if folds < 2:
         raise ValueError(f"{len(names)} orbit(s) cannot be split into folds; give 4 or more.")
 

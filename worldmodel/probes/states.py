@@ -232,9 +232,6 @@ FAR = {
 }
 """Families of states. Bound orbits of moderate eccentricity contain only the circular ones."""
 
-SURPLUS = 6
-"""States drawn for each that is wanted: arcs may leave the distances of training on their way."""
-
 
 def far(
     orbits: Orbits,
@@ -261,7 +258,8 @@ def far(
         radius = float(apart.min()), float(apart.max())
     motions = list(families.values())
     wanted = [count * motion.share for motion in motions]
-    family = np.repeat(np.arange(len(motions)), [SURPLUS * number for number in wanted])
+    # more than are wanted: arcs may leave the distances of training on their way
+    family = np.repeat(np.arange(len(motions)), [6 * number for number in wanted])
     row = random.integers(len(orbits.trajectories.gm), size=len(family))
     gm = orbits.trajectories.gm[row]
     outward, other = random.standard_normal((2, len(row), axes))

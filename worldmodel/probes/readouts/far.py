@@ -25,8 +25,6 @@ LEAST_STATES = 40
 """With fewer states no field is fitted."""
 BEYOND = 1.5
 """Times as close, and as far, as any training orbit: states outside, separately."""
-OUTSIDE_SHARE = 2
-"""States outside for each two of a family."""
 PLACES = 6
 """Ranges of distance, with equally many states."""
 SPEEDS = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -35,8 +33,6 @@ DIRECTIONS = {"inward": (-1.0, -0.5), "across": (-0.5, 0.5), "outward": (0.5, 1.
 """Cells by the cosine of the angle between velocity and the outward direction."""
 CELL_PLACES = 3
 """Cells in distance."""
-LONGEST_ROLL = 16
-"""Most steps on a model's own predictions."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +212,7 @@ class Far(ReadOut):
         nearest, farthest = experiment.radius
         ends = {"closer": (nearest / BEYOND, nearest), "farther": (farthest, farthest * BEYOND)}
         unplanned = {UNPLANNED: FAR[UNPLANNED]}
-        count = max(1, self.count // OUTSIDE_SHARE)
+        count = max(1, self.count // 2)
         found = {}
         for name, radius in ends.items():
             arcs, family = experiment.far_arcs(count, radius, unplanned)
@@ -288,7 +284,7 @@ def closed_loop(experiment: "Experiment", arcs: "Arcs") -> float | None:
     if not isinstance(experiment.predictor, OfPositions):
         return None
     model, now = experiment.predictor.model, arcs.read.start
-    steps = min(model.context_length + 3, LONGEST_ROLL)
+    steps = min(model.context_length + 3, 16)
     start = arcs.seen[:, : now + 1].astype(np.float64)
     path = np.concatenate((start[:, -2:], roll_out(model, start, steps)), axis=1)
     implied = implied_acceleration(path[:, 1:], path[:, :-1], experiment.facts.dt)
