@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.forces import ForceLaw
+from orbits.generation.recipe import choose_simulator
 from orbits.simulators.base import IntegrationError
 from orbits.simulators.integrate import integrate
 
@@ -102,8 +103,10 @@ def _followed(
     law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(orbit, time, axis) positions and velocities; NaN for a body that falls into the centre."""
+    # without heyoka, whose compilation takes longer than these few short arcs
+    simulator = choose_simulator(law, but="heyoka")
     try:
-        return integrate(law, position, velocity, gm, times)
+        return integrate(law, position, velocity, gm, times, simulator)
     except IntegrationError:
         if len(gm) == 1:
             nothing = np.full((1, len(times), position.shape[1]), np.nan)

@@ -8,7 +8,7 @@ import numpy as np
 from orbits.elements import propagate_kepler
 from orbits.forces import ForceLaw
 from orbits.forces.newton import Newton
-from orbits.simulators.base import Simulator, States
+from orbits.simulators.base import IntegrationError, Simulator, States
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,12 @@ class KeplerSimulator(Simulator):
         self.require_possible(law, several=False)
         positions = np.empty((len(position), len(times), position.shape[1]))
         velocities = np.empty_like(positions)
-        batch = 256  # enough to hide Python, small enough to stay in the cache
-        for first in range(0, len(position), batch):
-            some = slice(first, first + batch)
-            states = propagate_kepler(position[some], velocity[some], gm[some], times)
+        # batches of 256: enough to hide Python, small enough to stay in the cache
+        for some in (slice(first, first + 256) for first in range(0, len(position), 256)):
+            try:
+                states = propagate_kepler(position[some], velocity[some], gm[some], times)
+            except ValueError as error:  # without angular momentum bodies collide
+                raise IntegrationError(str(error)) from None
             positions[some], velocities[some] = states
         return positions, velocities
 
