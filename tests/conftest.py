@@ -29,6 +29,7 @@ SMALL = {
     "08_when": "ORBITS, STEPS, CONTEXT, LEARNING = 60, 20, 2, 3",
     "09_the_unseen_body": "DT = 0.25",
     "10_lssar_beside_softmax": "ORBITS, HELD_OUT, STEPS, CONTEXT = 60, 20, 20, 8",
+    "11_a_probe_of_your_own": "ORBITS, HELD_OUT, SETTINGS = 60, 20, SETTINGS[::4]",
 }
 """Settings of each notebook with which it only shows that everything runs."""
 

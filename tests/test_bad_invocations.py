@@ -179,7 +179,8 @@ def wrong_inputs():
         for positional in command.positionals:
             if positional.path == "input":
                 own = INPUTS[positional.name]
-                foreign = [lambda here, other=other: other for other in FOREIGN if other != own]
+                read = {own, "data.zarr"} if name == "symreg recover" else {own}
+                foreign = [lambda here, other=other: other for other in FOREIGN if other not in read]
                 for make in (*foreign, *special):
                     words = partial(placed, name, command, positional.name, make)
                     yield Case(name, words, f"{positional.name} foreign")

@@ -198,7 +198,9 @@ def write_trajectories(folder):
     many = "time,run,x,y\n"
     for i in range(40 * 32):
         t, run = 0.02 * (i % 32), i // 32
-        many += f"{t},{run},{math.cos(6.28 * t + run)},{math.sin(6.28 * t + run)}\n"
+        a = 0.6 + 0.02 * run  # circles of several sizes: kicked states lie between them
+        angle = 6.28 * t / a**1.5 + run
+        many += f"{t},{run},{a * math.cos(angle)},{a * math.sin(angle)}\n"
     (folder / "many.csv").write_text(many)
     (folder / "stars.csv").write_text(wide)
     (folder / "long.csv").write_text(long)

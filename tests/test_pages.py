@@ -407,3 +407,34 @@ def test_what_the_page_says_beside_that_table_is_printed_too():
     ):
         assert found in printed
         assert said in page
+
+
+def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
+    """Its table to the letter, and every share, area and R² of its text."""
+    folder = ROOT / "notebooks" / "examples" / "referee"
+    monkeypatch.syspath_prepend(folder)
+    script = runpy.run_path(str(folder / "comparison.py"))
+    table = pd.read_csv(ROOT / "notebooks" / "images" / "probes.csv")
+    page = (ROOT / "notebooks" / "explanation" / "probes.md").read_text()
+    rows = script["compare"](table)
+    for line in (script["HEADS"], *script["lines"](rows)):
+        assert f"| {' | '.join(line)} |" in page
+    for fact in script["facts"](table):
+        assert fact in page
+    said = page[page.index("## What it says") : page.index("## What this does not show")]
+    found = {f"{row['area']:.2f}" for row in rows.values()}
+    found |= {f"{end:.2f}" for row in rows.values() for end in row["interval"]}
+    shares = ("false_yes", "missed", "other")
+    found |= {f"{row[n]:.0%}" for row in rows.values() for n in shares if row[n] is not None}
+    newton = table[table["law"] == "newton"]
+    without = newton[newton["within_10"] <= script["HAS_NOT"]]
+    found |= {f"{share:.0%}" for share in without["within_10"]}
+    found |= {f"{r2:.3f}" for r2 in newton["linear_force"]}
+    found |= {f"{r2:.2f}" for r2 in without["implied_orbits"]}
+    found |= {"10 %", "90 %"}  # what is asked
+    numbers = re.findall(r"\b0\.\d{2,3}\b|-0\.\d+|\b1\.00\b|\d+ ?%", said)
+    assert len(numbers) > 20
+    assert [n for n in numbers if n not in found | {"0.05", "0.03"}] == []
+    assert rows["truth"]["area"] == 1
+    low, high = rows["nothing"]["interval"]
+    assert low <= 0.5 <= high
