@@ -2,9 +2,10 @@
 
 import ast
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from orbits.options import require_known
 
@@ -197,3 +198,38 @@ YEARS = _ratios("yr d h min s", "yr")
 """Units of time in years of 365.25 days."""
 LENGTHS = _ratios("au km m cm pc", "au")
 """Units of length in au."""
+
+
+class GivenUnits:
+    """The units of length and time in which positions came, and the unit of mass beside them.
+
+    `attributes` are those of a dataset or of force samples; without a note there, our own units.
+    Masses are in kg beside metres and their multiples, otherwise in solar masses.
+    """
+
+    def __init__(self, attributes: Mapping[Any, Any]) -> None:
+        self.length = str(attributes.get("length_unit", "au"))
+        self.time = str(attributes.get("time_unit", "yr"))
+        self.mass = "kg" if self.length in ("m", "km", "cm") else "M☉"
+
+    def unit(self, length: int, time: int) -> Unit:
+        """The unit with these powers of length and time."""
+        size = parse_unit(self.length).size ** length * parse_unit(self.time).size ** time
+        return Unit(size, powers((length, 0, time)), (self.length, "kg", self.time, *BASES[3:]))
+
+    def factor(self, length: float, time: float) -> float:
+        """By which numbers in powers of au and yr become those in these units."""
+        return float(LENGTHS[self.length] ** -length * YEARS[self.time] ** -time)
+
+    @property
+    def mass_factor(self) -> float:
+        """By which solar masses, of which G is 4 pi^2 here, become the unit of mass."""
+        if self.mass == "M☉":
+            return 1.0
+        au, year = parse_unit("au").size, parse_unit("yr").size
+        return G * au**3 / year**2 / G_SI
+
+    @property
+    def newton(self) -> float:
+        """Newton's constant in these units."""
+        return G * self.factor(3, -2) / self.mass_factor

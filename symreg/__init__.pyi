@@ -133,7 +133,6 @@ def weigh(
     progress: collections.abc.Callable[[str], object] | None = None,
     *,
     law: str = ...,
-    unit: typing.Literal['au', 'km', 'm'] = ...,
     reference: str = ...,
     reference_mass: float = ...,
     noise: float = ...,

@@ -86,7 +86,7 @@ symreg recover stars.csv three.json --trajectories --time when --position x1,y1 
 symreg recover long.csv star.json --trajectories --body name --origin star --seeds 1 --no-null \
     --engine projection
 symreg weigh solar.zarr searched.json --engine projection --seed 1 --seeds 1 --time-limit 60
-symreg weigh solar.zarr masses.json --law newton --unit au --reference sun \
+symreg weigh solar.zarr masses.json --law newton --reference sun \
     --reference-mass 1 --noise 1e-9 --orbit 0 --scales 2 --relativity einstein
 symreg weigh solar.zarr unseen.json --law newton --relativity fitted --unseen 1
 symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --limit 20

@@ -22,7 +22,7 @@ from orbits.options import values_of
 from orbits.powers import non_central_part
 from orbits.statistics import varies
 from orbits.trajectories.from_table import from_table
-from orbits.units import BASES, LENGTHS, YEARS, Unit, parse_unit, powers
+from orbits.units import GivenUnits, Unit
 from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
@@ -63,7 +63,7 @@ def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
     """
     if config.law is not None or samples.law not in (None, UNKNOWN):
         return [of_force_samples(samples, config)]
-    units = GivenUnits(samples)
+    units = GivenUnits(samples.attributes)
     law = velocity_law(samples.table)
     alone = len(samples.attributes.get("bodies") or ()) < 2
     if law is None or (law.explained and law.central) or not alone:
@@ -86,23 +86,6 @@ def _floor(samples: ForceSamples) -> float:
     """The error of accelerations without noise: differences truncate, and tables interpolate."""
     error = samples.metrics.get("median_relative_error", np.inf)
     return NOISELESS if error < NOISELESS else 0.0
-
-
-class GivenUnits:
-    """The units of length and time in which the positions of force samples came."""
-
-    def __init__(self, samples: ForceSamples) -> None:
-        self.length = str(samples.attributes.get("length_unit", "au"))
-        self.time = str(samples.attributes.get("time_unit", "yr"))
-
-    def unit(self, length: int, time: int) -> Unit:
-        """The unit with these powers of length and time."""
-        size = parse_unit(self.length).size ** length * parse_unit(self.time).size ** time
-        return Unit(size, powers((length, 0, time)), (self.length, "kg", self.time, *BASES[3:]))
-
-    def factor(self, length: int, time: int) -> float:
-        """By which numbers in powers of au and yr become those in these units."""
-        return float(LENGTHS[self.length] ** -length * YEARS[self.time] ** -time)
 
 
 def _of_distance(

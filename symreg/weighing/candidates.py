@@ -7,7 +7,6 @@ import numpy as np
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.forces import GM_SYMBOL, parse_law
-from orbits.units import LENGTHS
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, misfit_of
@@ -34,14 +33,16 @@ class Selection:
     curve: tuple[CurvePoint, ...] = ()
 
 
-def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Selection:
+def select(equations: Equations, config: WeighConfig, extra: np.ndarray, unit: float) -> Selection:
     """The law that explains most with fewest parameters, beside (row,) known accelerations `extra`.
+
+    In a power G multiplies m/r^n with r in the `unit`, au.
 
     The nearest power first. If it leaves something that no drag explains, a free curve shows
     whether any function of distance does; only then are other families tried and formulas for the
     curve searched.
     """
-    power = nearest_power(equations, config, extra)
+    power = nearest_power(equations, extra, unit)
     if config.law:
         return Selection(fitted(equations, granted_shape(config.law), (), extra), power)
     tried, best = [power], power
@@ -53,7 +54,7 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray) -> Sele
         left = float(np.max(errors.misfit))
         curve = explaining_curve(equations, power, extra)
         if curve is not None and _left(equations, curve, config) <= EXPLAINED * left:
-            for shape in families(LENGTHS[config.unit])[1:]:
+            for shape in families(unit)[1:]:
                 starts = shape.start(power.parameters[0], equations.system.separations)
                 tried.append(best_of(equations, shape, starts, extra, power.weights))
             family = _best(equations, tried, power)
@@ -107,9 +108,9 @@ def simple(equations: Equations, power: LawFit, errors: Errors, extra: np.ndarra
     return fitted(equations, replace(power.shape, fixed=half), (), extra)
 
 
-def nearest_power(equations: Equations, config: WeighConfig, extra: np.ndarray) -> LawFit:
+def nearest_power(equations: Equations, extra: np.ndarray, unit: float) -> LawFit:
     """The power of distance that explains most, with the masses."""
-    simplest = families(LENGTHS[config.unit])[0]
+    simplest = families(unit)[0]
     exponent = first_exponent(equations, extra)
     starts = simplest.start(exponent, equations.system.separations)
     return best_of(equations, simplest, starts, extra, None)

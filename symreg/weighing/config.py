@@ -18,14 +18,13 @@ class WeighConfig(Options):
     law: str = ""
     """Law taken as known (newton, power_law(n=2.5)), so that only masses are fitted; by default the
     law is found too."""
-    unit: Literal["au", "km", "m"] = "au"
-    """Unit of length in the law G m1 m2/r^n; unless n is 2, every mass depends on it."""
     reference: str = ""
     """Body of known mass that sets the scale, which positions leave free; by default G does."""
     reference_mass: Annotated[float, AtLeast(0)] = 1.0
-    """Its mass, solar masses."""
+    """Its mass, kg for positions in m, km or cm, otherwise solar masses."""
     noise: Annotated[float, AtLeast(0)] = 0.0
-    """Standard error of a position, au; 0 estimates it from the positions, body by body."""
+    """Standard error of a position, in its unit; 0 estimates it from the positions, body by
+    body."""
     orbit: Annotated[int, AtLeast(-1)] = -1
     """Row of the dataset to weigh; -1 means all rows if they are one system, otherwise the
     first."""

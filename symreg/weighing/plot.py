@@ -1,6 +1,6 @@
 """The picture of a weighing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,9 @@ from orbits.plot import plain_ticks
 from symreg.weighing.records import CurvePoint, Mass
 
 
-def plot_weighing(masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str) -> Figure:
+def plot_weighing(
+    masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str, units: Mapping[str, str]
+) -> Figure:
     """The masses with their intervals, and the free curve over the law."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for mass in masses:
@@ -22,7 +24,7 @@ def plot_weighing(masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str)
         left.plot([mass.low, mass.high], [mass.body] * 2, color=color)
     left.set_xscale("log")
     left.invert_yaxis()
-    left.set_xlabel("mass (M☉); grey: too uncertain to count")
+    left.set_xlabel(f"mass ({units['mass']}); grey: too uncertain to count")
     r, ratio, low, high = (
         np.array([getattr(point, name) for point in curve])
         for name in ("r", "value", "low", "high")
@@ -32,5 +34,5 @@ def plot_weighing(masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str)
     right.axhline(1, color=COLORS["reference"], linewidth=1)
     right.set_xscale("log")
     plain_ticks(right)
-    right.set(xlabel="distance (au)", ylabel=f"attraction over that of {law}")
+    right.set(xlabel=f"distance ({units['length']})", ylabel=f"attraction over that of {law}")
     return figure

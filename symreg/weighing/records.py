@@ -3,16 +3,17 @@
 from dataclasses import dataclass, field, replace
 
 from orbits.estimates import Estimate
+from orbits.units import GivenUnits
 
 
 @dataclass(frozen=True)
 class Mass(Estimate):
-    """A body's mass with its interval, solar masses; None if undetermined.
+    """A body's mass with its interval; None if undetermined. All in the units of the weighing.
 
     Attributes:
         body: its name.
         weighable: whether the interval is narrower than half the mass on each side.
-        noise: standard error of its positions, au.
+        noise: standard error of its positions.
         misfit: rms acceleration that neither law nor noise explains, over the whole.
     """
 
@@ -26,6 +27,10 @@ class Mass(Estimate):
         mass = Estimate.of(value, error)
         sure = mass.low is not None and 2 * mass.low > value > 0
         return replace(self, value=mass.value, low=mass.low, high=mass.high, weighable=sure)
+
+    def in_units(self, units: GivenUnits) -> "Mass":
+        """The same from solar masses and au."""
+        return replace(self.times(units.mass_factor), noise=self.noise * units.factor(1, 0))
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,9 @@ class Rest:
     Attributes:
         body: it acts on.
         stretch: number of the stretch of time.
-        time: since the first state of the stretch, yr.
-        around: half of the time over which it is averaged, yr.
-        acceleration: (axis,) unexplained, au/yr^2.
+        time: since the first state of the stretch.
+        around: half of the time over which it is averaged.
+        acceleration: (axis,) unexplained.
         heaviest: the heaviest other body.
         angle: between it and the direction to that body, degrees.
     """
@@ -63,18 +68,26 @@ class Rest:
     heaviest: str
     angle: float
 
+    def in_units(self, units: GivenUnits) -> "Rest":
+        """The same from au and yr."""
+        time, size = units.factor(0, 1), units.factor(1, -2)
+        return replace(
+            self, time=self.time * time, around=self.around * time,
+            acceleration=tuple(size * part for part in self.acceleration),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Unseen:
     """An unobserved body, from its effect on the observed ones.
 
     Attributes:
-        mass: solar masses; undetermined, like all else, if no body is needed.
-        semi_major_axis: of the ellipse about the centre at the middle of the time, au.
+        mass: undetermined, like all else, if no body is needed.
+        semi_major_axis: of the ellipse about the centre at the middle of the time.
         eccentricity: of that ellipse.
         centre: the heaviest body.
-        times: from the first state to the last, yr after the first.
-        distance: from the centre at those times, au.
+        times: from the first state to the last, after the first.
+        distance: from the centre at those times.
         longitude: seen from the centre, in the table's axes, degrees.
         latitude: the same.
         gain: twice the log-likelihood gained with such a body.
@@ -101,6 +114,16 @@ class Unseen:
         """Whether one is needed."""
         return self.mass.value is not None
 
+    def in_units(self, units: GivenUnits) -> "Unseen":
+        """The same from solar masses, au and yr."""
+        length = units.factor(1, 0)
+        return replace(
+            self, mass=self.mass.times(units.mass_factor),
+            semi_major_axis=self.semi_major_axis.times(length),
+            times=tuple(units.factor(0, 1) * time for time in self.times),
+            distance=tuple(distance.times(length) for distance in self.distance),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Relativity:
@@ -121,7 +144,7 @@ class Relativity:
 
 @dataclass(frozen=True)
 class CurvePoint(Estimate):
-    """The free curve of the law, its attraction over the law's, at the distance `r`, au."""
+    """The free curve of the law, its attraction over the law's, at the distance `r`."""
 
     r: float = 0.0
 

@@ -22,15 +22,16 @@ class Weighing(Result):
     """The law between bodies, and their masses, with the evidence.
 
     Attributes:
-        law: as for `orbits.parse_law`; `none` if no law of distance explains the motion.
-        formula: attraction by a body of mass m, au/yr^2.
+        law: as for `orbits.parse_law`, its lengths in au; `none` if no law of distance explains
+            the motion.
+        formula: attraction by a body of mass m, with r in the unit of length.
         exponent: n of the best-fitting r^-n.
-        parameters: of the law, by name.
-        masses: of every body, solar masses.
+        parameters: of the law, by name; k1, k2, ... of a formula as in `law`.
+        masses: of every body.
         scale: what fixes the scale, which positions leave free.
         central: whether attraction along the lines between the bodies explains the motion.
         misfit: largest share of a body's acceleration that neither law nor noise explains.
-        drag: coefficient of -v in every acceleration, 1/yr, beside the law; undetermined if neither
+        drag: coefficient of -v in every acceleration, beside the law; undetermined if neither
             law nor drag explains all, and for forces without velocities.
         momentum: whether it is conserved.
         curve: the free curve over the law.
@@ -43,6 +44,7 @@ class Weighing(Result):
         summary: the law between the bodies by name, as text.
         explanation: in plain words.
         notes: further remarks.
+        units: of length, time and mass, in which all numbers are: those of the positions.
         configuration: options.
         versions: of everything that can affect a number.
         seconds: taken.
@@ -68,6 +70,7 @@ class Weighing(Result):
     summary: dict[str, str] = field(default_factory=dict)
     explanation: str = ""
     notes: tuple[str, ...] = ()
+    units: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -96,7 +99,7 @@ class Weighing(Result):
         """
         from symreg.weighing.plot import plot_weighing
 
-        return plot_weighing(self.masses, self.curve, self.law)
+        return plot_weighing(self.masses, self.curve, self.law, self.units)
 
     def __str__(self) -> str:
         """The law, the masses, and the conclusion."""
@@ -104,7 +107,7 @@ class Weighing(Result):
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The bodies with their masses, header first."""
-        rows: list[tuple[str, ...]] = [("body", "mass, M☉", "95 % interval", "")]
+        rows: list[tuple[str, ...]] = [("body", f"mass, {self.units['mass']}", "95 % interval", "")]
         for mass in self.masses:
             if mass.value is None:
                 rows.append((mass.body, "", "", "not determined by the data"))

@@ -57,6 +57,11 @@ class Shape(ABC):
         """Complexity that the shape is charged for; nothing for a law with a name."""
         return 0
 
+    @property
+    def lengths(self) -> dict[str, float]:
+        """Powers of length of the parameters that have a unit, by name."""
+        return {}
+
     def law(self, parameters: Parameters) -> ForceLaw:
         """The law with its numbers, six digits each."""
         raise NotImplementedError(f"{self.name} is no law")
@@ -128,6 +133,10 @@ class LawOfLength(Shape):
     def names(self) -> tuple[str, ...]:
         return (f"log_{self.parameter}",)
 
+    @property
+    def lengths(self) -> dict[str, float]:
+        return {self.parameter: self.power}
+
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         low, high = np.log(separations)
         return [(self.power * float(low + share * (high - low)),) for share in LENGTHS]
@@ -150,6 +159,10 @@ class ScreenedPower(Shape):
     name = "screened_power"
     names = ("n", "inverse_length")
     nodes = 15  # of G*exp(-k*r)/r^n, as the engines' formulas are charged
+
+    @property
+    def lengths(self) -> dict[str, float]:
+        return {"inverse_length": -1.0}
 
     def start(self, exponent: float, separations: tuple[float, float]) -> list[Parameters]:
         return [(exponent, 0.0)]

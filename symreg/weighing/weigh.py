@@ -18,7 +18,7 @@ from orbits.forces import parse_law
 from orbits.options import keywords_of, options_from
 from orbits.provenance import versions
 from orbits.simulators.relativity import post_newtonian
-from orbits.units import G
+from orbits.units import LENGTHS, G, GivenUnits
 from symreg.engines import choose_engine
 from symreg.formulas.watch import Watch
 from symreg.weighing.candidates import granted_shape, select, simple
@@ -33,7 +33,7 @@ from symreg.weighing.result import Weighing
 from symreg.weighing.shapes import Power
 from symreg.weighing.weak import Equations, System
 from symreg.weighing.whole import Whole, require_possible, whole_motion
-from symreg.weighing.words import explanation_of, name_of, scale_of, summary_of
+from symreg.weighing.words import explanation_of, formula_of, name_of, scale_of, summary_of
 
 FINE_A_TURN, FEWEST_A_TURN = 20, 6
 """States per turn, where fastest, for integrals to be right, and to exist at all."""
@@ -79,13 +79,14 @@ def weigh(
         granted_shape(config.law)
     if integrated:
         require_possible(config)
-    equations, notes, config = _equations(data, config)
+    given = config
+    equations, notes, config, units = _equations(data, config)
     equations.watch = Watch(tell=progress)
     for note in notes if progress else ():
         progress(f"Note: {note}.")  # type: ignore[misc]
     system = equations.system
     extra = np.zeros_like(equations.left)
-    selected = select(equations, config, extra)
+    selected = select(equations, config, extra, LENGTHS[units.length])
     fit, power = selected.best, selected.power
     if config.relativity != "none":
         extra = _relativity(equations, fit)
@@ -104,52 +105,60 @@ def weigh(
     free = errors if power is fit else errors_of(equations, power, config.noise)
     k = len(power.masses)
     exponent = Estimate.of(power.parameters[0], float(np.sqrt(free.covariance[k, k])))
-    law, formula = name_of(fit, central)
+    law, formula = name_of(fit, central, units)
     explained = central or beside is not None
-    whole = Whole(_masses(system, fit, errors, config), None, None)
+    whole = Whole(_masses(system, fit, errors, config, units), None, None)
     if integrated:
         granted = parse_law(config.law or "newton")
         whole = whole_motion(system, granted, whole.masses, config, equations.watch)
         if whole.unseen is not None and whole.unseen.exists:
-            law, formula = granted.spec, str(granted.numeric_expression())
+            law, formula = granted.spec, formula_of(granted, units)
             explained = True
     result = Weighing(
         law=law,
         formula=formula,
         exponent=exponent,
-        parameters=_parameters(fit, errors),
-        masses=whole.masses,
-        unseen=whole.unseen,
+        parameters=_parameters(fit, errors, units),
+        masses=tuple(mass.in_units(units) for mass in whole.masses),
+        unseen=whole.unseen and whole.unseen.in_units(units),
         relativity=whole.relativity,
-        scale=scale_of(fit, config),
+        scale=scale_of(fit, given, units),
         central=central,
         misfit=float(np.max(errors.misfit)),
-        drag=drag if central or beside is not None else Estimate(),
+        drag=(drag if central or beside is not None else Estimate()).times(units.factor(0, -1)),
         momentum=(
             Momentum(*momentum(equations, fit.masses, errors.noise))
             if system.inertial
             else Momentum()
         ),
-        curve=selected.curve,
+        curve=tuple(replace(p, r=p.r * units.factor(1, 0)) for p in selected.curve),
         alternatives=selected.tried,
-        rests=() if explained else rests_of(equations, fit, errors),
+        rests=tuple(
+            rest.in_units(units) for rest in (() if explained else rests_of(equations, fit, errors))
+        ),
         bodies=system.bodies,
         states=system.position.shape[0] * system.position.shape[1],
         notes=tuple(notes),
-        configuration=as_json(asdict(config)),
+        configuration=as_json(asdict(given)),
+        units={"length": units.length, "time": units.time, "mass": units.mass},
         versions=versions(),
         seconds=time.monotonic() - began,
     )
     explanation = explanation_of(result, beside is not None)
-    return replace(result, summary=summary_of(result), explanation=explanation)
+    return replace(result, summary=summary_of(result, fit.shape.lengths), explanation=explanation)
 
 
 def _inertial(data: xr.Dataset) -> bool:
     return not str(data.attrs.get("frame", "")).startswith("relative to")
 
 
-def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], WeighConfig]:
-    """The weak equations of a dataset, or those of a table of forces, state by state."""
+def _equations(
+    data: Data, config: WeighConfig
+) -> tuple[Equations, list[str], WeighConfig, GivenUnits]:
+    """The weak equations of a dataset, or those of a table of forces, state by state.
+
+    With them remarks, the options with the noise in au, and the units of the positions.
+    """
     if isinstance(data, (str, os.PathLike)) and Path(data).is_file():
         data = ForceSamples.read(data)
     if isinstance(data, ForceSamples):
@@ -158,12 +167,18 @@ def _equations(data: Data, config: WeighConfig) -> tuple[Equations, list[str], W
             raise ValueError(f"{option} needs velocities, which forces come without.")
         system, acceleration, notes = system_of(data, config.orbit)
         _require_reference(config, system.names)
-        return PointEquations(system, acceleration), notes, config
+        units = GivenUnits(data.attributes)
+        return PointEquations(system, acceleration), notes, _in_au(config, units), units
     data = as_dataset(data)
-    config = _with_hidden_noise(config, data)
+    units = GivenUnits(data.attrs)
+    config = _with_hidden_noise(_in_au(config, units), data)
     system, notes = _system(data, config)
     notes += _on_the_sampling(system)
-    return Equations(system, config.scales), notes, config
+    return Equations(system, config.scales), notes, config, units
+
+
+def _in_au(config: WeighConfig, units: GivenUnits) -> WeighConfig:
+    return replace(config, noise=config.noise / units.factor(1, 0)) if config.noise else config
 
 
 def _require_reference(config: WeighConfig, names: Sequence[str]) -> None:
@@ -228,7 +243,7 @@ def _follow(data: xr.Dataset) -> bool:
     return bool(np.all(np.abs(np.diff(starts) / dt - data.sizes["time"]) < 1e-3))
 
 
-def _parameters(fit: LawFit, errors: Errors) -> dict[str, Estimate]:
+def _parameters(fit: LawFit, errors: Errors, units: GivenUnits) -> dict[str, Estimate]:
     parameters = {}
     for k, name in enumerate(fit.shape.names):
         at = len(fit.masses) + k
@@ -238,16 +253,18 @@ def _parameters(fit: LawFit, errors: Errors) -> dict[str, Estimate]:
             # finite, as JSON needs it
             finite = (float(np.exp(min(end or 0.0, 700.0))) for end in ends)
             name, estimate = name[4:], Estimate(*finite)
-        parameters[name] = estimate
+        parameters[name] = estimate.times(units.factor(fit.shape.lengths.get(name, 0.0), 0))
     return parameters
 
 
-def _masses(system: System, fit: LawFit, errors: Errors, config: WeighConfig) -> tuple[Mass, ...]:
+def _masses(
+    system: System, fit: LawFit, errors: Errors, config: WeighConfig, units: GivenUnits
+) -> tuple[Mass, ...]:
     n = system.bodies
     masses, covariance = fit.masses, errors.covariance[:n, :n]
     if config.reference:
         k = system.names.index(config.reference)
-        scale = config.reference_mass / masses[k]
+        scale = config.reference_mass / units.mass_factor / masses[k]
         turn = np.eye(n) * scale
         turn[:, k] -= masses * scale / masses[k]
         masses, covariance = masses * scale, turn @ covariance @ turn.T

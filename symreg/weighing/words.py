@@ -1,10 +1,13 @@
 """A weighing in words: the law's name and formula, the scale, the explanation."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import sympy
 
-from orbits.forces import GM_SYMBOL
-from orbits.units import LENGTHS
+from orbits.forces import GM_SYMBOL, ForceLaw
+from orbits.units import LENGTHS, GivenUnits
+from symreg.formulas.expressions import rounded
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import LawFit
 from symreg.weighing.motion import BEYOND
@@ -13,59 +16,75 @@ from symreg.weighing.result import Weighing
 from symreg.weighing.shapes import Power
 
 
-def name_of(fit: LawFit, central: bool) -> tuple[str, str]:
+def name_of(fit: LawFit, central: bool, units: GivenUnits) -> tuple[str, str]:
     """The law in project notation, and its formula for a body of mass m."""
     if not central:
         return "none", ""
     law = fit.shape.law(fit.parameters)
-    mass = sympy.Symbol("G", positive=True) * sympy.Symbol("m", positive=True)
-    return law.spec, str(law.numeric_expression().subs(GM_SYMBOL, mass))
+    # in a power G stands before m/r^n in whatever unit r has: nothing changes with it
+    return law.spec, formula_of(law, GivenUnits({}) if isinstance(fit.shape, Power) else units)
 
 
-def scale_of(fit: LawFit, config: WeighConfig) -> str:
+def formula_of(law: ForceLaw, units: GivenUnits) -> str:
+    """The attraction by a body of mass m, with r and G in the units given.
+
+    With r = L r', L au to the unit of length, the pull G m g(r) in au and yr is G' m L^2 g(L r')
+    there.
+    """
+    gm = sympy.Symbol("G", positive=True) * sympy.Symbol("m", positive=True)
+    expression = law.numeric_expression()
+    if units.length != "au":
+        unit = LENGTHS[units.length]
+        r = {s: unit * s for s in expression.free_symbols if s.name == "r"}
+        expression = rounded(unit**2 * expression.subs(r), 6)
+    return str(expression.subs(GM_SYMBOL, gm))
+
+
+def scale_of(fit: LawFit, config: WeighConfig, units: GivenUnits) -> str:
     if config.reference:
-        return f"{config.reference} has {config.reference_mass:g} M☉"
-    if isinstance(fit.shape, Power):
-        n = fit.shape.exponent(fit.parameters)
-        text = f"G = 4π² au³/yr²/M☉, for m/r^{n:.5g} with r in {config.unit}"
-        if n != 2:
-            per_metre = (LENGTHS["m"] / LENGTHS[config.unit]) ** (2 - n)
-            text += (
-                f"; with another unit of length every mass is another (r in m: times "
-                f"{per_metre:.6g})"
-            )
+        return f"{config.reference} has {config.reference_mass:g} {units.mass}"
+    newton = "4π²" if units.length == "au" and units.time == "yr" else f"{units.newton:.6g}"
+    text = f"G = {newton} {units.length}³/{units.time}²/{units.mass}"
+    if not isinstance(fit.shape, Power):
         return text
-    return "G = 4π² au³/yr²/M☉ in front of the formula"
+    n = fit.shape.exponent(fit.parameters)
+    text += f", for m/r^{n:.5g} with r in {units.length}"
+    if n != 2:
+        text += "; with another unit of length every mass is another"
+        if units.length != "m":
+            per_metre = (LENGTHS["m"] / LENGTHS[units.length]) ** (2 - n)
+            text += f" (r in m: times {per_metre:.6g})"
+    return text
 
 
-def _of_the_rest(rest: Rest) -> str:
-    vector = np.array(rest.acceleration)
+def _of_the_rest(rest: Rest, units: Mapping[str, str]) -> str:
+    vector, length, time = np.array(rest.acceleration), units["length"], units["time"]
     size = float(np.linalg.norm(vector))
     way = f"longitude {np.degrees(np.arctan2(vector[1], vector[0])) % 360:.0f} degrees"
     if len(vector) > 2:
         way += f", latitude {np.degrees(np.arcsin(vector[2] / size)):.0f}"
     where = f" of stretch {rest.stretch + 1}" if rest.stretch else ""
     return (
-        f"On {rest.body} most is left {rest.time:.4g} yr after the first state{where} (within "
-        f"{rest.around:.2g} yr): {size:.2g} au/yr² towards {way} in the table's axes, "
-        f"{rest.angle:.0f} degrees from {rest.heaviest}."
+        f"On {rest.body} most is left {rest.time:.4g} {time} after the first state{where} (within "
+        f"{rest.around:.2g} {time}): {size:.2g} {length}/{time}² towards {way} in the table's "
+        f"axes, {rest.angle:.0f} degrees from {rest.heaviest}."
     )
 
 
-def _of_the_unseen(unseen: Unseen) -> dict[str, str]:
+def _of_the_unseen(unseen: Unseen, units: Mapping[str, str]) -> dict[str, str]:
     rest = f"{unseen.before:.3g} standard errors without it, {unseen.after:.3g} with it"
     if not unseen.exists:
         grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
         return {"unseen body": f"none is needed ({rest}; {grows})"}
     facts = {
-        "unseen body, M☉": str(unseen.mass),
-        "its semi-major axis, au": str(unseen.semi_major_axis),
+        f"unseen body, {units['mass']}": str(unseen.mass),
+        f"its semi-major axis, {units['length']}": str(unseen.semi_major_axis),
         "its eccentricity": str(unseen.eccentricity),
     }
     for k in (0, len(unseen.times) // 2, -1):
-        facts[f"where it is after {unseen.times[k]:.4g} yr"] = (
+        facts[f"where it is after {unseen.times[k]:.4g} {units['time']}"] = (
             f"longitude {unseen.longitude[k]}, latitude {unseen.latitude[k]}°, "
-            f"{unseen.distance[k]} au from {unseen.centre}"
+            f"{unseen.distance[k]} {units['length']} from {unseen.centre}"
         )
     if unseen.after > BEYOND:
         rest += "; that is not noise alone, so another orbit may fit better"
@@ -84,18 +103,26 @@ def _of_relativity(relativity: Relativity) -> dict[str, str]:
     }
 
 
-def summary_of(result: Weighing) -> dict[str, str]:
-    """The law between the bodies, as far as known."""
+def summary_of(result: Weighing, lengths: Mapping[str, float]) -> dict[str, str]:
+    """The law between the bodies, as far as known; `lengths` are its parameters' powers of length.
+
+    The numbers of a formula without a name are those of the law in project notation.
+    """
     explained = result.central or result.unseen_found
     facts = {"law": result.law if explained else "none of the distance alone"}
+    units = result.units
     if explained:
-        facts["attraction, au/yr²"] = result.formula
+        facts[f"attraction, {units['length']}/{units['time']}²"] = result.formula
     facts["exponent"] = str(result.exponent)
-    facts |= {name: str(value) for name, value in result.parameters.items() if name != "n"}
+    for name, value in result.parameters.items():
+        if name != "n":
+            power = lengths.get(name, 0)
+            unit = units["length"] if power == 1 else f"{units['length']}^{power:g}"
+            facts[f"{name}, {unit}" if power else name] = str(value)
     if result.drag.value is not None and not result.central:
-        facts["drag, 1/yr"] = str(result.drag)
+        facts[f"drag, 1/{units['time']}"] = str(result.drag)
     if result.unseen is not None:
-        facts |= _of_the_unseen(result.unseen)
+        facts |= _of_the_unseen(result.unseen, units)
     if result.relativity is not None:
         facts |= _of_relativity(result.relativity)
     facts["scale"] = result.scale
@@ -118,12 +145,13 @@ def explanation_of(result: Weighing, dragged: bool) -> str:
     elif dragged:
         lines = [
             f"No law of the distance alone explains the motion: there is a drag of {result.drag} "
-            "per year. The masses and the exponent are those of the attraction beside it."
+            f"1/{result.units['time']}. The masses and the exponent are those of the attraction "
+            "beside it."
         ]
     else:
         lines = [
             f"No law of the distance alone explains the motion: {result.misfit:.1e} of an "
             "acceleration is left beyond the noise. The masses are those of the nearest law."
         ]
-    lines += [_of_the_rest(rest) for rest in result.rests]
+    lines += [_of_the_rest(rest, result.units) for rest in result.rests]
     return " ".join([*lines, *(f"Note: {note}." for note in result.notes)])

@@ -79,11 +79,10 @@ def stars(arguments):
         arguments.table, position=("star1_x,star1_y,star1_z", "star2_x,star2_y,star2_z"),
         time_unit="s", length_unit="m",
     )  # fmt: skip
-    for unit in ("au", "m"):
-        found = symreg.weigh(data, unit=unit)
-        first, second = found.masses
-        print(found)
-        print(f"ratio of the masses {first.value / second.value:.6f}")
+    found = symreg.weigh(data)
+    first, second = found.masses
+    print(found)
+    print(f"ratio of the masses {first.value / second.value:.6f}")
 
 
 def world(law, seed, planets, samples=3000):

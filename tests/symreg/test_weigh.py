@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 
 import orbits
 import symreg
@@ -57,6 +58,38 @@ def test_a_drag_is_no_central_law(drag, two_stars):
     assert found.drag.value == pytest.approx(drag, rel=1e-2)
     assert found.exponent.value == pytest.approx(2.0, abs=1e-4)
     assert "drag" in found.explanation
+
+
+@pytest.mark.parametrize("law", ["newton", "power_law(n=2.5)", "yukawa(length=2)"])
+def test_results_are_in_the_units_of_the_positions(law, world):
+    data = world(law, planets=2, samples=600)
+    seconds, metres = 365.25 * 86_400, 149_597_870_700.0
+    position = data["position"].values[0]
+    moved = orbits.from_arrays(
+        position[None] * metres, time=data["time"].values * seconds, length_unit="m", time_unit="s"
+    )
+    ours, theirs = symreg.weigh(data), symreg.weigh(moved)
+    assert theirs.units == {"length": "m", "time": "s", "mass": "kg"}
+    # the attraction by each body at a distance is the same, in m/s^2, by the formula as printed
+    g_au, g_si = 4 * np.pi**2, 6.6743e-11
+    for one, other in zip(ours.masses, theirs.masses, strict=True):
+        pull = [
+            float(sympy.sympify(found.formula).subs({"G": g, "m": mass.value, "r": r}))
+            for found, g, mass, r in ((ours, g_au, one, 1.5), (theirs, g_si, other, 1.5 * metres))
+        ]
+        assert pull[1] == pytest.approx(pull[0] * metres / seconds**2, rel=1e-4)
+        if law == "newton":
+            # GM of the Sun over CODATA's G; 1e-4: Gauss's year is not 365.25 days
+            assert other.value == pytest.approx(one.value * 1.98841e30, rel=1e-4)
+    assert theirs.curve[0].r == pytest.approx(ours.curve[0].r * metres, rel=1e-6)
+    if law.startswith("yukawa"):
+        length = theirs.parameters["length"].value
+        assert length == pytest.approx(ours.parameters["length"].value * metres, rel=1e-5)
+        assert "length, m" in theirs.summary
+    printed = str(theirs)
+    assert "mass, kg" in printed
+    assert "attraction, m/s²" in printed
+    assert not any(unit in printed for unit in (" au", "M☉", " yr"))
 
 
 def of_two(positions):
