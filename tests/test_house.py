@@ -26,7 +26,7 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5866,
+        "code_lines": 5886,  # the units that were given, for weighing too
         "options": 40,
         "capitals": 90,
         "imports_in_functions": 27,
@@ -40,11 +40,11 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14628,
+        "code_lines": 14682,  # weighings in the units of their positions
         "options": 120,
         "capitals": 514,
         "imports_in_functions": 26,
-        "modules_in_cycles": 2,
+        "modules_in_cycles": 0,
     },
 }
 """What each package may hold at most: `size_of` counts. A limit is raised with its reason only."""

@@ -1,15 +1,16 @@
 """Pictures of a recovery."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled
 from symreg.formulas.expressions import complexity
-from symreg.recovery.result import Recovery
 
 SMALLEST = 1e-16
 """Losses below this are rounding."""
@@ -17,7 +18,21 @@ WIDE = 10.0
 """Positive values that span more than this get a logarithmic axis."""
 
 
-def plot_law(law: Recovery) -> Figure:
+class Law(Protocol):
+    """What is drawn of a `Recovery`, which knows how to draw itself by these functions."""
+
+    @property
+    def points(self) -> Mapping[str, Sequence[float]]: ...
+    @property
+    def expression(self) -> str: ...
+    @property
+    def formula(self) -> sympy.Expr: ...
+    @property
+    def pareto_front(self) -> Sequence[Any]: ...
+    def predict(self, features: Mapping[str, Any]) -> np.ndarray: ...
+
+
+def plot_law(law: Law) -> Figure:
     """The law with the rows it was fitted to, and below them the residuals, in per cent.
 
     Against the feature, if the law has only one; otherwise measured values against the law's.
@@ -50,7 +65,7 @@ def plot_law(law: Recovery) -> Figure:
     return figure
 
 
-def plot_pareto_front(axes: Axes, laws: Mapping[str, Recovery]) -> Axes:
+def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
     """Loss against complexity of every candidate; the selected law's complexity is ringed.
 
     Args:

@@ -51,9 +51,6 @@ def scale_of(fit: LawFit, config: WeighConfig, units: GivenUnits) -> str:
     text += f", for m/r^{n:.5g} with r in {units.length}"
     if n != 2:
         text += "; with another unit of length every mass is another"
-        if units.length != "m":
-            per_metre = (LENGTHS["m"] / LENGTHS[units.length]) ** (2 - n)
-            text += f" (r in m: times {per_metre:.6g})"
     return text
 
 

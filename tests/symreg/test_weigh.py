@@ -9,7 +9,10 @@ import sympy
 
 import orbits
 import symreg
+from orbits.forces import parse_law
+from orbits.units import GivenUnits
 from symreg.cli import main
+from symreg.weighing.words import formula_of
 
 TWO = ("x1,y1", "x2,y2")
 
@@ -60,7 +63,7 @@ def test_a_drag_is_no_central_law(drag, two_stars):
     assert "drag" in found.explanation
 
 
-@pytest.mark.parametrize("law", ["newton", "power_law(n=2.5)", "yukawa(length=2)"])
+@pytest.mark.parametrize("law", ["newton", "power_law(n=2.5)"])
 def test_results_are_in_the_units_of_the_positions(law, world):
     data = world(law, planets=2, samples=600)
     seconds, metres = 365.25 * 86_400, 149_597_870_700.0
@@ -82,14 +85,21 @@ def test_results_are_in_the_units_of_the_positions(law, world):
             # GM of the Sun over CODATA's G; 1e-4: Gauss's year is not 365.25 days
             assert other.value == pytest.approx(one.value * 1.98841e30, rel=1e-4)
     assert theirs.curve[0].r == pytest.approx(ours.curve[0].r * metres, rel=1e-6)
-    if law.startswith("yukawa"):
-        length = theirs.parameters["length"].value
-        assert length == pytest.approx(ours.parameters["length"].value * metres, rel=1e-5)
-        assert "length, m" in theirs.summary
     printed = str(theirs)
     assert "mass, kg" in printed
     assert "attraction, m/s²" in printed
     assert not any(unit in printed for unit in (" au", "M☉", " yr"))
+
+
+@pytest.mark.parametrize("text", ["newton", "yukawa(length=2)", "plummer(softening=0.3)"])
+def test_a_formula_gives_the_same_pull_in_other_units(text):
+    law, units = parse_law(text), GivenUnits({"length_unit": "km", "time_unit": "d"})
+    here, there = (sympy.sympify(formula_of(law, each)) for each in (GivenUnits({}), units))
+    pull = here.subs({"G": orbits.G, "m": 3.0, "r": 1.5})
+    kilometres = 1.5 * units.factor(1, 0)
+    moved = there.subs({"G": units.newton, "m": 3.0 * units.mass_factor, "r": kilometres})
+    # printed to six digits
+    assert float(moved) == pytest.approx(float(pull) * units.factor(1, -2), rel=1e-5)
 
 
 def of_two(positions):
