@@ -179,8 +179,9 @@ def wrong_inputs():
         for positional in command.positionals:
             if positional.path == "input":
                 own = INPUTS[positional.name]
-                read = {own, "data.zarr"} if name == "symreg recover" else {own}
-                foreign = [lambda here, other=other: other for other in FOREIGN if other not in read]
+                read = (own, "data.zarr") if name == "symreg recover" else (own,)
+                others = [path for path in FOREIGN if path not in read]
+                foreign = [lambda here, other=other: other for other in others]
                 for make in (*foreign, *special):
                     words = partial(placed, name, command, positional.name, make)
                     yield Case(name, words, f"{positional.name} foreign")
