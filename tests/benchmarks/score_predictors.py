@@ -1,6 +1,6 @@
 """The verdict on many predictors of known truth, at the size of `symreg run`.
 
-    python tests/benchmarks/impostors.py OUT.jsonl FILE.py:NAME ... [--seed 0] [--law newton]
+    python tests/benchmarks/score_predictors.py OUT.jsonl FILE.py:NAME ... [--seed 0] [--law newton]
 
 Orbits, the injected law and the lookups are shared by all predictors of one law and context. The
 law is searched only if every other gate of a Newtonian model holds: without them it cannot be
