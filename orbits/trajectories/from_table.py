@@ -193,8 +193,8 @@ def _times(time: np.ndarray | None, dt: float | None, shape: tuple[int, ...]) ->
     if (time is None) == (dt is None):
         raise ValueError("give either dt, the time between states, or time, the times themselves.")
     if dt is not None:
-        if not (math.isfinite(dt) and dt > 0):
-            raise ValueError(f"dt is {dt}; a time above 0 is needed.")
+        if np.ndim(dt) or not (math.isfinite(dt) and dt > 0):
+            raise ValueError(f"dt is {dt}; one time above 0 is needed, or give the times as time=.")
         return np.broadcast_to(dt * np.arange(shape[1]), shape[:2])
     times = np.asarray(time, dtype=np.float64)
     if times.shape not in (shape[:2], shape[1:2]):
