@@ -1,6 +1,7 @@
 """A study: a grid of runs to answer one question, read from a YAML file and checked."""
 
 import itertools
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -123,6 +124,10 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
             continue
         if not isinstance(values, list) or not values:
             raise ValueError(f"grid: {name} must be a list of one or more values, not {values!r}.")
+    sizes = [[len(v) for name, v in part.items() if name != LABEL] for part in parts]
+    # each cell is a run of minutes, so more are a slip of the hand
+    if (cells := sum(map(math.prod, sizes))) > 10_000:
+        raise ValueError(f"grid: {cells:,} cells; at most 10,000 are one study.")
     return parts
 
 
@@ -135,31 +140,27 @@ def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
 
 
 def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]:
-    axes = _axes(grid)
-    cells: list[Cell] = []
-    seen: dict[str, str] = {}
+    seen: dict[str, Cell] = {}
     for part in grid:
         options = {name: values for name, values in part.items() if name != LABEL}
         for values in itertools.product(*options.values()):
             chosen = dict(zip(options, values, strict=True))
             where = ", ".join(f"{name} {_text(value)}" for name, value in chosen.items())
             try:
-                config = _with(RunConfig(), {**base, **chosen})
-                check(of_data(config))
+                check(of_data(config := _with(RunConfig(), {**base, **chosen})))
             except ValueError as error:
                 raise ValueError(f"cell {where}: {error}") from None
-            place = {axis: getattr(config, axis) for axis in axes}
+            place = {axis: getattr(config, axis) for axis in _axes(grid)}
             fingerprint = sha256_of_json(config.identity)
             name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
             if len(name) > LONGEST_NAME:
                 name = f"{name[:LONGEST_NAME]}-{fingerprint[:8]}"
             if fingerprint in seen:
                 raise ValueError(f"grid: the cell {where} is there twice.")
-            if name in seen.values():
+            if name in [cell.name for cell in seen.values()]:
                 raise ValueError(f"grid: two cells would both be called {name}.")
-            seen[fingerprint] = name
-            cells.append(Cell(name, place, config, part.get(LABEL)))
-    return tuple(cells)
+            seen[fingerprint] = Cell(name, place, config, part.get(LABEL))
+    return tuple(seen.values())
 
 
 def _axes(grid: list[dict[str, Any]]) -> list[str]:

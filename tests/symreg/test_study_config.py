@@ -27,6 +27,10 @@ def changed(**keys):
         (changed(base={"sources": ["kiked"]}), "did you mean 'kicked'?"),
         (changed(base={"law": "newtn"}), "did you mean 'newton'?"),
         (changed(grid={}), "grid is empty"),
+        (
+            changed(grid={k: list(range(1, 10**4 + 1)) for k in ("seed", "orbits", "steps")}),
+            "grid: 1,000,000,000,000 cells; at most 10,000",
+        ),
         (changed(figure="grd"), "figure 'grd' is not known; did you mean 'grid'?"),
         (changed(grid={"seed": []}), "seed must be a list of one or more values"),
         (changed(grid={"seed": [0, 0]}), "the cell seed 0 is there twice"),
