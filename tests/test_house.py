@@ -36,7 +36,7 @@ LIMITS = {
         "code_lines": 6174,
         "options": 47,
         "capitals": 67,
-        "imports_in_functions": 43,
+        "imports_in_functions": 44,  # maps of errors are drawn without torch
         "modules_in_cycles": 0,
     },
     "symreg": {

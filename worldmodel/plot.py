@@ -14,7 +14,6 @@ from orbits.palette import CYCLE
 from orbits.plot import labelled, plain_ticks
 from worldmodel.config import AttentionConfig
 from worldmodel.source import Source
-from worldmodel.world_model import WorldModel
 
 ATTENTION_COLORS = {
     kind: CYCLE[place]
@@ -30,6 +29,8 @@ LEVELS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 
 def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
     """Attention maps of a run on one orbit of a data set; ValueError if they do not fit."""
+    from worldmodel.world_model import WorldModel  # torch, which maps of errors do without
+
     source = Source(data)
     model = WorldModel.load(run, config.checkpoint).for_world(source.facts)
     facts, length = source.facts, config.length or model.context_length

@@ -101,8 +101,7 @@ def resolve(config: GenerateConfig) -> Recipe:
     )
     gm = G * max(config.mass)
     require_attraction(law, ranges, gm)
-    if SIMULATORS[simulator].has_steps:
-        _require_patience(law, ranges, gm, config.dt * config.samples)
+    _require_patience(law, ranges, gm, config.dt * config.samples)
     bound = bound_share(law, ranges, gm) > FEW
     if several and not bound:
         raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")

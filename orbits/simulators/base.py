@@ -24,8 +24,6 @@ class Simulator(ABC):
     """Package to install for this simulator, if `orbits` itself does not need it."""
     is_slow: ClassVar[bool] = False
     """Whether an orbit takes milliseconds rather than microseconds."""
-    has_steps: ClassVar[bool] = True
-    """Whether many turns take longer than few."""
 
     @property
     def is_installed(self) -> bool:

@@ -1,7 +1,6 @@
 """Exact Kepler propagation as a simulator: Newton's law between two bodies only."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +15,6 @@ class KeplerSimulator(Simulator):
     """No steps and no accumulated error; the reference for other simulators."""
 
     name: str = "kepler"
-    has_steps: ClassVar[bool] = False
 
     def require_possible(self, law: ForceLaw, several: bool) -> None:
         if several or not isinstance(law, Newton):

@@ -38,9 +38,9 @@ EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
 SIMPLIFIED = 3
 """New formulas simplified in a round."""
-AS_LONG = 8
-"""Extra symbols with which a formula still competes with a shorter one that explains as well: two
-functions of a variable."""
+AS_LONG = 6
+"""Extra symbols with which a formula still competes with a shorter one that explains as well: one
+function of a variable and a number, f(c·x)."""
 ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
 WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)

@@ -16,8 +16,8 @@ _unit = cache(parse_unit)
 
 MOST_TOLD = 3
 """Laws of one form to list if units do not decide."""
-TELLING = 9
-"""Least nodes for a form alone to mean anything: c*x*y is the form of every other law."""
+TELLING = 8
+"""Least symbols for a form alone to mean anything: c*x*y is the form of every other law."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,16 @@ def gravity(rows=120, seed=0):
     return X, 6.67 * X["m1"] * X["m2"] / X["r"] ** 2
 
 
-@parametrize_with_checks([LawRegressor(**QUICK | {"timeout_in_seconds": 0.2})])
+WEIGHTS = (
+    "a weight is a row's precision and no repetition: how many rows there are decides what a "
+    "number of a formula costs, and so whether noise is called a formula or a constant"
+)
+
+
+@parametrize_with_checks(
+    [LawRegressor(**QUICK | {"timeout_in_seconds": 0.2})],
+    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
+)
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     check(estimator)
 
