@@ -13,7 +13,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
 from tqdm import tqdm
 
 import orbits
@@ -67,12 +68,6 @@ def gather(study, path):
     return table
 
 
-def auc(values, yes):
-    """Chance that one that is has a larger value than one that is not."""
-    ranks, count = rankdata(values), yes.sum()
-    return (ranks[yes].sum() - count * (count + 1) / 2) / (count * (~yes).sum())
-
-
 def facts(table):
     """What the hypotheses ask, in lines."""
     best = table.groupby("cell")["decoded"].max()
@@ -80,7 +75,7 @@ def facts(table):
     yield f"{len(best)} networks, {int(newtonian.sum())} Newtonian"
     yield f"decoded, the best site: {best.min():.3f} to {best.max():.3f}"
     if 0 < newtonian.sum() < len(newtonian):
-        area = auc(best.to_numpy(), newtonian.to_numpy())
+        area = roc_auc_score(newtonian, best)
         yield f"decoded for Newtonian against others: area under the curve {area:.2f}"
     inside = table[table["site"] != LAST]
     rho = spearmanr(inside["decoded"], inside["probe"])

@@ -4,12 +4,18 @@ import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import worldmodel
 
+JACOBIAN = "jacobian(states=100)"
+KICK = "kick_response(steps=8)"
+LINEAR = "linear(states=300)"
+ROLLOUT = "evaluate(steps=32)"
+TRANSFER = "transfer(labelled=300, few=60, points=500, steps=150{})"
+"""Read-outs that several probes share: asked for in the same words, they are read once."""
 ORBITS = 60
 """Held-out orbits that a probe sees, unless its protocol needs more."""
 
@@ -81,6 +87,7 @@ def distance_from_newton(reading: dict[str, Any]) -> float:
     return 10.0 if power is None else abs(power - 2)
 
 
+@cache
 def all_probes() -> dict[str, Probe]:
     """Every probe of the folder, by the name of its file."""
     probes = {}

@@ -16,6 +16,7 @@ import pandas as pd
 from base import Probe, all_probes
 from jaxtyping import Bool, Float
 from scipy.stats import rankdata, spearmanr
+from sklearn.metrics import roc_auc_score
 
 from orbits.files import written_aside
 from orbits.palette import CYCLE
@@ -33,10 +34,7 @@ HEADS = (
 
 def area(scores: Float[np.ndarray, " n"], has: Bool[np.ndarray, " n"]) -> float:
     """Chance that a network with the force scores higher than one without; ties count half."""
-    ranks, count = rankdata(scores), int(has.sum())
-    if not 0 < count < len(has):
-        return float("nan")
-    return (ranks[has].sum() - count * (count + 1) / 2) / (count * (len(has) - count))
+    return float(roc_auc_score(has, scores)) if 0 < has.sum() < len(has) else float("nan")
 
 
 def area_within(scores: np.ndarray, has: np.ndarray, stratum: np.ndarray) -> float:

@@ -1,11 +1,11 @@
 """Conservation: whoever holds the force keeps energy and angular momentum on a roll-out."""
 
-from base import Network, Probe
+from base import ROLLOUT, Network, Probe
 
 
 def score(network: Network) -> float:
     """Minus the larger median relative drift over 32 steps of its own."""
-    drifts = network.read("evaluate(steps=32)")
+    drifts = network.read(ROLLOUT)
     return -max(drifts["energy_drift"], drifts["angular_momentum_drift"])
 
 

@@ -1,11 +1,11 @@
 """A formula for the force vectors that a fine-tuned network gives."""
 
-from base import Network, Probe, distance_from_newton
+from base import TRANSFER, Network, Probe, distance_from_newton
 
 
 def score(network: Network) -> float:
     """Minus the distance of the fitted power of r from −2."""
-    reading = network.read("transfer(labelled=300, few=60, points=500, steps=150, target=vector)")
+    reading = network.read(TRANSFER.format(", target=vector"))
     return -distance_from_newton(reading)
 
 

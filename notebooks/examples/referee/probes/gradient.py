@@ -1,11 +1,11 @@
 """The gradient of the force, from the Jacobian."""
 
-from base import Network, Probe
+from base import JACOBIAN, Network, Probe
 
 
 def score(network: Network) -> float:
     """Minus the median relative error of ∂a/∂x, the larger of along and across the radius."""
-    reading = network.read("jacobian(states=100)")
+    reading = network.read(JACOBIAN)
     return -max(reading["radial_error"], reading["tangential_error"])
 
 

@@ -1,11 +1,11 @@
 """Four steps after a kick."""
 
-from base import Network, Probe
+from base import KICK, Network, Probe
 
 
 def score(network: Network) -> float:
     """The smallest R² one, two and four steps after the velocity was turned."""
-    reading = network.read("kick_response(steps=8)")
+    reading = network.read(KICK)
     return min(reading[f"r2_{step}"] for step in (1, 2, 4))
 
 

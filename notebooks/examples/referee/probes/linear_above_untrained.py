@@ -1,11 +1,11 @@
 """Linear probe of the force, beyond what the untrained network already gives."""
 
-from base import Network, Probe
+from base import LINEAR, Network, Probe
 
 
 def score(network: Network) -> float:
     """R² for the force less that of the same network with fresh weights."""
-    r2 = network.read("linear(states=300)")
+    r2 = network.read(LINEAR)
     return sum(r2[f"trained_force_{axis}"] - r2[f"untrained_force_{axis}"] for axis in "xy") / 2
 
 

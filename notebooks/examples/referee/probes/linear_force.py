@@ -1,11 +1,11 @@
 """Linear probe of the force on frozen layers."""
 
-from base import Network, Probe
+from base import LINEAR, Network, Probe
 
 
 def score(network: Network) -> float:
     """Cross-validated R² of the best layer for the force's components, the smaller of both."""
-    r2 = network.read("linear(states=300)")
+    r2 = network.read(LINEAR)
     return min(r2["trained_force_x"], r2["trained_force_y"])
 
 

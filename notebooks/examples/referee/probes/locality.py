@@ -1,11 +1,11 @@
 """Locality of the Jacobian: a second-order law needs the last two positions alone."""
 
-from base import Network, Probe
+from base import JACOBIAN, Network, Probe
 
 
 def score(network: Network) -> float:
     """Median locality over 100 states: 1 where the prediction hangs on the last two positions."""
-    return network.read("jacobian(states=100)")["locality"]
+    return network.read(JACOBIAN)["locality"]
 
 
 PROBE = Probe(

@@ -1,12 +1,12 @@
 """Newton against Kepler: is the force decoded better than the ellipse?"""
 
-from base import Network, Probe
+from base import LINEAR, Network, Probe
 
 
 def score(network: Network) -> float:
     """R² for the force less R² for the ellipse (semi-major axis and the Laplace-Runge-Lenz vector),
     each the best layer's and the mean of its numbers."""
-    r2 = network.read("linear(states=300)")
+    r2 = network.read(LINEAR)
     force = (r2["trained_force_x"] + r2["trained_force_y"]) / 2
     ellipse = (r2["trained_semi_major_axis"] + r2["trained_lrl_x"] + r2["trained_lrl_y"]) / 3
     return force - ellipse

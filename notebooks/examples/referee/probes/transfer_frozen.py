@@ -1,11 +1,11 @@
 """Force magnitude by a new head on the frozen network."""
 
-from base import Network, Probe
+from base import TRANSFER, Network, Probe
 
 
 def score(network: Network) -> float:
     """R² of the size of the force near labelled states, by the head alone."""
-    reading = network.read("transfer(labelled=300, few=60, points=500, steps=150, frozen=true)")
+    reading = network.read(TRANSFER.format(", frozen=true"))
     return reading["r2_size"]
 
 

@@ -1,11 +1,11 @@
 """Force magnitude by fine-tuning the whole network."""
 
-from base import Network, Probe
+from base import TRANSFER, Network, Probe
 
 
 def score(network: Network) -> float:
     """R² of the size of the force near labelled states."""
-    reading = network.read("transfer(labelled=300, few=60, points=500, steps=150)")
+    reading = network.read(TRANSFER.format(""))
     return reading["r2_size"]
 
 
