@@ -41,8 +41,10 @@ def quantities_of(
         energy = specific_energy(law, *state)[:, 0]
         lrl = laplace_runge_lenz(*state)[:, 0]
         bound = energy < 0
-        found["semi_major_axis"] = np.where(bound, -gm / (2 * energy), np.nan)
-        found["eccentricity"] = np.linalg.norm(lrl, axis=-1)
+        eccentricity = np.linalg.norm(lrl, axis=-1)
+        major = np.where(bound, -gm / (2 * energy), np.nan)
+        found |= {"semi_major_axis": major, "eccentricity": eccentricity}
+        found["semi_minor_axis"] = major * np.sqrt(np.maximum(1 - eccentricity**2, 0))
         found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
     return found
 

@@ -15,6 +15,10 @@ paper's own text was not at hand). The definitions here extend both to states th
   ones; for Boolean answers, half of which differ between different states, it is the formula above.
 - D-IB = correlation, over pairs of different states, of E|f(i) − f(j)| with the oracle's.
 
+What the authors' code reports for orbits is the mean absolute difference of the two curves of that
+drawing; their first version took the model's distances from the last data set alone, here they are
+averaged over all, as in its correction.
+
 Different contexts of the same state end in the same two positions, reached on different orbits: the
 body was kicked one step before the end.
 """
@@ -44,6 +48,7 @@ class InductiveBias(ReadOut):
     labels: ClassVar[Mapping[str, str]] = {
         "r_ib": "R-IB (respects the state)",
         "d_ib": "D-IB (distinguishes it)",
+        "off_oracle": "mean distance from the oracle's curve",
     }
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
 
@@ -77,8 +82,10 @@ class InductiveBias(ReadOut):
         for who in ("trained", "untrained"):
             r_ib, d_ib, curves[who] = biases(answers[who], answers["oracle"][:, 0])
             suffix = "" if who == "trained" else "_untrained"
-            metrics |= {f"r_ib{suffix}": r_ib, f"d_ib{suffix}": d_ib}
-            columns[who] = {"r_ib": r_ib, "d_ib": d_ib}
+            model, oracle = map(np.array, (curves[who]["model"], curves[who]["oracle"]))
+            off = float(np.mean(np.abs(model - oracle)))
+            columns[who] = {"r_ib": r_ib, "d_ib": d_ib, "off_oracle": off}
+            metrics |= {f"{name}{suffix}": value for name, value in columns[who].items()}
         details = {"curves": curves, "context_length": experiment.model.context_length}
         title = (
             f"{experiment.who}, {experiment.states} states: {self.datasets} sets of random labels"
