@@ -29,7 +29,7 @@ class PointEquations(Equations):
         states = system.position.shape[1]
         one, none = sparse.identity(states, format="csr"), sparse.csr_matrix((states, states))
         # positions are exact: what is left is the model's own error
-        self._arranged(system, [Bumps(1, one, none, 0.0, 1.0, 1.0)])
+        self._arranged(system, [Bumps(1, one, none, none, 0.0, 1.0, 1.0)])
         moved = np.moveaxis(acceleration, 1, 0)
         self.left = np.concatenate([moved[:, :, i].ravel() for i in self.seen])
 

@@ -46,6 +46,7 @@ class Bumps:
     Attributes:
         half_width: samples.
         phi: (bump, time) values, each row summing to one.
+        first: (bump, time) their first time derivatives, yr^-1.
         second: (bump, time) their second time derivatives, yr^-2.
         noise: standard error of an integral for unit noise in positions, yr^-2.
         overlap: roughly, number of equivalent bumps.
@@ -54,6 +55,7 @@ class Bumps:
 
     half_width: int
     phi: sparse.csr_matrix
+    first: sparse.csr_matrix
     second: sparse.csr_matrix
     noise: float
     overlap: float
@@ -79,7 +81,7 @@ def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bum
 
 
 def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps:
-    phi, second = bump(half_width)
+    phi, first, second = bump(half_width)
     length = len(phi)
     # bumps begun per half-width
     # bumps of one width in all stretches: the narrowest would be tens of thousands
@@ -87,7 +89,8 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
     starts = np.arange(0, samples - length + 1, step)
     columns = (starts[:, None] + np.arange(length)).ravel()
     pointer = np.arange(0, len(columns) + 1, length)
-    phi, second = phi / phi.sum(), second / (phi.sum() * dt**2)
+    total = phi.sum()
+    phi, first, second = phi / total, first / (total * dt), second / (total * dt**2)
 
     def matrix(values: np.ndarray) -> sparse.csr_matrix:
         shape = (len(starts), samples)
@@ -97,9 +100,8 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
     # `overlap` counts as independent. For phi of sum one, 1/sum phi^2 is its length in samples.
     square = float(np.sum(phi**2))
     overlap = max(1.0, 1 / (step * square))
-    return Bumps(
-        half_width, matrix(phi), matrix(second), float(np.linalg.norm(second)), overlap, square
-    )
+    norm = float(np.linalg.norm(second))
+    return Bumps(half_width, matrix(phi), matrix(first), matrix(second), norm, overlap, square)
 
 
 @dataclass(frozen=True)
@@ -318,10 +320,11 @@ class Equations:
 
         With both, the dragging medium may itself move: -k (v - w) = -k v + k w.
         """
-        # int phi (-v) dt: the velocity may be rough, for phi smooths it
+        # int phi (-v) dt = int phi' x dt: no velocity is measured, and none is needed
         position = np.moveaxis(self.system.position, 1, 0)
-        velocity = np.gradient(position, self.system.dt, axis=0, edge_order=2)
-        columns = [self.integrated([-velocity[:, :, i] for i in range(self.system.bodies)])]
+        columns = [np.concatenate(
+            [self._applied(s.first, position[:, :, i]) for s in self.sets for i in self.seen]
+        )]  # fmt: skip
         axes = position.shape[-1]
         if self.system.inertial:  # of relative positions nothing constant is left
             columns += list(np.tile(np.eye(axes), len(columns[0]) // axes))
