@@ -1,0 +1,82 @@
+"""Predictors without layers, put to every probe that needs none.
+
+    python notebooks/examples/referee/predictors.py networks notebooks/images/probes.csv out.csv
+
+uses the data sets of `networks.py` and its scores, from which each probe's line is taken: the
+paper's own, or the best of the networks where it draws none.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from base import Network, all_probes
+from comparison import compare
+from networks import DT, ROOT, generated, truth
+
+import worldmodel
+
+EXAMPLES = ROOT.parent
+PREDICTORS = {
+    "Newton's law": "zoo/law.py:make",
+    "ellipse through 32 positions": "zoo/ellipse.py:make",
+    "spline lookup": "calibration/lookups.py:turning_spline",
+    "locally linear lookup": "calibration/lookups.py:linear",
+    "nearest triple": "calibration/lookups.py:nearest",
+}
+"""Files and factories; a lookup gets the training orbits."""
+
+
+def scores(predictor: object, held_out: str) -> dict[str, float | None]:
+    """Its truth on the grid, and its score by each probe; None where a probe needs a network."""
+    share = truth(predictor, "newton")["within_10"]
+    network = Network(predictor, held_out, share, 0)
+    found: dict[str, float | None] = {"within_10": share}
+    for name, probe in all_probes().items():
+        if probe.control:
+            continue
+        try:
+            value = float(probe.score(network))
+        except ValueError:  # it needs layers, or derivatives
+            value = float("nan")
+        found[name] = value if np.isfinite(value) else None
+    return found
+
+
+def verdicts(table: pd.DataFrame, networks: pd.DataFrame) -> list[tuple[str, ...]]:
+    """For each predictor its truth, and what each probe that answers says of it."""
+    rows, probes = compare(networks), all_probes()
+    names = [name for name in rows if name in table and table[name].notna().any()]
+    shown = [("predictor", "within 10 %", *(probes[name].name for name in names))]
+    for _, each in table.iterrows():
+        said = []
+        for name in names:
+            line = rows[name]["line"]
+            line = rows[name]["best_line"] if line is None else line
+            score = each[name]
+            said.append("–" if pd.isna(score) else "yes" if score >= line else "no")
+        shown.append((each["predictor"], f"{each['within_10']:.0%}", *said))
+    return shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="networks and data sets of networks.py")
+    parser.add_argument("networks", help="their scores, a CSV")
+    parser.add_argument("table", type=Path, help="CSV to write")
+    options = parser.parse_args()
+    held_out = str(generated(options.folder, "newton", 77, 600))
+    data = str(generated(options.folder, "newton", 0, 1000))
+    found = []
+    for name, file in PREDICTORS.items():
+        predictor = worldmodel.load_predictor(str(EXAMPLES / file), seed=0, data=data, dt=DT)
+        found.append({"predictor": name, **scores(predictor, held_out)})
+        print(f"{len(found)} of {len(PREDICTORS)}: {name}", flush=True)
+    pd.DataFrame(found).to_csv(options.table, index=False, float_format="%.4g")
+    for line in verdicts(pd.read_csv(options.table), pd.read_csv(options.networks)):
+        print("| " + " | ".join(line) + " |")
+
+
+if __name__ == "__main__":
+    main()
