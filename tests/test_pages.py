@@ -57,6 +57,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")  # of a clone: the examples
     (page,) = (page for page in PAGES if page.stem == "own-model")
     (tmp_path / "mine.py").write_text(blocks(page, "python")[0])
+    (tmp_path / "theirs.py").write_text(*blocks(page, 'python title="theirs.py"'))
+    for name in ("newton_kepler.py", "nanogpt.py"):
+        shutil.copy(ROOT / "notebooks" / "examples" / "zoo" / name, tmp_path)
     (page,) = (page for page in PAGES if page.stem == "study")
     (tmp_path / "mine.yaml").write_text(blocks(page, "yaml")[0])
     rng = np.random.default_rng(0)

@@ -107,11 +107,11 @@ class CheckedPredictor:
         own = getattr(self.predictor, "dt", None)
         if own is None or np.isclose(float(own) * self.config.time, dt, rtol=1e-6, atol=0):
             return
-        years = float(own) * self.config.time
+        years, unit = float(own) * self.config.time, self.config.time_unit
+        made = f"{years:.8g} yr" if unit == "yr" else f"{float(own):g} {unit} ({years:.8g} yr)"
         raise ValueError(
-            f"{where} has a state every {dt:g} yr, but the model was made for {float(own):g} "
-            f"{self.config.time_unit} ({years:g} yr); say its --time-unit, or make the data with "
-            f"--dt {years:g}."
+            f"{where} has a state every {dt:g} yr, but the model was made for {made}; say its "
+            f"--time-unit, or make the data with --dt {years:.8g}."
         )
 
     def for_world(self, facts: DataFacts) -> Self:
