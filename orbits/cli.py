@@ -161,7 +161,12 @@ COMMANDS = (
         _forces,
         ForcesConfig,
         "Measure accelerations along trajectories, without any model, with their standard errors.",
-        (_DATA, Positional("out", "Parquet file for the force samples.", path="output")),
+        (
+            _DATA,
+            Positional(
+                "out", "Parquet file for the force samples.", path="output", ending=".parquet"
+            ),
+        ),
         examples=("forces stars.zarr forces.parquet",),
     ),
     Command(

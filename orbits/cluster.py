@@ -36,6 +36,13 @@ def cluster_pool(scheduler: str) -> Iterator[tuple[Executor, int]]:
             raise lost_worker(f"the dask cluster at {scheduler}") from None
 
 
+def require_cluster(scheduler: str) -> None:
+    """Refuse an address where nobody answers, before anything is written; none means no cluster."""
+    if scheduler:
+        with cluster_pool(scheduler):
+            pass
+
+
 def _connected(client: Any, scheduler: str) -> Any:
     try:
         return client(scheduler, timeout=CONNECTING)

@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any, Literal, NoReturn
 
 from orbits.entry import INTERRUPTED
-from orbits.files import as_json, read_yaml, require_output
+from orbits.files import as_json, read_yaml, require_ending, require_output
 from orbits.memory import out_of_memory
 from orbits.options import (
     Option,
@@ -62,6 +62,8 @@ class Positional:
     """Whether it is a path to read from or to write to."""
     unless: str | None = None
     """An option that replaces it: where that is given, the argument is left out."""
+    ending: str = ""
+    """Of the file that is written: a name with the ending of another format is refused."""
     text: bool = False
     """Whether the output is the result as JSON, so that `-` may mean standard output."""
 
@@ -418,3 +420,6 @@ def _require_paths(command: Command, positionals: Sequence[Any], config: Any) ->
             inside = read in place.parents or (name in replaced and place in read.parents)
             if place == read or inside:
                 raise ValueError(f"{name} {path} would overwrite {source}; give another path.")
+    for positional, path in files:
+        if positional.ending:
+            require_ending(path, positional.ending)

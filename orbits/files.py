@@ -44,6 +44,18 @@ def require_output(path: str | os.PathLike[str]) -> Path:
         raise ValueError(f"{path} cannot be written: {above}: {why}. Give another path.") from None
 
 
+def require_ending(path: str | os.PathLike[str], ending: str) -> None:
+    """Refuse a name that promises another format than the one that is written.
+
+    Raises:
+        ValueError: for the ending of another format; one of no format is as good as none.
+    """
+    formats = (".csv", ".tsv", ".txt", ".json", ".yaml", ".parquet", ".png", ".html", ".zarr")
+    found = Path(path).suffix.lower()
+    if found in formats and found != ending:
+        raise ValueError(f"{path} ends in {found}, but a {ending} file is written; name it so.")
+
+
 def require_input(path: str | os.PathLike[str]) -> Path:
     """The path of a file that can be read from its beginning to its end.
 

@@ -106,7 +106,11 @@ def study(source: str, config: StudyConfig) -> object:
 
 
 RESULT = Positional(
-    "out", "JSON file for the result; - is standard output.", path="output", text=True
+    "out",
+    "JSON file for the result; - is standard output.",
+    path="output",
+    ending=".json",
+    text=True,
 )
 COMMANDS = [
     Command(

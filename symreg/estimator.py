@@ -121,8 +121,14 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         table[told["target"]] = np.asarray(target, dtype=float)
         for name, given, stem in (("sigma", sigma, "sigma"), ("groups", groups, "group")):
             if given is not None:
+                column = np.asarray(given)
+                if column.ndim and column.shape != (len(table),):
+                    raise ValueError(
+                        f"{name} has the shape {column.shape}; ({len(table)},), one for each row, "
+                        "is needed."
+                    )
                 told[name] = _free(stem, table)
-                table[told[name]] = np.asarray(given)
+                table[told[name]] = column
         seed = self.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(LARGEST_SEED))

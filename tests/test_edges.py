@@ -23,6 +23,7 @@ from orbits.powers import power_law
 from symreg.cli import main as symreg_command
 from symreg.experiments.figures.law import plot_field
 from symreg.recovery.user_table import written_names
+from worldmodel.cli import main as worldmodel_command
 from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.data import training_positions
 from worldmodel.source import Source
@@ -383,3 +384,23 @@ def test_one_training_orbit_in_eight_is_kicked(tmp_path):
     changed = (plain != kicked).any(-1).any(-1).any(-1).float().mean()
     # 25 of 200 expected, standard deviation 4.7: five of them
     assert 0.01 < changed < 0.25
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "ending"),
+    [
+        (orbits_command, "forces data.zarr f.csv", ".parquet"),
+        (worldmodel_command, "probe model data.zarr f.txt", ".parquet"),
+        (worldmodel_command, "probe model data.zarr f.csv --readout far", ".json"),
+        (worldmodel_command, "attention model data.zarr p.json", ".png"),
+        (symreg_command, "recover t.csv law.csv --target F --features r", ".json"),
+        (symreg_command, "weigh data.zarr masses.csv", ".json"),
+    ],
+)
+def test_a_name_that_promises_another_format_is_refused_before_any_work(
+    shell, command, words, ending, tmp_path
+):
+    code, text = shell(command, *words.split())
+    assert (code, text.count("\n")) == (2, 1)
+    assert text.endswith(f", but a {ending} file is written; name it so.\n")
+    assert os.listdir(tmp_path) == []

@@ -84,7 +84,7 @@ COMMANDS = (
         _attention,
         AttentionConfig,
         "Draw what each head of a run looks at.",
-        (RUN, DATA, Positional("picture", "PNG file", path="output")),
+        (RUN, DATA, Positional("picture", "PNG file", path="output", ending=".png")),
         examples=("attention model held_out.zarr maps.png",),
     ),
 )

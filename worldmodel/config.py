@@ -216,7 +216,7 @@ class PredictorConfig(Options):
         super().__post_init__()
         for name in ("model", "untrained_model"):
             text = getattr(self, name)
-            place, _, attribute = (text or "a:b").rpartition(":")
+            place, _, attribute = ("a:b" if text is None else text).rpartition(":")
             if not place or not attribute.isidentifier():
                 raise OptionError(
                     name, f"is {text!r}; give package.module:name or path/to/file.py:name."

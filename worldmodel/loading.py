@@ -74,13 +74,14 @@ def load_predictor(
         code = sha256_of_file(source) if source is not None else None
         thing = _named(model, told)
     if isinstance(untrained, str):
-        source_of(untrained)  # whether it is there is said before anything is computed
+        # whether it is there is said before anything is computed
+        source_of(untrained, "--untrained-model")
     elif untrained is not None and not callable(untrained):
         raise ValueError(f"untrained is {name_of(untrained)}; a factory or its name is needed.")
 
     def fresh(own_seed: int) -> Any:
         if isinstance(untrained, str):
-            return _named(untrained, {"seed": own_seed})
+            return _named(untrained, {"seed": own_seed}, "--untrained-model")
         return _called(untrained, {"seed": own_seed}, "the factory of the untrained model")
 
     found = CheckedPredictor(
@@ -97,19 +98,21 @@ def load_predictor(
     return found
 
 
-def source_of(spec: str) -> Path | None:
+def source_of(spec: str, option: str = "--model") -> Path | None:
     """The file with a spec's code, which is not executed; None if it is in no file. ValueError if
     no such file or module exists, or the file neither defines nor imports the name."""
     place, _, name = spec.rpartition(":")
-    source = _file_of(place, spec)
+    source = _file_of(place, f"{option} {spec}")
     if source is None or source.suffix != ".py":
         return source
-    code = source.read_text(encoding="utf-8")
     try:
+        code = source.read_text(encoding="utf-8")
         table = symtable.symtable(code, str(source), "exec")
     except SyntaxError as error:
-        where = f"{place}, line {error.lineno}"
-        raise ValueError(f"--model {spec}: SyntaxError: {error.msg} ({where})") from None
+        where = f"{place}, line {error.lineno}" if error.lineno else place
+        raise ValueError(f"{option} {spec}: SyntaxError: {error.msg} ({where})") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{option} {spec}: {place} is no text in UTF-8.") from None
     names = [each.get_name() for each in table.get_symbols() if _is_bound(each)]
     # names that a star brings, or a module makes as they are asked for, are known once it runs
     made_later = "__getattr__" in names or any(p in code for p in ("import *", "globals()"))
@@ -117,7 +120,7 @@ def source_of(spec: str) -> Path | None:
         try:
             require_known("name", name, [each for each in names if each[0] != "_"], show=0)
         except ValueError as error:
-            raise ValueError(f"--model {spec}: {error}") from None
+            raise ValueError(f"{option} {spec}: {error}") from None
     return source
 
 
@@ -126,37 +129,37 @@ def _is_bound(symbol: symtable.Symbol) -> bool:
     return symbol.is_assigned() or symbol.is_imported()
 
 
-def _file_of(place: str, spec: str) -> Path | None:
+def _file_of(place: str, what: str) -> Path | None:
     """The file of a path or a module; None if a module is in no file."""
     if _is_file(place):
         path = Path(place).expanduser()
         if not path.is_file():
-            raise ValueError(f"--model {spec}: there is no file {place}.")
+            raise ValueError(f"{what}: there is no file {place}.")
         return path.resolve()
     try:
         found = importlib.util.find_spec(place)
-    except ImportError:  # a package that it would lie in is none
+    except (ImportError, ValueError):  # a package that it would lie in is none
         found = None
     if found is None:
         raise ValueError(
-            f"--model {spec}: there is no module {place}; it must be installed or on PYTHONPATH, "
+            f"{what}: there is no module {place}; it must be installed or on PYTHONPATH, "
             "or give the file: path/to/mine.py:make."
         )
     source = Path(found.origin or "")
     return source.resolve() if source.is_file() else None
 
 
-def _named(spec: str, told: Mapping[str, Any]) -> Any:
+def _named(spec: str, told: Mapping[str, Any], option: str = "--model") -> Any:
     """The object of that name, or a factory's product; its module is executed. ValueError if it is
     missing, or its code fails: one line that says why."""
     place, _, name = spec.rpartition(":")
-    module = executed(place, f"--model {spec}")
+    module = executed(place, f"{option} {spec}")
     known = [name for name in vars(module) if not name.startswith("_")]
     try:
         found = vars(module)[require_known("name", name, known, show=0)]
     except ValueError as error:
-        raise ValueError(f"--model {spec}: {error}") from None
-    return _called(found, told, f"--model {spec}") if _is_factory(found) else found
+        raise ValueError(f"{option} {spec}: {error}") from None
+    return _called(found, told, f"{option} {spec}") if _is_factory(found) else found
 
 
 def _is_factory(found: Any) -> bool:

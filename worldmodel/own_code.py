@@ -14,7 +14,11 @@ OWN = Path(__file__).parents[1]
 
 def name_of(thing: Any) -> str:
     """Of a function or an object's class."""
-    return str(getattr(thing, "__name__", None) or type(thing).__name__)
+    try:
+        own = getattr(thing, "__name__", None)
+    except Exception:  # of an object whose attributes are its own code
+        own = None
+    return str(own or type(thing).__name__)
 
 
 def in_a_line(what: str, error: Exception) -> ValueError:

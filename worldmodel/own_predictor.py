@@ -105,9 +105,17 @@ class CheckedPredictor:
     def require_step(self, dt: float, where: str) -> None:
         """Raise ValueError if the predictor was made for another step."""
         own = getattr(self.predictor, "dt", None)
-        if own is None or np.isclose(float(own) * self.config.time, dt, rtol=1e-6, atol=0):
+        if own is None:
             return
-        years, unit = float(own) * self.config.time, self.config.time_unit
+        try:
+            years = float(own) * self.config.time
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{self.name} has the step dt = {own!r:.40}; a number is needed."
+            ) from None
+        if np.isclose(years, dt, rtol=1e-6, atol=0):
+            return
+        unit = self.config.time_unit
         made = f"{years:.8g} yr" if unit == "yr" else f"{float(own):g} {unit} ({years:.8g} yr)"
         raise ValueError(
             f"{where} has a state every {dt:g} yr, but the model was made for {made}; say its "
@@ -213,6 +221,7 @@ class CheckedPredictor:
         shown = _alone(seen)
         with in_lines(f"{self.name} fails on positions of shape {shown.shape}"):
             said = self.predictor.predict(shown / self.config.length)
+        said = as_array(said, self.name)
         self.precision = max(self.precision, precision_of(self.predictor, said))
         answer = checked(said, shown, self.context_length, self.name) * self.config.length
         return answer.reshape(seen.shape)
@@ -343,8 +352,11 @@ def as_predictor(thing: Any, context: int | None = None) -> Predictor:
     name = name_of(thing)
     if inspect.isclass(thing):
         raise ValueError(f"{name} is a class; give an object of it, or a factory.")
-    if hasattr(thing, "predict"):
-        length = getattr(thing, "context_length", None)
+    with in_lines(f"{name} fails to say what it is"):
+        # what else it has is asked for later: of what it lacks an AttributeError must say so
+        hasattr(thing, "precision")
+        predicts, length = hasattr(thing, "predict"), getattr(thing, "context_length", None)
+    if predicts:
         if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
             raise ValueError(
                 f"{name} has context_length {length!r}; a predictor says how many positions it is "
@@ -372,15 +384,22 @@ class Function:
         self.name = name_of(function)
 
 
-def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
-    """An output as float64, NaN where the context is not full; ValueError if its type, shape or
-    numbers are wrong."""
+def as_array(said: Any, name: str) -> np.ndarray:
+    """An output as an array; ValueError if it is a tensor of torch, or ragged."""
     if hasattr(said, "detach"):
         raise ValueError(
             f"{name} gives a torch tensor; numbers in numpy are needed: "
             "return tensor.detach().cpu().numpy()."
         )
-    answer = np.asarray(said)
+    try:
+        return np.asarray(said)
+    except ValueError as error:
+        raise ValueError(f"{name} gives no array of numbers: {error}") from None
+
+
+def checked(answer: np.ndarray, seen: np.ndarray, length: int, name: str) -> np.ndarray:
+    """An output as float64, NaN where the context is not full; ValueError if its type, shape or
+    numbers are wrong."""
     if answer.dtype.kind not in "fiu":
         raise ValueError(f"{name} gives values of type {answer.dtype}; real numbers are needed.")
     if answer.shape != seen.shape:
@@ -397,13 +416,13 @@ def checked(said: Any, seen: np.ndarray, length: int, name: str) -> np.ndarray:
     return found
 
 
-def precision_of(predictor: Any, said: Any) -> float:
+def precision_of(predictor: Any, said: np.ndarray) -> float:
     """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
     one, else of its output's type."""
     own = getattr(predictor, "precision", None)
     if isinstance(own, float):
         return own
-    kind = np.asarray(said).dtype
+    kind = said.dtype
     return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
 
 

@@ -135,7 +135,14 @@ def roll_out(
     predictor: Predictor, start: Float[np.ndarray, "orbit time *body axis"], steps: int
 ) -> Float[np.ndarray, "orbit step *body axis"]:
     """Continue at least C given positions, each prediction becoming the next input, au."""
-    x, given = np.asarray(start, dtype=np.float64), start.shape[1]
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        raise ValueError(f"steps is {steps!r}; a whole number of at least 0 is needed.")
+    x = np.asarray(start, dtype=np.float64)
+    if x.ndim < 3:
+        raise ValueError(
+            f"positions have the shape {x.shape}; (orbit, time[, body], axis) is needed."
+        )
+    given = x.shape[1]
     for _ in range(steps):
         following = predictor.predict(x[:, -predictor.context_length :])[:, -1:]
         x = np.concatenate((x, following), axis=1)

@@ -69,21 +69,15 @@ class Source:
     """
 
     def __init__(self, data: "Data") -> None:
-        if isinstance(data, (str, os.PathLike)):
-            from orbits.dataset import open_dataset
+        from orbits.dataset import as_dataset
 
-            self.dataset = open_dataset(data)
-            where = str(Path(data).resolve())
-        else:
-            self.dataset = data
-            where = str(data.encoding.get("source", "data set in memory"))
+        self.dataset = as_dataset(data)
+        where = (
+            str(Path(data).resolve())
+            if isinstance(data, (str, os.PathLike))
+            else str(data.encoding.get("source", "data set in memory"))
+        )
         attributes = self.dataset.attrs
-        missing = [name for name in ("law", "system", "dt") if name not in attributes]
-        if missing:
-            raise ValueError(
-                f"{where} lacks the attribute(s) {', '.join(missing)}; give a data set as "
-                "`orbits.dataset.open_dataset` gives it."
-            )
         sizes = self.dataset.sizes
         first = self.dataset["position"].isel(orbit=0).values
         described: dict[str, Any] = {

@@ -56,6 +56,13 @@ class TorchModule:
     output: str | int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.module, nn.Module):
+            raise ValueError(f"module is {type(self.module).__name__}; a torch module is needed.")
+        if not isinstance(self.context_length, int) or self.context_length < 1:
+            raise ValueError(
+                f"context_length is {self.context_length!r}; a whole number of at least 1 is "
+                "needed."
+            )
         require_known("target", self.target, ("position", "displacement", "residual"))
         if self.target == "residual" and self.context_length < 2:
             raise ValueError("target residual needs two positions; give context_length 2 or more.")

@@ -364,6 +364,7 @@ class Log:
         self.steps, self.progress, self.speaks = steps, progress, fabric.is_global_zero
         hidden = None if self.speaks else True  # None: shown on a terminal alone
         self.bar = tqdm(total=steps, initial=first, unit="step", desc="train", disable=hidden)
+        self.told = time.monotonic()
         self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
         if self.path is not None:
             lines = self.path.read_text().splitlines() if first and self.path.is_file() else []
@@ -382,6 +383,8 @@ class Log:
         self.bar.update()
         if step % 10 == 0:
             self.bar.set_postfix(loss=f"{loss:.2e}")
-        last = step == self.steps
-        if self.progress and self.speaks and (step % max(1, self.steps // 10) == 0 or last):
+        due = step % max(1, self.steps // 10) == 0 or step == self.steps
+        due = due or time.monotonic() > self.told + 60
+        if self.progress and self.speaks and due:
+            self.told = time.monotonic()
             self.progress(f"step {step} of {self.steps}: loss {loss:.3e}")

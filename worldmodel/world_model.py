@@ -319,6 +319,8 @@ class WorldModel:
         self, positions: np.ndarray, least: int = 0
     ) -> Float[Tensor, "orbit time body axis"]:
         scales = self.record.scales
+        if np.asarray(positions).dtype.kind not in "fiu":
+            raise ValueError("positions are no real numbers.")
         seen = torch.from_numpy(np.array(positions, dtype=np.float64))
         if seen.ndim == 3:
             seen = seen[:, :, None]

@@ -25,6 +25,7 @@ from orbits.dataset.schema import (
     Layout,
     array_problems,
     attribute_problem,
+    problem_in_memory,
     require_format,
     shard_file,
     variables,
@@ -326,9 +327,17 @@ def as_dataset(data: Data) -> xr.Dataset:
     """The dataset itself, or the one at a path.
 
     Raises:
-        ValueError: if it is neither, or as `open_dataset` does.
+        ValueError: if it is neither, has no positions, velocities or step, or as `open_dataset`
+            does.
     """
     if isinstance(data, xr.Dataset):
+        problem = problem_in_memory(data)
+        if problem:
+            where = data.encoding.get("source", "the dataset in memory")
+            raise ValueError(
+                f"{where} {problem}; give one as `orbits.open_dataset` or `orbits.from_arrays` "
+                "does."
+            )
         return data
     if isinstance(data, (str, os.PathLike)):
         return open_dataset(data)

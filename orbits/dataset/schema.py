@@ -228,6 +228,24 @@ def attribute_problem(attributes: Mapping[str, Any]) -> str | None:
     return None
 
 
+def problem_in_memory(dataset: xr.Dataset) -> str | None:
+    """What keeps a dataset, perhaps a part of another or altered by hand, from being computed with,
+    if anything."""
+    attributes = dataset.attrs
+    missing = [name for name in ("law", "system", "dt") if name not in attributes]
+    if missing:
+        return f"lacks the attribute(s) {', '.join(missing)}"
+    dt = attributes["dt"]
+    if not isinstance(dt, (int, float)) or not 0 < dt < math.inf:
+        return f"has the step dt = {dt!r:.40}; a number above 0 is needed"
+    known = variables(str(attributes["system"]))
+    for name in ("position", "velocity"):
+        dims = known[name].dims
+        if name not in dataset or dataset[name].dims != dims:
+            return f"has no {name} over ({', '.join(dims)})"
+    return None if dataset.sizes["orbit"] else "holds no orbit"
+
+
 def shard_file(name: str, variable: Variable, shard: int) -> str:
     """Path of a shard of an array."""
     return "/".join([name, "c", str(shard), *("0" * (len(variable.dims) - 1))])

@@ -47,6 +47,8 @@ def parse_law(text: str) -> ForceLaw:
         ValueError: if the law or a parameter is unknown, a value is not a number, or the formula is
             no law.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"law is {type(text).__name__}; a name or a formula is needed, as text.")
     name = text.partition("(")[0].strip()
     if name.isidentifier() and name != "r" and name not in FUNCTIONS:
         law = LAWS[require_known("law", name, LAWS)]

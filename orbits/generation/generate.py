@@ -16,7 +16,7 @@ import xarray as xr
 from tqdm import tqdm
 
 from orbits import dataset
-from orbits.cluster import cluster_pool
+from orbits.cluster import cluster_pool, require_cluster
 from orbits.config import GenerateConfig
 from orbits.dataset.schema import Layout
 from orbits.generation.recipe import Recipe, resolve
@@ -93,6 +93,7 @@ def write(
             "free; take fewer orbits or samples, or another disk."
         )
     _require_memory(layout, layout.shard_orbits)
+    require_cluster(recipe.config.scheduler)
     speed = _trial(recipe)
     with dataset.alone(folder):
         manifest = dataset.begin(folder, layout)
@@ -108,7 +109,7 @@ def write(
                 f"({layout.shards - len(pending)} there already); simulator {config.simulator}, "
                 f"{config.scheduler or f'{workers} worker(s)'}, about {seconds / workers:.0f} s"
             )
-        written = time.monotonic()
+        began = told = written = time.monotonic()
         try:
             with closing(_made(recipe, layout, folder, pending, workers)) as results:
                 for shard, _, quality in results:
@@ -116,6 +117,13 @@ def write(
                     if time.monotonic() - written > 0.2:  # a killed process loses no more
                         manifest.write(folder)
                         written = time.monotonic()
+                    # on a terminal a bar says it; elsewhere a line twice a minute
+                    if announce and not sys.stderr.isatty() and time.monotonic() - told > 30:
+                        told = time.monotonic()
+                        announce(
+                            f"{len(manifest.shards)} of {layout.shards} shards, "
+                            f"{told - began:.0f} s"
+                        )
         finally:
             if pending:
                 manifest.write(folder)

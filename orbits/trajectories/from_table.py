@@ -165,9 +165,24 @@ def from_arrays(
     return _dataset(segments, source, out)
 
 
+def numbers(values: Any, name: str) -> np.ndarray:
+    """An array of real numbers in float64; ValueError if they are none, or ragged."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} are no array: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} are of type {array.dtype}; an array of numbers is needed.")
+    return array.astype(np.float64)
+
+
 def _checked(positions: np.ndarray, velocities: np.ndarray | None) -> list[np.ndarray]:
     """Positions and, if given, velocities in float64."""
-    states = [np.asarray(a, dtype=np.float64) for a in (positions, velocities) if a is not None]
+    states = [
+        numbers(each, name)
+        for name, each in (("positions", positions), ("velocities", velocities))
+        if each is not None or name == "positions"
+    ]
     shape = states[0].shape
     if len(shape) not in (3, 4) or shape[-1] not in (2, 3) or shape[1] < FEWEST_STATES:
         raise ValueError(

@@ -79,7 +79,8 @@ class Cache:
     Args:
         folder: made if it does not exist.
         workers: processes that make files side by side; 1 makes all in this one.
-        tell: called with a line on each start and result.
+        tell: called with a line on each start and result, and on what is at work after a silence.
+        silence: seconds.
 
     Raises:
         ValueError: if another process holds the folder.
@@ -90,13 +91,17 @@ class Cache:
         folder: str | os.PathLike[str],
         workers: int = 1,
         tell: Callable[[str], object] = print,
+        silence: float = 60.0,
     ) -> None:
         self.folder = Path(folder).absolute()
         self.tell = tell
         self.records: dict[str, Record] = {}
         self._workers = workers
-        self._began = time.monotonic()
+        self._began = self._told = time.monotonic()
         self._changing = threading.Lock()
+        self._silence = silence
+        self._making: list[str] = []
+        self._ended = threading.Event()
 
     def __enter__(self) -> Self:
         busy = f"{self.folder} is in use by another process; wait for it or choose another --out."
@@ -109,6 +114,8 @@ class Cache:
             self._pool = (
                 stack.enter_context(worker_pool(self._workers, LOADED)) if several else None
             )
+            threading.Thread(target=self._speak_up, daemon=True).start()
+            stack.callback(self._ended.set)
             self._open = stack.pop_all()
         return self
 
@@ -157,11 +164,14 @@ class Cache:
             remove(out)  # what was begun from the same, and only that, is gone on with
         self._keep(path, Record(title, key))
         self._say(title)
+        self._making.append(title)
         call = (function, out, [e.path if isinstance(e, Made) else e for e in done], options)
         try:
             told, record = work(*call) if pool is None else pool.submit(work, *call).result()
         except BrokenProcessPool:
             raise lost_worker(title) from None
+        finally:
+            self._making.remove(title)
         self._keep(path, replace(record, title=title, key=key))
         for line in told.splitlines():
             self.tell(f"         {line}")
@@ -172,7 +182,16 @@ class Cache:
             self.records[path] = record
             write_json(self.folder / MANIFEST, self.records)
 
+    def _speak_up(self) -> None:
+        """Say what is being made whenever nothing was said for a minute."""
+        while not self._ended.wait(max(0.0, self._told + self._silence - time.monotonic())):
+            if self._making and time.monotonic() >= self._told + self._silence:
+                self._say(f"still at work: {'; '.join(self._making)}")
+            elif not self._making:
+                self._told = time.monotonic()
+
     def _say(self, line: str) -> None:
+        self._told = time.monotonic()
         self.tell(f"[{time.monotonic() - self._began:4.0f} s] {line}")
 
 

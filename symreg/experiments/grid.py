@@ -120,7 +120,9 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
     if not parts or not all(isinstance(part, dict) and part for part in parts):
         raise ValueError("grid is empty: give options with lists of values.")
     for name, values in (option for part in parts for option in part.items()):
-        if name == LABEL and isinstance(values, str) and values.strip():
+        if name == LABEL:
+            if not isinstance(values, str) or not values.strip():
+                raise ValueError(f"grid: label must be a text, not {values!r}.")
             continue
         if not isinstance(values, list) or not values:
             raise ValueError(f"grid: {name} must be a list of one or more values, not {values!r}.")

@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any
 
 from orbits.config import EphemerisConfig, GenerateConfig
+from orbits.dataset import open_dataset
 from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
-from orbits.options import keywords_of, with_options
+from orbits.options import keywords_of, options_from, with_options
 from orbits.workers import worker_count
 from symreg.engines import choose_engine
 from symreg.experiments import steps
@@ -63,7 +64,7 @@ def run(
     """
     if isinstance(predictor, str):
         options, predictor = {**options, "model": predictor}, None
-    config, model = with_options(config or RunConfig(), options), None
+    config, model = options_from(RunConfig, config, options), None
     if predictor is not None:
         model, standing = in_memory(config, predictor, untrained)
         config = with_options(config, standing)
@@ -205,6 +206,8 @@ def check(config: RunConfig) -> str:
     """Refuse an unknown law, attention, engine or orbit; says why an engine was chosen."""
     known_law(config.law)
     require_model(config)
+    if config.trained_on is not None:
+        open_dataset(config.trained_on)
     if config.data is None:
         _require_orbits(config.orbits_of(config.orbits, seed=0))
     require_devices(config.accelerator, config.devices)

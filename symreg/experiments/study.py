@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from orbits.cluster import cluster_pool
+from orbits.cluster import cluster_pool, require_cluster
 from orbits.command_line import say
 from orbits.files import write_json
 from orbits.workers import worker_count, worker_pool
@@ -79,8 +79,10 @@ def run_study(source: str, config: StudyConfig) -> StudyResult:
     """
     study = check_study(source, config)
     folder = config.folder(study.name).absolute()
-    write_json(folder / STUDY, study.to_dict())
     todo = [cell for cell in study.cells if finished_run(folder, cell) is None]
+    if todo:
+        require_cluster(config.scheduler)
+    write_json(folder / STUDY, study.to_dict())
     say(f"{study.name}: {study.question}")
     say(
         f"{len(study.cells)} cells in {folder}, {len(study.cells) - len(todo)} finished already"

@@ -10,6 +10,7 @@ random points inside and outside the domain is confirmed by sympy. Sympy may nev
 whole decision has a time limit.
 """
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -98,18 +99,29 @@ def compare(
         limit: seconds of computing; unlimited outside the main thread.
 
     Raises:
-        ValueError: if a text is not a formula (says what is wrong).
+        ValueError: if a text is not a formula, or a domain no range (says what is wrong).
     """
     began = time.monotonic()
+    for name, (low, high) in (domain or {}).items():
+        if not -math.inf < low < high < math.inf:
+            raise ValueError(f"the domain of {name} is {low:g} to {high:g}; a range is needed.")
     try:
         with limited(limit, "it takes too long"):
-            formulas = [read_formula(e) if isinstance(e, str) else e for e in (first, second)]
+            formulas = [_formula(e) for e in (first, second)]
             answer = decide(formulas[0], formulas[1], variables, domain, margin)
     except TooLongError:
         answer = Comparison(
             UNDECIDED, f"no decision within {limit:g} s of computing.", margin=margin
         )
     return replace(answer, seconds=time.monotonic() - began)
+
+
+def _formula(given: Any) -> sympy.Expr:
+    if isinstance(given, str):
+        return read_formula(given)
+    if not isinstance(given, sympy.Expr):
+        raise ValueError(f"{type(given).__name__} is no formula; give text, or sympy.")
+    return given
 
 
 def decide(

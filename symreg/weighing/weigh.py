@@ -213,7 +213,18 @@ def _system(data: xr.Dataset, config: WeighConfig) -> tuple[System, list[str]]:
                               for states in (position, velocity))  # fmt: skip
     names = data.attrs.get("bodies") or [f"body{k + 1}" for k in range(position.shape[2])]
     _require_reference(config, names)
+    if len(names) != position.shape[2]:
+        raise ValueError(f"{len(names)} name(s) stand for {position.shape[2]} bodies.")
+    if not np.all(np.isfinite(position)):
+        raise ValueError("a position is not a finite number; leave its orbit out.")
+    if not np.any(np.ptp(position, axis=1)):
+        raise ValueError("the bodies do not move; they cannot be weighed.")
     system = System(position, float(data.attrs["dt"]), tuple(names), _inertial(data), velocity)
+    if config.noise >= system.separations[1]:
+        raise ValueError(
+            f"--noise {config.noise:g} au is no less than the largest distance of two bodies, "
+            f"{system.separations[1]:.3g} au; nothing could be seen."
+        )
     return system, notes
 
 

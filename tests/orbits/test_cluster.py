@@ -39,7 +39,20 @@ def test_a_scheduler_that_is_not_there(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
     options = ["--orbits", "5", "--scheduler", "tcp://127.0.0.1:1"]
     assert main(["generate", str(tmp_path / "x.zarr"), *options]) == 2
-    assert "no dask scheduler answers" in capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err
+    assert said.startswith("orbits generate: no dask scheduler answers")
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.needs("distributed")
+def test_a_study_without_its_scheduler_leaves_nothing(tmp_path, refused, monkeypatch):
+    monkeypatch.setattr("orbits.cluster.CONNECTING", 0.5)
+    (tmp_path / "s.yaml").write_text("name: s\nquestion: which?\ngrid: {seed: [0]}\n")
+    words = ["study", tmp_path / "s.yaml", "--out", tmp_path / "out"]
+    said = refused("symreg", *words, "--scheduler", "tcp://127.0.0.1:1")
+    assert "no dask scheduler answers" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_address_is_no_folder(tmp_path):

@@ -70,8 +70,9 @@ def test_a_part_of_a_grid_may_have_a_label():
     study = parse_study(changed(grid=[{"label": "few", "seed": [0]}, {"seed": [1]}]))
     assert study.axes == ["seed"]
     assert [cell.label for cell in study.cells] == ["few", None]
-    with pytest.raises(ValueError, match="label must be a list"):
-        parse_study(changed(grid=[{"label": "", "seed": [0]}]))
+    for label in ("", ["few"], 3):
+        with pytest.raises(ValueError, match="label must be a text"):
+            parse_study(changed(grid=[{"label": label, "seed": [0]}]))
 
 
 @pytest.mark.parametrize(

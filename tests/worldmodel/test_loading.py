@@ -52,10 +52,29 @@ class Wrong:
         if self.kind == "tensor":
             import torch
             return torch.zeros(x.shape)
+        if self.kind == "gradient":
+            import torch
+            return torch.zeros(x.shape, requires_grad=True)
+        if self.kind == "ragged":
+            return [[1, [2]]]
         if self.kind == "device":
             raise RuntimeError("Expected all tensors to be on the same device")
 
-shape, nan, text, tensor, device = map(Wrong, ("shape", "nan", "text", "tensor", "device"))
+shape, nan, text, tensor, gradient, ragged, device = map(
+    Wrong, ("shape", "nan", "text", "tensor", "gradient", "ragged", "device")
+)
+
+class Closed(Model):
+    @property
+    def context_length(self):
+        raise KeyError("length")
+
+class Shy(Model):
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+class Vague(Model):
+    dt = "soon"
 still = lambda x: x
 
 class Silent:
@@ -149,6 +168,13 @@ def test_controls_take_the_place_of_any_model(mine, few_orbits, tmp_path, capsys
         ("nan", [], "gives no number on circles"),
         ("text", [], "real numbers are needed"),
         ("tensor", [], "return tensor.detach().cpu().numpy()"),
+        ("gradient", [], "return tensor.detach().cpu().numpy()"),
+        ("ragged", [], "ragged gives no array of numbers"),
+        ("Closed", [], "Closed fails to say what it is: KeyError: 'length'"),
+        ("Shy", [], "Shy fails to say what it is: RuntimeError: precision"),
+        ("Vague", [], "has the step dt = 'soon'; a number is needed"),
+        ("Model", ["--untrained-model", "gone:make"], "--untrained-model gone:make: there is no"),
+        ("Model", ["--untrained-model", ""], "--untrained-model is ''; give package.module:name"),
         ("device", [], "RuntimeError: Expected all tensors to be on the same device"),
         ("still", [], "say how many positions it sees (--model-context"),
         ("Silent", [], "has context_length None"),
@@ -251,6 +277,11 @@ def test_a_misspelt_factory_is_refused_before_its_code_runs(tmp_path, refused, f
     said = refused("symreg", "run", "--model", f"{path}:mkae", "--out", tmp_path / "run")
     assert "did you mean 'make'" in said
     assert not (tmp_path / "run").exists()
+    path.write_bytes("def make(): ...".encode("utf-16"))
+    said = refused("worldmodel", "probe", "--model", f"{path}:make", few_orbits, out)
+    assert "mine.py is no text in UTF-8" in said
+    said = refused("worldmodel", "probe", "--model", "__main__:make_it", few_orbits, out)
+    assert "--model __main__:make_it: " in said
     path.write_text("def make(:\n")
     said = refused("worldmodel", "probe", "--model", f"{path}:make", few_orbits, out)
     assert "SyntaxError: invalid syntax" in said

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from orbits.files import require_ending
 from orbits.force_samples import ForceSamples
 from orbits.options import options_from
 from orbits.provenance import provenance
@@ -101,10 +102,5 @@ def as_model(model: Any, checkpoint: str = "last") -> Subject:
 
 
 def require_fitting_name(out: str, readout: ReadOut) -> None:
-    """Refuse a Parquet name for JSON, or a JSON name for Parquet."""
-    wrong, right = (".json", "Parquet") if readout.writes_table else (".parquet", "JSON")
-    if Path(out).suffix == wrong:
-        raise ValueError(
-            f"the read-out {readout.name} writes {right}, but {out} ends in {wrong}; give another "
-            "name."
-        )
+    """Refuse the name of another format: a read-out writes Parquet or JSON."""
+    require_ending(out, ".parquet" if readout.writes_table else ".json")
