@@ -26,21 +26,21 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5886,  # the units that were given, for weighing too
+        "code_lines": 5960,  # wrong arguments in Python, and names of other formats, are one line
         "options": 40,
         "capitals": 90,
         "imports_in_functions": 27,
         "modules_in_cycles": 0,
     },
     "worldmodel": {
-        "code_lines": 6174,
+        "code_lines": 6225,  # so are wrong answers of models
         "options": 47,
         "capitals": 67,
         "imports_in_functions": 44,  # maps of errors are drawn without torch
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14682,  # weighings in the units of their positions
+        "code_lines": 14770,  # long work is told by the clock
         "options": 120,
         "capitals": 514,
         "imports_in_functions": 26,
