@@ -154,15 +154,21 @@ class Run(Result):
     @property
     def sentences(self) -> list[str]:
         """The verdict in words: the law, what failed, the kind of model, the far states."""
-        said = [self._verdict]
-        if failed := [gate for gate in self.gates if not gate.passed]:
-            each = (f"{gate.name}: found {gate.found}, asked {gate.required}" for gate in failed)
-            said.append(f"What failed: {'; '.join(each)}.")
+        said = [self._verdict, *self.failure]
         if self.world_model is not None:
             said += verdict_words.about_the_kind(self.world_model, self.law)
         if remark := (self.model or {}).get("remark"):
             said.append(str(remark))
         return said
+
+    @property
+    def failure(self) -> list[str]:
+        """The first condition that fails, and one thing to try; nothing where none does."""
+        failed = [gate for gate in self.gates if not gate.passed]
+        far = self.world_model.far if self.world_model is not None else None
+        network = self.configuration if self.model is None else None
+        short = RunConfig.context_length
+        return verdict_words.about_the_first(failed, far, network, short) if failed else []
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The results by set of states, header first."""

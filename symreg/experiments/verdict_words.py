@@ -1,6 +1,7 @@
 """The verdict on a world model in words: each sentence says a number by the name it has."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import Cell, Errors, FarField, Limits
@@ -68,6 +69,32 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
     return f"Of {len(gates)} conditions on {law}, {len(failed)} fail."
 
 
+def about_the_first(
+    failed: Sequence[Gate], far: FarField | None, network: Mapping[str, Any] | None, short: int
+) -> list[str]:
+    """The first condition that fails, and what to try next.
+
+    Args:
+        failed: at least one.
+        far: what was measured on far states.
+        network: options of the network, if the run trained it.
+        short: the context of the default.
+    """
+    first, rest = failed[0], len(failed) - 1
+    more = f" {rest} more in the report." if rest else ""
+    found = f"found {first.found}, asked {first.required}"
+    said = [f"The first that fails is {first.name}: {found}.{more}"]
+    if far is not None and _one_way(far):
+        said.append("To try: training orbits of the other sense of rotation as well.")
+    elif network is not None and network["target"] != "residual":
+        said.append("To try: another target of the training, --target residual.")
+    elif network is not None and network["context_length"] > short:
+        said.append(f"To try: a shorter context, --context-length {short}.")
+    elif network is not None:
+        said.append(f"To try: more training, --steps {2 * network['steps']}.")
+    return [" ".join(said)]
+
+
 def about_the_kind(found: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
     far = found.far
@@ -90,8 +117,7 @@ def _reason(found: WorldModelKind) -> str:
             "its orbits is needed."
         )
     if found.kind == ANOTHER:
-        unlike = [gate.name for gate in found.newtonian if gate.passed is False]
-        return f"Its accelerations form one field, which fails: {', '.join(unlike)}."
+        return f"Its accelerations form one field, which fails: {_first(found.newtonian)}."
     if found.kind == KEPLERIAN:
         return "Right on undisturbed orbits, wrong after a kick, in the way of a fitted curve."
     if found.kind == PARROT:
@@ -101,10 +127,16 @@ def _reason(found: WorldModelKind) -> str:
     orbit, lost = found.keplerian[:2]
     if orbit.passed is False:
         return f"R² on undisturbed orbits is {orbit.found}."
-    failed = ", ".join(gate.name for gate in found.newtonian if gate.passed is False)
     if lost.passed and found.keplerian[2].passed is False:
         return "Wrong right after a kick, right again four steps later."
+    failed = _first(found.newtonian)
     return f"What a Newtonian model passes and it does not: {failed}." if failed else ""
+
+
+def _first(gates: Sequence[Gate]) -> str:
+    """The first that fails, and how many more do."""
+    failed = [gate.name for gate in gates if gate.passed is False]
+    return f"{failed[0]}, and {len(failed) - 1} more" if len(failed) > 1 else "".join(failed)
 
 
 def _field(far: FarField, law: str) -> str:
@@ -146,9 +178,14 @@ def _besides(found: WorldModelKind) -> str:
     if beside is None:
         return ""
     lookup = CONTROLS[beside.lookup].label
-    ratio = f"{beside.ratio:.3g} [{beside.low:.3g}, {beside.high:.3g}]"
+    if beside.mean_error == 0:
+        return f"The best lookup of the same orbits ({lookup}) makes no error at all."
+    smaller = beside.ratio >= 1
+    values = (beside.ratio, beside.low, beside.high)
+    ratio, low, high = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
     said = (
-        f"Its mean error, in which no state counts above 100 %, is {ratio} times smaller than that "
+        "Its mean error, in which no state counts above 100 %, is "
+        f"{ratio:.3g} [{low:.3g}, {high:.3g}] times {'smaller' if smaller else 'larger'} than that "
         f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)})."
     )
     if not beside.decides:

@@ -185,12 +185,10 @@ def test_the_report_needs_nothing_but_itself(run):
 
 def test_what_decides_comes_first_and_nothing_is_written_in_code(run):
     text = (run / "report.html").read_text()
-    places = [
-        text.index(f'id="{name}"')
-        for name in ("formula", "figure-law", "figure-validity", "sources")
-    ]
+    places = [text.index(f'id="{name}"') for name in ("figure-law", "figure-validity", "sources")]
     assert places == sorted(places)
     assert max(places) < text.index("<details>")
+    assert text.index("<details>") < text.index('id="formula"'), "where none is found"
     told = re.sub(r"<(pre|code|style|script).*?</\1>", "", text, flags=re.DOTALL)
     told = re.sub(r'="[^"]*"', "", told)
     for code in ("up_to_scale", "same_exponents", "locally_linear", "none:"):

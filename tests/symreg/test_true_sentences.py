@@ -13,7 +13,8 @@ import worldmodel
 from orbits import GM_SUN
 from symreg.experiments.far_field import Comparison, FarField
 from symreg.experiments.verdict import LOOKUP, NEITHER, NEWTONIAN, WorldModelKind
-from symreg.experiments.verdict_words import about_the_kind
+from symreg.experiments.verdict_words import about_the_first, about_the_kind
+from symreg.recovery.gates import Gate
 from worldmodel.probes.states import FAR
 
 DT = 0.008
@@ -167,3 +168,28 @@ def test_a_ratio_is_said_of_the_lookup_that_it_belongs_to():
     assert "8.04" not in said  # without far states nothing is said of them
     for word in (LOOKUP, NEWTONIAN):
         assert "know" not in " ".join(about_the_kind(WorldModelKind(word, (), _GATES), "newton"))
+
+
+def test_a_lookup_that_is_better_makes_the_error_larger(data):
+    far = FarField.of(worldmodel.probe(Pushed(newton), data, readout="far").to_dict())
+    beside = Comparison("spline", 0.25, 0.2, 0.5, 0.1)
+    kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
+    assert "4 [2, 5] times larger than" in " ".join(about_the_kind(kind, "newton"))
+    beside = Comparison("spline", 0.0, 0.0, 0.0, 0.0)
+    kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
+    assert "makes no error at all" in " ".join(about_the_kind(kind, "newton"))
+
+
+def test_of_a_refused_model_the_first_reason_is_said_and_one_thing_to_try():
+    kick = Gate("kick R²", False, value=0.5, least=0.97)
+    network = {"target": "displacement", "context_length": 32, "steps": 1000}
+    (said,) = about_the_first([kick], None, network, 8)
+    assert said == (
+        "The first that fails is kick R²: found 0.5, asked at least 0.97. To try: another target "
+        "of the training, --target residual."
+    )
+    (said,) = about_the_first([kick, kick], None, {**network, "target": "residual"}, 8)
+    assert said.endswith(" 1 more in the report. To try: a shorter context, --context-length 8.")
+    short = {"target": "residual", "context_length": 8, "steps": 1000}
+    assert "--steps 2000" in about_the_first([kick], None, short, 8)[0]
+    assert "To try" not in about_the_first([kick], None, None, 8)[0]
