@@ -41,10 +41,20 @@ def at_work(path, cwd=None, safe=True):
     return process, children()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_every_worker_is_gone_five_seconds_after_its_parent(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "stopped"),
+    [
+        (signal.SIGKILL, None), (signal.SIGINT, None),
+        (signal.SIGKILL, "parent"), (signal.SIGINT, "worker"),
+    ],
+)  # fmt: skip
+def test_every_worker_is_gone_five_seconds_after_its_parent(tmp_path, number, stopped):
     process, workers = at_work(tmp_path / "x.zarr")
     assert len(workers) >= 3
+    if stopped == "parent":
+        process.send_signal(signal.SIGSTOP)
+    elif stopped == "worker":
+        max(workers, key=lambda p: p.create_time()).suspend()
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     eventually(lambda: not alive(workers), seconds=5)

@@ -104,6 +104,26 @@ def _share(values: np.ndarray) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
 
+def read(path: str) -> pd.DataFrame:
+    """The scores of all networks; ValueError if the file is none, or too small for a comparison."""
+    try:
+        table = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is no table of scores: {error}") from None
+    probes = [name for name in all_probes() if name in table]
+    needed = ["law", *SETTING, "steps", "within_10", "own_within_10"]
+    lacking = [name for name in (*needed, *(f"{p}_seconds" for p in probes)) if name not in table]
+    if lacking or not probes:
+        raise ValueError(f"{path} lacks the columns {', '.join(lacking) or 'of every probe'}.")
+    for name in ("steps", "within_10", "own_within_10", *probes):
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise ValueError(f"{path}: {name} holds what is no number.")
+    share = table.loc[table["law"] == "newton", "within_10"]
+    if not (share >= HAS).any() or not (share <= HAS_NOT).any():
+        raise ValueError(f"{path} needs networks with Newton's force, and some without.")
+    return table
+
+
 def compare(table: pd.DataFrame) -> dict[str, dict]:
     """The rows of all probes, the best area first and the controls last."""
     probes = all_probes()
@@ -186,7 +206,12 @@ def main() -> None:
     parser.add_argument("table", help="scores of all networks, a CSV of networks.py")
     parser.add_argument("figure", type=Path, help="PNG to draw")
     options = parser.parse_args()
-    table = pd.read_csv(options.table)
+    if options.figure.resolve() == Path(options.table).resolve():
+        parser.error(f"{options.figure} would overwrite the table; give another path.")
+    try:
+        table = read(options.table)
+    except ValueError as error:
+        parser.error(str(error))
     rows = compare(table)
     draw(table, rows, options.figure)
     print(*facts(table), sep="\n")

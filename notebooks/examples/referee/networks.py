@@ -9,7 +9,6 @@ several of these commands may share the work (`--share 0/2` and `--share 1/2`).
 
 import argparse
 import itertools
-import json
 import re
 import time
 import zlib
@@ -18,13 +17,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-import yaml
 from base import Network, all_probes
 
 import orbits
 import worldmodel
-from orbits.files import write_json
+from orbits.files import read_json, read_yaml, write_json, written_aside
 from orbits.forces import ForceLaw
+from orbits.options import with_options
+from worldmodel.config import TrainConfig
 from worldmodel.flow import follow, followed_back
 
 ROOT = Path(__file__).parent
@@ -39,15 +39,28 @@ ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
 
 
 def settings() -> list[dict]:
-    """Law and options of each network."""
-    cells = []
-    for law, grids in yaml.safe_load((ROOT / "networks.yaml").read_text()).items():
-        for grid in grids:
+    """Law and options of each network; ValueError if one cannot be trained, before any is."""
+    path, cells = ROOT / "networks.yaml", []
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} is no mapping of laws to grids of options.")
+    for law, grids in content.items():
+        orbits.parse_law(law)
+        for grid in grids if isinstance(grids, list) else [grids]:
+            if not isinstance(grid, dict) or not all(
+                isinstance(each, list) and each for each in grid.values()
+            ):
+                raise ValueError(f"{path}, {law}: lists of values by option are needed.")
+            needed = {"target", "context_length", "attention", "seed", "steps"}
+            if lacking := needed - grid.keys():
+                raise ValueError(f"{path}, {law}: {', '.join(sorted(lacking))} is missing.")
             names, values = zip(*grid.items(), strict=True)
             cells += [
                 {"law": law, **dict(zip(names, row, strict=True))}
                 for row in itertools.product(*values)
             ]
+    for cell in cells:
+        with_options(TrainConfig(), {name: cell[name] for name in cell if name != "law"})
     return cells
 
 
@@ -145,7 +158,23 @@ def main() -> None:
     parser.add_argument("--share", default="0/1", help="which part of the work: K/N")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    part, of = map(int, options.share.split("/"))
+    if not (found := re.fullmatch(r"(\d+)/(\d+)", options.share)):
+        parser.error(f"--share is {options.share}; K/N is needed, as in 0/2 and 1/2.")
+    part, of = map(int, found.groups())
+    if part >= of:
+        parser.error(f"--share is {options.share}; K is 0 to N - 1.")
+    try:
+        work(options.folder, options.table, part, of)
+    except ValueError as error:
+        parser.error(str(error))
+
+
+def work(networks: Path, table: Path, part: int, of: int) -> None:
+    """Train and put to every probe what is not finished; write all rows.
+
+    Raises:
+        ValueError: if the settings are none, or a folder holds what is damaged or another's.
+    """
     cells = settings()
     # what is finished at any time is a sample of the longest training first
     shuffled = np.random.default_rng(0).permutation(len(cells))
@@ -153,9 +182,9 @@ def main() -> None:
     begun = time.monotonic()
     for done, place in enumerate(order):
         cell = cells[place]
-        folder = options.folder / name_of(*cell.values())
+        folder = networks / name_of(*cell.values())
         path = folder / "row.json"
-        finished = json.loads(path.read_text()) if path.is_file() else {}
+        finished = row_in(path) if path.is_file() else {}
         if all_probes().keys() - finished.keys():
             found = row(cell, folder, finished)
             write_json(path, found)
@@ -165,8 +194,17 @@ def main() -> None:
                 f"{cell['context_length']} {cell['attention']} {cell['steps']} {cell['law']}: "
                 f"{found['within_10']:.3f}", flush=True,
             )  # fmt: skip
-    rows = [json.loads(path.read_text()) for path in sorted(options.folder.glob("*/row.json"))]
-    pd.DataFrame(rows).to_csv(options.table, index=False, float_format="%.4g")
+    rows = [row_in(path) for path in sorted(networks.glob("*/row.json"))]
+    with written_aside(table) as aside:
+        pd.DataFrame(rows).to_csv(aside, index=False, float_format="%.4g")
+
+
+def row_in(path: Path) -> dict:
+    """What is finished of a network; ValueError if the file was damaged."""
+    found = read_json(path)
+    if not isinstance(found, dict) or "law" not in found:
+        raise ValueError(f"{path} is damaged; remove it, and the network is measured again.")
+    return found
 
 
 if __name__ == "__main__":
