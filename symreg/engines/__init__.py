@@ -31,6 +31,7 @@ def choose_engine(
             cannot answer the question.
     """
     require_known("engine", name, [AUTO, *ENGINES])
+    why = "default of a table" if name == AUTO else "as given"
     if name == AUTO and own_table and not (question and question.restricted):
         name = PORTFOLIO
     if name != AUTO:
@@ -40,12 +41,12 @@ def choose_engine(
                 f"engine {name} cannot run: {found.reason}. To get it: {found.how_to_get}. "
                 "Or use --engine operon, or --engine auto."
             )
-        return ENGINES[name](question), f"asked for ({found.reason})"
+        return ENGINES[name](question), f"{why} ({found.reason})"
     reasons: list[str] = []
     for candidate, engine in ENGINES.items():
         found = engine.availability()
         if found.available:
-            why = f"{candidate} is available ({found.reason})"
-            return engine(question), "; ".join([*reasons, why])
+            available = f"{candidate} is available ({found.reason})"
+            return engine(question), "; ".join([*reasons, available])
         reasons.append(f"no {candidate}: {found.reason}")
     raise ValueError(f"no engine can run: {'; '.join(reasons)}.")

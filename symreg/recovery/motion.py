@@ -97,10 +97,17 @@ def _of_distance(
     scaled = replace(samples, X=samples.X * units.factor(1, 0), y=samples.y * units.factor(1, -2))
     if samples.names != ("r",):  # masses came with it, in our own units
         return problem
+    circle: tuple[str, ...] = ()
+    if not varies(samples.X[:, 0]):
+        circle = (
+            f"the distance is {np.mean(scaled.X):.4g} {units.length} in every state: circles about "
+            "the centre cannot show how a force depends on it, nor tell a central force from a "
+            "part across the velocity. Add an orbit of another size or shape, or another origin",
+        )
     return replace(
         problem,
         samples=scaled,
-        notes=(*problem.notes, *_notes(law, units)),
+        notes=(*problem.notes, *circle, *_notes(law, units)),
         metrics=problem.metrics | _metrics(law, units),
         floor=_floor(forces),
         units={"r": units.unit(1, 0), samples.target: units.unit(1, -2)},

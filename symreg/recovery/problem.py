@@ -195,7 +195,8 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    told = tuple(f"{text} is the column {name!r}" for name, text in renamed.items())
+    renamings = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
+    told = (renamings,) * bool(renamed)
     if samples.feature_errors is not None:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         told += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)

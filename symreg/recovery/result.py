@@ -333,6 +333,25 @@ class Recovery(Result):
         index = pd.Index(self.per_group.values, name=self.per_group.column)
         return pd.DataFrame(found, index=index)
 
+    def form_of_new_group(self) -> str:
+        """The form for a group that the table lacks: what all groups share is a number in it.
+
+        `symreg.recover(new_rows, ..., form=law.form_of_new_group())` fits the other constants to
+        the new group's rows alone.
+
+        Raises:
+            ValueError: if the groups have no separate constants.
+        """
+        if self.per_group is None:
+            raise ValueError("no groups were told apart; name their column: per_group='temp'.")
+        form, symbols = self._parsed(self.per_group.form)
+        shared = {
+            symbols[name]: sympy.Float(self.coefficients[names[0]].value)
+            for name, names in self.per_group.constants.items()
+            if len(names) == 1
+        }
+        return str(form.xreplace(shared))
+
     def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
         """The law's value with the 95 % interval from its constants' uncertainty.
 

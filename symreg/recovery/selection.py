@@ -159,13 +159,18 @@ def select(samples: Samples, search: Search) -> Selection:
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
     partings = {} if floor else as_good(law, pool[:WEIGHED], samples)
+    selected = law
     if errors.kind != "none":
         law = freed(law, samples)
     pool = pool[:COMPARED]
     unlike = [
-        each for each in _unlike(law, pool, samples) if not is_same_law(each, law, samples, True)
+        each
+        for each in _unlike(law, pool, samples)
+        if each is not selected and not is_same_law(each, law, samples, True)
     ]
-    ranked, rivals = rivals_of([law, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
+    # the share is that of what was selected: the numbers freed since are for their intervals
+    ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
+    ranked = (law, *ranked[1:])
     return Selection(
         law=law,
         raw=preferred(own, n, floor) if own else None,

@@ -118,3 +118,19 @@ def test_errors_of_a_feature_and_groups_go_together():
     for metal, size in SIZES.items():
         assert found.a_low[metal] < size < found.a_high[metal]
     assert found.b_low["iron"] < RATE < found.b_high["iron"]
+
+
+def test_a_new_group_is_fitted_alone_with_what_the_others_share():
+    law = searched(decays(rows=240), form="a*exp(-b*x)")
+    assert law.per_group.constants["b"] == ("b",)
+    x = np.linspace(0.5, 3, 30)
+    gold = pd.DataFrame({"x": x, "y": 7 * np.exp(-RATE * x)})
+    gold["y"] *= 1 + 0.05 * np.random.default_rng(1).standard_normal(30)
+    form = law.form_of_new_group()
+    own = recover(gold, target="y", features="x", form=form, null=False)
+    assert set(own.coefficients) == {"a"}
+    # 5 % of noise in 30 rows, and the shared rate's own error
+    assert own.coefficients["a"].value == pytest.approx(7, rel=0.05)
+    alone = recover(decays(), target="y", features="x", form="a*exp(-b*x)", null=False)
+    with pytest.raises(ValueError, match="no groups were told apart"):
+        alone.form_of_new_group()
