@@ -146,14 +146,14 @@ def orthogonal(law: Law, samples: Samples, known: bool) -> Orthogonal:
     np.add.at(summed, index, influence[:, : len(constants)])
     left = max(groups - influence.shape[1], 1)
     covariance = summed.T @ summed * groups / left
-    half = stdtrit(left, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
+    quantile = float(stdtrit(left, (1 + CONFIDENCE) / 2))
+    half = quantile * np.sqrt(np.diag(covariance))
     intervals = [
         Estimate(float(c), float(c - h), float(c + h), statistical=float(h))
         for c, h in zip(constants, half, strict=True)
     ]
     fitted = replace(law, constants=tuple(map(float, constants)))
-    widened = (half[0] / STANDARD_ERRORS) ** 2 / covariance[0, 0]
-    return Orthogonal(fitted, intervals, covariance * widened)
+    return Orthogonal(fitted, intervals, covariance * (quantile / STANDARD_ERRORS) ** 2)
 
 
 def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:

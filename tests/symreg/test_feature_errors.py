@@ -122,3 +122,14 @@ def test_an_exact_feature_changes_nothing():
     exact = recover(table, sigma_of={"r": 0, "m": 1e-9}, **options).coefficients["k"]
     assert exact.value == pytest.approx(plain.value, rel=1e-6)
     assert exact.high - exact.low == pytest.approx(plain.high - plain.low, rel=0.2)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_constant_without_scatter_is_reckoned_without_a_warning():
+    x, same = np.linspace(1, 5, 20), np.full(20, 0.1)
+    samples = Samples(
+        x[:, None], 2 * x, ("x",), np.arange(20), errors=same, feature_errors=same[:, None]
+    )
+    found = orthogonal(fit_form("a*x", samples), samples, known=False)
+    assert found.intervals[0].value == pytest.approx(2.0)
+    assert np.all(np.isfinite(found.covariance))
